@@ -1,0 +1,96 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+
+import PackageDescription
+
+/// Settings of every target: the upcoming language features we already write for.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Settings of the targets that ship: as above, and every unsafe expression is marked.
+let shipped = settings + [.strictMemorySafety()]
+
+let package = Package(
+    name: "utter",
+    products: [
+        .library(name: "Utter", targets: ["Utter"]),
+        .library(name: "RecognitionEndpoint", targets: ["RecognitionEndpoint"]),
+        .executable(name: "utter", targets: ["UtterCLI"]),
+        .executable(name: "utter-endpoint", targets: ["UtterEndpointCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        // C libraries: a module map and the inline wrappers for what Swift cannot import.
+        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(
+            name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLinux"),
+        .systemLibrary(
+            name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev", "libogg-dev"])]),
+        .systemLibrary(
+            name: "CPocketSphinx", pkgConfig: "pocketsphinx",
+            providers: [.apt(["libpocketsphinx-dev", "pocketsphinx-en-us"])]),
+        .systemLibrary(
+            name: "CSampleRate", pkgConfig: "samplerate",
+            providers: [.apt(["libsamplerate0-dev"])]),
+
+        // The vocabulary.
+        .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
+        .target(name: "AudioCore", swiftSettings: shipped),
+
+        // The stages.
+        .target(
+            name: "AudioCapture",
+            dependencies: ["AudioCore", "LinuxPlatform", "CALSA", "CSampleRate"],
+            swiftSettings: shipped),
+        .target(
+            name: "AudioEncoding", dependencies: ["AudioCore", "COpus"], swiftSettings: shipped),
+        .target(
+            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
+            swiftSettings: shipped),
+        .target(name: "SpeechService", swiftSettings: shipped),
+        .target(
+            name: "ChunkedUpload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
+            swiftSettings: shipped),
+
+        // The products.
+        .target(
+            name: "Utter",
+            dependencies: [
+                "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
+                "ChunkedUpload", "LinuxPlatform",
+            ],
+            swiftSettings: shipped),
+        .target(
+            name: "RecognitionEndpoint",
+            dependencies: [
+                "AudioCore", "LinuxPlatform", "COpus", "CPocketSphinx",
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            swiftSettings: shipped),
+        .executableTarget(
+            name: "UtterCLI",
+            dependencies: [
+                "Utter", "LinuxPlatform",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: shipped),
+        .executableTarget(
+            name: "UtterEndpointCLI",
+            dependencies: [
+                "Utter", "RecognitionEndpoint",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: shipped),
+    ]
+)

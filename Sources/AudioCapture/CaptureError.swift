@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why no audio, or no more audio, comes from a source.
+public enum CaptureError: Error, Sendable, Equatable {
+    /// There is no device of that name.
+    case deviceNotFound(device: String)
+    /// Another program holds the device (`EBUSY`).
+    case deviceBusy(device: String)
+    /// The device may not be opened (`EACCES`, `EPERM`).
+    case permissionDenied(name: String)
+    /// The device offers no layout that can be converted; `detail` says what it refused.
+    case formatRefused(device: String, detail: String)
+    /// The device went away after this many frames at `sampleRate`.
+    case deviceLost(device: String, frames: Int, sampleRate: Int)
+    /// The device delivered nothing for this many seconds.
+    case deviceSilent(device: String, seconds: Int)
+    /// Another failure of the sound card; `reason` is ALSA's word for it.
+    case deviceFailed(device: String, operation: String, reason: String)
+    /// There is no such file, or it cannot be opened; `reason` is the system's word for it.
+    case cannotOpen(name: String, reason: String)
+    /// Reading failed in the middle; `reason` is the system's word for it.
+    case readFailed(name: String, reason: String)
+    /// The file is not audio that can be used; `error` says which byte or chunk is wrong.
+    case unusableAudio(name: String, detail: String)
+}
+
+extension CaptureError {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .deviceNotFound(let device):
+            "no capture device named '\(device)'"
+        case .deviceBusy(let device):
+            "cannot record from '\(device)': another program holds it (EBUSY)"
+        case .permissionDenied(let name):
+            "cannot open '\(name)': permission denied"
+        case .formatRefused(let device, let detail):
+            "cannot record from '\(device)': \(detail)"
+        case .deviceLost(let device, let frames, let sampleRate):
+            "'\(device)' disappeared after \(Self.seconds(frames, sampleRate)) s; "
+                + "everything before that is kept"
+        case .deviceSilent(let device, let seconds):
+            "'\(device)' delivered no audio for \(seconds) s"
+        case .deviceFailed(let device, let operation, let reason):
+            "recording from '\(device)' failed: \(operation): \(reason)"
+        case .cannotOpen(let name, let reason):
+            "cannot open '\(name)': \(reason)"
+        case .readFailed(let name, let reason):
+            "reading '\(name)' failed: \(reason)"
+        case .unusableAudio(let name, let detail):
+            "'\(name)' is not usable audio: \(detail)"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
+        case .deviceBusy: "close that program, or use --device default to share the card"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .formatRefused(let device, _):
+            device.hasPrefix("hw:")
+                ? "use --device plug\(device) to let ALSA convert" : "try --device default"
+        case .deviceLost: "connect it again and record once more"
+        case .deviceSilent: "check that the microphone is not muted or suspended"
+        case .deviceFailed, .readFailed: nil
+        case .cannotOpen: "check the name"
+        case .unusableAudio:
+            "utter reads PCM and float WAV (RIFF, RF64, WAVE_FORMAT_EXTENSIBLE); "
+                + "convert others with: sox IN OUT.wav"
+        }
+    }
+
+    /// Whether audio was captured before the failure, so that the take goes on to be sent.
+    public var isLossInMidTake: Bool {
+        switch self {
+        case .deviceLost, .deviceSilent, .deviceFailed, .readFailed: true
+        default: false
+        }
+    }
+
+    private static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
+        let tenths = sampleRate > 0 ? frames * 10 / sampleRate : 0
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

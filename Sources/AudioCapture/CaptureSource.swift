@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+internal import CALSA
+
+/// Where PCM comes from: a microphone, a WAV file, standard input.
+///
+/// The capture loop owns a source and drives it: `open`, then `read` until it says `wait`,
+/// then a wait on what it names, and so on until it says `end`; then `close`. Every member but
+/// `requestStop` is called on the capture thread alone. No member may block longer than a
+/// period once the source is open.
+public protocol CaptureSource: AnyObject, Sendable {
+    /// What a person calls this source: a device name, a file name, "standard input".
+    var name: String { get }
+
+    /// Whether frames that are not read in time are lost.
+    ///
+    /// A full ring makes a live source lose a counted gap; any other source is made to wait.
+    var isLive: Bool { get }
+
+    /// Opens the source and says what it will deliver.
+    ///
+    /// May block for as long as opening a sound card or a file takes.
+    ///
+    /// - Returns: the rate and layout of every frame that `read` will deliver.
+    /// - Throws: `CaptureError` when there is no such source, it is busy, or its audio is
+    ///   unusable.
+    func open() throws(CaptureError) -> StreamFormat
+
+    /// Reads what is there, at most `frames.count / channelCount` frames, and never waits.
+    ///
+    /// - Parameter frames: receives interleaved samples from its start on.
+    /// - Throws: `CaptureError` when the source broke; what was read before stays valid.
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead
+
+    /// Adds the descriptors to be polled while `read` says `.wait(.forDescriptors)`.
+    ///
+    /// Appends without allocating when the array has room for four more.
+    func appendPollDescriptors(to descriptors: inout [pollfd])
+
+    /// Asks for the end: `read` delivers what the device already holds and then says `.end`.
+    ///
+    /// Called on the capture thread, at the moment when the tail is over.
+    func requestStop()
+
+    /// Releases the device or file. Idempotent.
+    func close()
+}
+
+/// What one read of a source delivered.
+public enum SourceRead: Sendable, Equatable {
+    /// This many frames, at least one, stand at the start of the buffer.
+    case frames(Int)
+
+    /// This many frames were lost before they could be read (an xrun), just before the next
+    /// frames.
+    case gap(frames: Int)
+
+    /// Nothing now.
+    case wait(SourceWait)
+
+    /// Nothing any more.
+    case end
+}
+
+/// What must happen before another read is worth while.
+public enum SourceWait: Sendable, Equatable {
+    /// One of the source's poll descriptors is ready.
+    case forDescriptors
+
+    /// The clock has reached this instant.
+    case until(ContinuousClock.Instant)
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How audio travels to the service.
+///
+/// The journal of a take is always a file that players open; what is sent is that file from
+/// `bodyOffset` on. So raw PCM is the WAV journal without its header.
+public enum AudioFormat: String, Sendable, CaseIterable, Codable {
+    /// Signed 16-bit little-endian samples at 16 kHz, mono, without a header.
+    case pcm
+    /// The same samples behind a WAV header of unknown length (`0xFFFFFFFF` in both fields).
+    case wav
+    /// Opus in Ogg (RFC 6716, RFC 7845).
+    case oggOpus = "ogg-opus"
+
+    /// The extension of the journal's file name, without the dot.
+    public var fileExtension: String { self == .oggOpus ? "ogg" : "wav" }
+
+    /// The offset in the journal at which the request body begins, in bytes.
+    public var bodyOffset: Int { self == .pcm ? WAVEncoder.headerByteCount : 0 }
+
+    /// The `Content-Type` of the request body (RFC 9110 §8.3).
+    public var mediaType: String {
+        switch self {
+        case .pcm: "audio/pcm;rate=16000;channels=1"
+        case .wav: "audio/wav"
+        case .oggOpus: "audio/ogg;codecs=opus"
+        }
+    }
+
+    /// Makes a new encoder for one take.
+    ///
+    /// - Throws: `EncodingError` when the codec cannot be created.
+    public func makeEncoder() throws(EncodingError) -> any AudioEncoder {
+        switch self {
+        case .pcm, .wav: WAVEncoder()
+        case .oggOpus: try OggOpusEncoder()
+        }
+    }
+}
