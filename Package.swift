@@ -50,8 +50,11 @@ let package = Package(
 
         // The stages.
         .target(
+            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate"],
+            swiftSettings: shipped),
+        .target(
             name: "AudioCapture",
-            dependencies: ["AudioCore", "LinuxPlatform", "CALSA", "CSampleRate"],
+            dependencies: ["AudioCore", "AudioConversion", "LinuxPlatform", "CALSA"],
             swiftSettings: shipped),
         .target(
             name: "AudioEncoding", dependencies: ["AudioCore", "COpus"], swiftSettings: shipped),
@@ -67,14 +70,15 @@ let package = Package(
         .target(
             name: "Utter",
             dependencies: [
-                "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
+                "AudioCore", "AudioConversion", "AudioCapture", "AudioEncoding", "TakeStore",
+                "SpeechService",
                 "ChunkedUpload", "LinuxPlatform",
             ],
             swiftSettings: shipped),
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "LinuxPlatform", "COpus", "CPocketSphinx",
+                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CPocketSphinx",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -92,5 +96,50 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
+
+        // The tests: one target a module, and what they share.
+        .target(
+            name: "TestSupport", dependencies: ["AudioCore", "LinuxPlatform", "CLinux"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        .testTarget(
+            name: "AudioCoreTests",
+            dependencies: ["AudioCore", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AudioConversionTests",
+            dependencies: ["AudioConversion", "AudioCore", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AudioCaptureTests",
+            dependencies: ["AudioCapture", "AudioCore", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "AudioEncodingTests",
+            dependencies: ["AudioEncoding", "AudioCore", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "TakeStoreTests",
+            dependencies: ["TakeStore", "AudioCore", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SpeechServiceTests",
+            dependencies: ["SpeechService", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ChunkedUploadTests",
+            dependencies: ["ChunkedUpload", "TakeStore", "AudioCore", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "UtterTests",
+            dependencies: ["Utter", "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService", "ChunkedUpload", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "RecognitionEndpointTests",
+            dependencies: ["RecognitionEndpoint", "AudioCore", "AudioEncoding", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: ["UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport"],
+            swiftSettings: settings),
     ]
 )

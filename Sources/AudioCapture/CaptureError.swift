@@ -79,7 +79,7 @@ extension CaptureError {
         }
     }
 
-    private static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
+    fileprivate static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
         let tenths = sampleRate > 0 ? frames * 10 / sampleRate : 0
         return "\(tenths / 10).\(tenths % 10)"
     }
