@@ -4,26 +4,17 @@
 #ifndef UTTER_CLINUX_H
 #define UTTER_CLINUX_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/eventfd.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+// Declared here because defining _GNU_SOURCE would give the C library's own types a second
+// definition beside the Glibc module's.
+int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
+int memfd_create(const char *_Nonnull name, unsigned int flags);
 
 // pthread_setname_np(3) needs _GNU_SOURCE.
 static inline int utter_thread_set_name(const char *_Nonnull name) {
@@ -37,7 +28,7 @@ static inline int utter_openat(int folder, const char *_Nonnull path, int flags,
 
 // memfd_create(2) needs _GNU_SOURCE.
 static inline int utter_memfd_create(const char *_Nonnull name) {
-    return memfd_create(name, MFD_CLOEXEC);
+    return memfd_create(name, 1U /* MFD_CLOEXEC */);
 }
 
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// A POSIX thread with a name that `top -H` shows.
+///
+/// Blocking calls run on threads like this, never on the cooperative pool.
+public struct NamedThread: ~Copyable, Sendable {
+    private let handle: pthread_t
+
+    /// Starts a thread.
+    ///
+    /// - Parameters:
+    ///   - name: at most 15 bytes.
+    ///   - body: what the thread does; the thread ends when it returns.
+    /// - Throws: `SystemError` when the system has no thread left (`EAGAIN`).
+    public init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
+        var handle = pthread_t()
+        let code = unsafe pthread_create(&handle, nil, runThread, context.toOpaque())
+        guard code == 0 else {
+            unsafe context.release()
+            throw SystemError(call: "pthread_create", code: code)
+        }
+        self.handle = handle
+    }
+
+    /// Waits until the thread has ended.
+    public consuming func join() {
+        _ = pthread_join(handle, nil)
+    }
+}
+
+/// What a new thread is handed.
+private final class ThreadBody: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// The C entry point of every thread; called by `pthread_create`, on the new thread.
+private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+    _ = unsafe thread.name.withCString { unsafe utter_thread_set_name($0) }
+    thread.body()
+    return nil
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The error of one system call.
+public struct SystemError: Error, Sendable, Hashable {
+    /// The call that failed, such as "openat".
+    public let call: String
+
+    /// The value of `errno`.
+    public let code: Int32
+
+    /// Creates an error from a call's name and its `errno`.
+    public init(call: String, code: Int32) {
+        self.call = call
+        self.code = code
+    }
+
+    /// Reads `errno`; to be called right after the call that failed.
+    public static func last(_ call: String) -> SystemError {
+        SystemError(call: call, code: errno)
+    }
+
+    /// The system's word for the error, as `strerror(3)` says it.
+    public var reason: String {
+        guard let text = unsafe strerror(code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String { "\(call): \(reason)" }
+}
+
+/// Repeats a system call while it is interrupted by a signal (`EINTR`).
+///
+/// - Returns: what the call returned, at least zero.
+/// - Throws: `SystemError` when it returned -1 with another `errno`.
+@discardableResult
+public func retryingInterrupts<Value: SignedInteger>(
+    _ call: String, _ body: () -> Value
+) throws(SystemError) -> Value {
+    while true {
+        let value = body()
+        if value >= 0 { return value }
+        let code = errno
+        guard code == EINTR else { throw SystemError(call: call, code: code) }
+    }
+}
