@@ -54,7 +54,9 @@ let package = Package(
             swiftSettings: shipped),
         .target(
             name: "AudioCapture",
-            dependencies: ["AudioCore", "AudioConversion", "LinuxPlatform", "CALSA"],
+            dependencies: [
+                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CALSA",
+            ],
             swiftSettings: shipped),
         .target(
             name: "AudioEncoding", dependencies: ["AudioCore", "COpus"], swiftSettings: shipped),
@@ -127,11 +129,16 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "ChunkedUploadTests",
-            dependencies: ["ChunkedUpload", "TakeStore", "AudioCore", "LinuxPlatform", "TestSupport"],
+            dependencies: [
+                "ChunkedUpload", "TakeStore", "AudioCore", "LinuxPlatform", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "UtterTests",
-            dependencies: ["Utter", "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService", "ChunkedUpload", "TestSupport"],
+            dependencies: [
+                "Utter", "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
+                "ChunkedUpload", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",

@@ -18,6 +18,9 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// A full ring makes a live source lose a counted gap; any other source is made to wait.
     var isLive: Bool { get }
 
+    /// What a person should know of a source that ended well, such as a file cut short.
+    var warning: String? { get }
+
     /// Opens the source and says what it will deliver.
     ///
     /// May block for as long as opening a sound card or a file takes.
@@ -70,4 +73,9 @@ public enum SourceWait: Sendable, Equatable {
 
     /// The clock has reached this instant.
     case until(ContinuousClock.Instant)
+}
+
+extension CaptureSource {
+    /// Nothing, for most sources.
+    public var warning: String? { nil }
 }

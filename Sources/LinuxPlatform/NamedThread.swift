@@ -2,12 +2,14 @@
 
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A POSIX thread with a name that `top -H` shows.
 ///
 /// Blocking calls run on threads like this, never on the cooperative pool.
-public struct NamedThread: ~Copyable, Sendable {
+public final class NamedThread: Sendable {
     private let handle: pthread_t
+    private let isJoined = Atomic(false)
 
     /// Starts a thread.
     ///
@@ -26,8 +28,9 @@ public struct NamedThread: ~Copyable, Sendable {
         self.handle = handle
     }
 
-    /// Waits until the thread has ended.
-    public consuming func join() {
+    /// Waits until the thread has ended; only the first call does.
+    public func join() {
+        guard !isJoined.exchange(true, ordering: .relaxed) else { return }
         _ = pthread_join(handle, nil)
     }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+internal import Synchronization
+
+/// What a take has captured so far; written by the capture thread, read by any.
+///
+/// Frames are of 16 kHz mono, after conversion. At every moment
+/// `captured + gaps = encoded + what waits to become silence`.
+public final class CaptureAccount: Sendable {
+    private let captured = Atomic(0)
+    private let lost = Atomic(0)
+    private let gapEvents = Atomic(0)
+    private let encoded = Atomic(0)
+    private let bytes = Atomic(0)
+    private let levelBits = Atomic<UInt64>(0)
+
+    /// Creates an account of nothing.
+    public init() {}
+
+    /// Frames that came from the source.
+    public var capturedFrames: Int { captured.load(ordering: .relaxed) }
+
+    /// Frames that were lost, and replaced by silence of the same length.
+    public var gapFrames: Int { lost.load(ordering: .relaxed) }
+
+    /// How many times frames were lost.
+    public var gapCount: Int { gapEvents.load(ordering: .relaxed) }
+
+    /// Frames that went into the encoder, silence in place of gaps included.
+    public var encodedFrames: Int { encoded.load(ordering: .relaxed) }
+
+    /// Bytes that the encoder made and the ring took.
+    public var encodedBytes: Int { bytes.load(ordering: .relaxed) }
+
+    /// How loud the last period was.
+    public var level: Level {
+        let bits = levelBits.load(ordering: .relaxed)
+        return Level(
+            peak: Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)),
+            rootMeanSquare: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+    }
+
+    // The capture thread is the only writer, so that a load and a store make an addition.
+
+    func addCaptured(_ frames: Int) {
+        captured.store(captured.load(ordering: .relaxed) + frames, ordering: .relaxed)
+    }
+
+    func addGap(_ frames: Int) {
+        lost.store(lost.load(ordering: .relaxed) + frames, ordering: .relaxed)
+        gapEvents.store(gapEvents.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    }
+
+    func addEncoded(frames: Int, bytes count: Int) {
+        encoded.store(encoded.load(ordering: .relaxed) + frames, ordering: .relaxed)
+        bytes.store(bytes.load(ordering: .relaxed) + count, ordering: .relaxed)
+    }
+
+    func set(_ level: Level) {
+        let bits =
+            UInt64(level.peak.bitPattern) << 32 | UInt64(level.rootMeanSquare.bitPattern)
+        levelBits.store(bits, ordering: .relaxed)
+    }
+}

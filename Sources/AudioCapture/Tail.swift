@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+
+/// Decides how long to keep recording after the key's release, so that the last word is whole.
+///
+/// People release the key while the last syllable still sounds. The tail lasts `usual`, ends
+/// early once it has been quiet for `quiet`, and goes on up to `longest` while the voice does.
+public struct Tail: Sendable, Equatable {
+    /// Ends the tail when the voice has been silent this long. Frames.
+    public var quiet: Int
+    /// The length of the tail of a voice that trails off. Frames.
+    public var usual: Int
+    /// The end even of a voice that goes on. Frames.
+    public var longest: Int
+
+    /// Creates a tail from durations.
+    public init(quiet: Duration, usual: Duration, longest: Duration) {
+        self.quiet = StreamFormat.speech.frames(in: quiet)
+        self.usual = StreamFormat.speech.frames(in: usual)
+        self.longest = StreamFormat.speech.frames(in: longest)
+    }
+
+    /// 150 ms of quiet, 300 ms usually, 800 ms at most.
+    public static let speech = Tail(
+        quiet: .milliseconds(150), usual: .milliseconds(300), longest: .milliseconds(800))
+
+    /// Ends at the release.
+    public static let none = Tail(quiet: .zero, usual: .zero, longest: .zero)
+
+    /// Whether `recorded` frames of tail are enough when the last `silent` of all frames were
+    /// without voice.
+    public func isOver(recorded: Int, silent: Int) -> Bool {
+        if recorded >= longest { return true }
+        if recorded >= usual { return silent > 0 }
+        return recorded >= quiet && silent >= quiet
+    }
+}
+
+/// Tells voice from the noise of the room by loudness, relative to the quietest of late.
+struct VoiceGate {
+    /// Frames since a voice was last heard.
+    private(set) var silentFrames = 0
+
+    /// The loudness of the room, as a root mean square. It falls at once and rises by 0.5 % a
+    /// period, that is tenfold in about 9 s: a sentence does not lift it, a new noise does.
+    private var floor: Float = 1
+
+    /// A voice is three times (about 10 dB) louder than the room and above -60 dBFS.
+    private static let factor: Float = 3
+    private static let faintest: Float = 0.001
+
+    mutating func hear(_ level: Level, frames: Int) {
+        floor = min(level.rootMeanSquare, floor * 1.005)
+        let isVoice = level.rootMeanSquare > max(floor * Self.factor, Self.faintest)
+        silentFrames = isVoice ? 0 : silentFrames + frames
+    }
+}

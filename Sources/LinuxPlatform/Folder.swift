@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// A folder held open, in which files are made, replaced and removed durably.
+///
+/// Names are resolved against the held descriptor, never against a path, so that nobody can
+/// move the ground away. Every file is `0600`, every folder `0700`, whatever the umask.
+public final class Folder: Sendable {
+    /// The path it was opened by, for messages.
+    public let path: String
+    private let descriptor: OwnedDescriptor
+
+    private init(path: String, descriptor: consuming OwnedDescriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens the folder at `path`, making it and its parents when they are missing.
+    ///
+    /// - Throws: `SystemError`; `ENOTDIR` or `ELOOP` when `path` is something else or a
+    ///   symbolic link, `EPERM` when it belongs to somebody else.
+    public static func make(at path: String) throws(SystemError) -> Folder {
+        var parent = ""
+        for part in path.split(separator: "/").dropLast() {
+            parent += "/" + part
+            if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
+                throw SystemError.last("mkdir \(parent)")
+            }
+        }
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError.last("mkdir \(path)") }
+        return try open(path: path, at: AT_FDCWD, name: path)
+    }
+
+    private static func open(
+        path: String, at parent: Int32, name: String
+    ) throws(SystemError) -> Folder {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+        }
+        let descriptor = OwnedDescriptor(taking: number)
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { throw SystemError.last("fstat \(path)") }
+        guard status.st_uid == geteuid() else {
+            throw SystemError(call: "\(path) belongs to somebody else", code: EPERM)
+        }
+        return Folder(path: path, descriptor: descriptor)
+    }
+
+    /// Opens a folder within, making it when it is missing.
+    public func makeFolder(_ name: String) throws(SystemError) -> Folder {
+        let path = self.path + "/" + name
+        if unsafe mkdirat(descriptor.number, name, 0o700) != 0, errno != EEXIST {
+            throw SystemError.last("mkdir \(path)")
+        }
+        return try Self.open(path: path, at: descriptor.number, name: name)
+    }
+
+    /// Opens a folder within that exists.
+    public func openFolder(_ name: String) throws(SystemError) -> Folder {
+        try Self.open(path: path + "/" + name, at: descriptor.number, name: name)
+    }
+
+    /// Creates a file for reading and writing that did not exist before.
+    ///
+    /// - Returns: its descriptor, owned by the caller.
+    public func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            taking: try openFile(
+                name, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC))
+    }
+
+    /// Opens an existing file for reading.
+    public func openFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(taking: try openFile(name, flags: O_RDONLY | O_NOFOLLOW | O_CLOEXEC))
+    }
+
+    private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
+        try retryingInterrupts("open \(path)/\(name)") {
+            unsafe utter_openat(descriptor.number, name, flags, 0o600)
+        }
+    }
+
+    /// Reads a whole file of at most `limit` bytes.
+    ///
+    /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
+    public func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let file = try openFile(name)
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var count = 0
+        while count <= limit {
+            let read = try retryingInterrupts("read \(path)/\(name)") {
+                unsafe bytes.withUnsafeMutableBytes { buffer in
+                    unsafe pread(
+                        file.number, buffer.baseAddress.map { unsafe $0 + count },
+                        buffer.count - count, off_t(count))
+                }
+            }
+            if read == 0 { break }
+            count += read
+        }
+        guard count <= limit else { throw SystemError(call: "read \(path)/\(name)", code: EFBIG) }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    /// Replaces a file so that after a crash it is either the old one or the new one, whole.
+    ///
+    /// Writes a new file, `fdatasync`, `renameat`, `fsync` of this folder. Blocks on the disk.
+    public func replaceFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
+        let temporary = name + ".new"
+        // A leftover of a crash; that it is missing is the usual case.
+        _ = unsafe unlinkat(descriptor.number, temporary, 0)
+        let file = try createFile(temporary)
+        try writeAll(bytes.span, to: file.number, at: 0)
+        try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
+        guard unsafe renameat(descriptor.number, temporary, descriptor.number, name) == 0 else {
+            throw SystemError.last("rename \(path)/\(name)")
+        }
+        try sync()
+    }
+
+    /// Removes a file; that it is missing already is no error.
+    public func removeFile(_ name: String) throws(SystemError) {
+        if unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT {
+            throw SystemError.last("unlink \(path)/\(name)")
+        }
+    }
+
+    /// Removes an empty folder within; that it is missing already is no error.
+    public func removeFolder(_ name: String) throws(SystemError) {
+        if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT {
+            throw SystemError.last("rmdir \(path)/\(name)")
+        }
+    }
+
+    /// Makes the names in this folder durable. Blocks on the disk.
+    public func sync() throws(SystemError) {
+        try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
+    }
+
+    /// The names of everything within, sorted, without "." and "..".
+    public func names() throws(SystemError) -> [String] {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemError.last("fdopendir \(path)")
+            _ = close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+/// Writes all bytes at an offset, however often the system takes only a part.
+///
+/// - Throws: `SystemError`; what was written before stays written.
+public func writeAll(
+    _ bytes: Span<UInt8>, to descriptor: Int32, at offset: Int
+) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+        let count = try retryingInterrupts("write") {
+            unsafe bytes.withUnsafeBufferPointer { buffer in
+                unsafe pwrite(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + written },
+                    buffer.count - written, off_t(offset + written))
+            }
+        }
+        written += count
+    }
+}
+
+/// Creates a file that lives in memory only (`memfd_create(2)`).
+///
+/// - Parameter name: shown in `/proc`, with no other meaning.
+public func makeMemoryFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+    let number = try retryingInterrupts("memfd_create") { unsafe utter_memfd_create(name) }
+    return OwnedDescriptor(taking: number)
+}

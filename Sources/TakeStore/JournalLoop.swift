@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+internal import Glibc
+public import LinuxPlatform
+internal import Synchronization
+
+/// The thread that carries every ring into its journal, for any number of takes.
+///
+/// It writes and never syncs: a disk that takes seconds to sync must not hold back bytes that
+/// the network could already have. Syncing is the sync thread's (`SyncLoop`).
+public final class JournalLoop: Sendable {
+    private let wakeup: Wakeup
+    private let inbox = Mutex<[JournalStage]>([])
+    private let isShutDown = Atomic(false)
+    private let thread = Mutex<NamedThread?>(nil)
+    private let onAppend: @Sendable () -> Void
+
+    /// Starts the thread.
+    ///
+    /// - Parameter onAppend: called on the journal thread after a turn in which a journal grew
+    ///   or was sealed; must not block.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    public init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
+        wakeup = try Wakeup()
+        self.onAppend = onAppend
+        let started = try NamedThread(name: "journal") { [self] in run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Carries `ring` into `journal` until the ring is exhausted. From any thread.
+    ///
+    /// - Parameters:
+    ///   - onGrowth: called on the journal thread when the journal grew; must not block.
+    ///   - onSeal: called once on the journal thread, after the journal was sealed.
+    public func add(
+        ring: consuming ByteRing.Consumer, journal: Journal,
+        onGrowth: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
+    ) {
+        let stage = JournalStage(
+            ring: ring, journal: journal, onGrowth: onGrowth, onSeal: onSeal)
+        inbox.withLock { $0.append(stage) }
+        wakeup.signal()
+    }
+
+    /// Says that a ring has bytes. From any thread; never blocks.
+    public func wake() { wakeup.signal() }
+
+    /// Ends the thread and waits for it; journals that still grow are left unsealed.
+    public func shutDown() {
+        isShutDown.store(true, ordering: .relaxed)
+        wakeup.signal()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func run() {
+        var stages: [JournalStage] = []
+        while !isShutDown.load(ordering: .relaxed) {
+            wakeup.drain()
+            inbox.withLock { mail in
+                stages.append(contentsOf: mail)
+                mail.removeAll()
+            }
+            var didAppend = false
+            for stage in stages where stage.turn() { didAppend = true }
+            stages.removeAll { $0.isDone }
+            if didAppend { onAppend() }
+            var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            // EINTR leads to one more turn, which is harmless.
+            _ = unsafe poll(&descriptor, 1, -1)
+        }
+    }
+}
+
+/// What a sealed journal holds.
+public struct JournalSeal: Sendable, Equatable {
+    /// Its length in bytes.
+    public var byteCount: Int
+    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    public var sha256: String
+    /// The write that not even memory could take; bytes after it are lost.
+    public var loss: SystemError?
+}
+
+/// One ring on its way into one journal. Touched by the journal thread alone once it is added.
+private final class JournalStage: @unchecked Sendable {
+    private let ring: ByteRing.Consumer
+    private let journal: Journal
+    private let onGrowth: @Sendable () -> Void
+    private let onSeal: @Sendable (JournalSeal) -> Void
+    private var digest: SHA256? = SHA256()
+    private var loss: SystemError?
+    private(set) var isDone = false
+
+    init(
+        ring: consuming ByteRing.Consumer, journal: Journal,
+        onGrowth: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
+    ) {
+        self.ring = ring
+        self.journal = journal
+        self.onGrowth = onGrowth
+        self.onSeal = onSeal
+    }
+
+    /// Empties the ring into the journal. Returns whether the journal grew or was sealed.
+    func turn() -> Bool {
+        guard !isDone else { return false }
+        // Asked first: what is stored before the end was declared is then seen below.
+        let isLast = ring.isFinished
+        var didAppend = false
+        while ring.consume({ append($0) }) > 0 { didAppend = true }
+        if didAppend { onGrowth() }
+        guard isLast else { return didAppend }
+        isDone = true
+        journal.seal()
+        let seal = JournalSeal(
+            byteCount: journal.byteCount, sha256: digest.take()?.finish() ?? "", loss: loss)
+        onSeal(seal)
+        return true
+    }
+
+    private func append(_ bytes: Span<UInt8>) -> Int {
+        guard loss == nil else { return bytes.count }
+        do throws(SystemError) {
+            try journal.append(bytes)
+            digest?.update(bytes)
+        } catch {
+            loss = error
+        }
+        return bytes.count
+    }
+}

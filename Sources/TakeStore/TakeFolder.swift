@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+public import LinuxPlatform
+
+/// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
+public final class TakeFolder: Sendable {
+    static let manifestName = "take.json"
+    static let manifestLimit = 1 << 20
+
+    /// The take's name.
+    public let id: TakeID
+    private let folder: Folder
+
+    init(id: TakeID, folder: Folder) {
+        self.id = id
+        self.folder = folder
+    }
+
+    /// The folder's path.
+    public var path: String { folder.path }
+
+    /// Creates the audio file and a journal that writes it.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
+    public func makeJournal(fileName: String) throws(SystemError) -> Journal {
+        Journal(file: try folder.createFile(fileName), path: folder.path + "/" + fileName)
+    }
+
+    /// Opens the audio of a take that is complete.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
+    public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
+        Journal(
+            sealed: try folder.openFile(fileName), byteCount: byteCount,
+            path: folder.path + "/" + fileName)
+    }
+
+    /// Replaces `take.json` atomically and durably. Blocks on the disk.
+    public func save(_ manifest: TakeManifest) throws(SystemError) {
+        let bytes: [UInt8]
+        do {
+            bytes = try manifest.encoded()
+        } catch {
+            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: 22)
+        }
+        try folder.replaceFile(Self.manifestName, with: bytes)
+    }
+
+    /// Reads `take.json`.
+    ///
+    /// - Throws: `TakeStoreError` when it is missing, damaged, or of a later version.
+    public func manifest() throws(TakeStoreError) -> TakeManifest {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try folder.contents(of: Self.manifestName, limit: Self.manifestLimit)
+        } catch {
+            throw .unreadable(take: id.text, reason: error.reason)
+        }
+        let manifest: TakeManifest
+        do {
+            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+        } catch {
+            throw .unreadable(take: id.text, reason: "\(Self.manifestName) is damaged")
+        }
+        guard manifest.version <= TakeManifest.currentVersion else {
+            throw .laterVersion(take: id.text, version: manifest.version)
+        }
+        return manifest
+    }
+
+    /// Removes the audio and makes that durable. Blocks on the disk.
+    public func removeAudio(fileName: String) throws(SystemError) {
+        try folder.removeFile(fileName)
+        try folder.sync()
+    }
+}

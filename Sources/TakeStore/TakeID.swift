@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// The name of one take: when it began, and 60 random bits.
+///
+/// Such as `20261121-052233-k3f9q2m7x4tz`: sorts by time, is a folder's name, and goes into the
+/// request as its idempotency key.
+public struct TakeID: Sendable, Hashable, Codable {
+    /// The name; ASCII letters, digits and hyphens.
+    public let text: String
+
+    /// Takes over a name of an earlier run; nil when it cannot be one.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        let isNameByte = { (byte: UInt8) in
+            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
+        }
+        guard (1...64).contains(bytes.count), bytes.allSatisfy(isNameByte) else { return nil }
+        self.text = text
+    }
+
+    /// Makes a new name.
+    ///
+    /// - Parameters:
+    ///   - date: when the take begins.
+    ///   - generator: where the random bits come from.
+    public init(at date: Date, using generator: inout some RandomNumberGenerator) {
+        let parts = Calendar(identifier: .gregorian).dateComponents(
+            in: .gmt, from: date)
+        let two = { (value: Int?) in
+            let value = value ?? 0
+            return value < 10 ? "0\(value)" : "\(value)"
+        }
+        // Without i, l, o and u, which are mistaken for others.
+        let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
+        let random = (0..<12).map { _ in letters[Int.random(in: 0..<32, using: &generator)] }
+        text =
+            "\(parts.year ?? 0)\(two(parts.month))\(two(parts.day))-"
+            + "\(two(parts.hour))\(two(parts.minute))\(two(parts.second))-" + String(random)
+    }
+
+    /// Decodes a name.
+    ///
+    /// - Throws: `DecodingError` when it cannot be one.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let id = TakeID(text) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "not the id of a take")
+        }
+        self = id
+    }
+
+    /// Encodes the name as a string.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LinuxPlatform
+
+/// All takes on the disk: the folder `takes` of the state folder.
+public final class TakeStore: Sendable {
+    private let takes: Folder
+
+    /// Opens the folder of takes, making it when it is missing.
+    ///
+    /// - Parameter stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    public init(stateFolder: String) throws(TakeStoreError) {
+        do throws(SystemError) {
+            takes = try Folder.make(at: stateFolder).makeFolder("takes")
+        } catch {
+            throw .folderUnusable(path: stateFolder, reason: error.description)
+        }
+    }
+
+    /// The path of the folder of takes.
+    public var path: String { takes.path }
+
+    /// Makes the folder of a new take. Its name is durable after `sync`.
+    public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
+        TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+    }
+
+    /// Makes the names of the takes durable. Blocks on the disk.
+    public func sync() throws(SystemError) { try takes.sync() }
+
+    /// The names of all takes, oldest first.
+    ///
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    public func ids() throws(TakeStoreError) -> [TakeID] {
+        do throws(SystemError) {
+            return try takes.names().compactMap { TakeID($0) }
+        } catch {
+            throw .folderUnusable(path: takes.path, reason: error.description)
+        }
+    }
+
+    /// Opens the folder of an existing take.
+    ///
+    /// - Throws: `TakeStoreError.unreadable`.
+    public func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
+        do throws(SystemError) {
+            return TakeFolder(id: id, folder: try takes.openFolder(id.text))
+        } catch {
+            throw .unreadable(take: id.text, reason: error.reason)
+        }
+    }
+
+    /// Finds the one take whose name begins with `prefix`; "last" is the newest.
+    ///
+    /// - Throws: `TakeStoreError` when there is none, or more than one.
+    public func find(_ prefix: String) throws(TakeStoreError) -> TakeFolder {
+        let ids = try ids()
+        if prefix == "last" {
+            guard let newest = ids.last else { throw .noSuchTake(prefix) }
+            return try take(newest)
+        }
+        let found = ids.filter { $0.text.hasPrefix(prefix) }
+        guard let id = found.first, !prefix.isEmpty else { throw .noSuchTake(prefix) }
+        guard found.count == 1 else { throw .ambiguous(prefix, count: found.count) }
+        return try take(id)
+    }
+}

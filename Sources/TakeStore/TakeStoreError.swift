@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a take on the disk cannot be used.
+public enum TakeStoreError: Error, Sendable, Equatable {
+    /// No take has this name, or none begins with it.
+    case noSuchTake(String)
+    /// More than one take begins with this name.
+    case ambiguous(String, count: Int)
+    /// The take's folder or manifest cannot be read; `reason` says why.
+    case unreadable(take: String, reason: String)
+    /// The take was written by a later program.
+    case laterVersion(take: String, version: Int)
+    /// The folder of takes itself cannot be used.
+    case folderUnusable(path: String, reason: String)
+}
+
+extension TakeStoreError {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .noSuchTake(let name): "there is no take '\(name)'"
+        case .ambiguous(let name, let count): "'\(name)' begins the names of \(count) takes"
+        case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
+        case .laterVersion(let take, let version):
+            "take \(take) was written by a later utter (version \(version) of take.json)"
+        case .folderUnusable(let path, let reason):
+            "takes cannot be kept in '\(path)': \(reason)"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .noSuchTake: "run 'utter list' to see what is kept"
+        case .ambiguous: "give more letters of the name"
+        case .unreadable: nil
+        case .laterVersion: "use the newer program; nothing was changed"
+        case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
+        }
+    }
+}
