@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+public import FoundationEssentials
 
 /// The name of one take: when it began, and 60 random bits.
 ///
