@@ -50,6 +50,10 @@ private final class ThreadBody: Sendable {
 private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context = unsafe context else { return nil }
     let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+    // Signals are the main thread's; a broken pipe is an error of the call that met it.
+    var all = sigset_t()
+    unsafe sigfillset(&all)
+    _ = unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
     _ = unsafe thread.name.withCString { unsafe utter_thread_set_name($0) }
     thread.body()
     return nil

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Collects the head of the final response from libcurl's header lines.
+///
+/// Interim responses (1xx) and whatever a proxy said before are forgotten when the next status
+/// line comes.
+struct ResponseHead {
+    /// The most bytes and lines of one head; a longer one is an attack.
+    static let byteLimit = 256 << 10
+    static let lineLimit = 200
+
+    private(set) var status: Int?
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var isComplete = false
+    private var byteCount = 0
+    private var lineCount = 0
+
+    /// What one line did.
+    enum Step: Equatable {
+        case goesOn
+        /// The head of the final response is complete.
+        case complete
+        /// The head is longer than allowed.
+        case tooLong
+    }
+
+    /// Takes one line in, its end included.
+    mutating func accumulate(_ line: String) -> Step {
+        byteCount += line.utf8.count
+        lineCount += 1
+        if byteCount > Self.byteLimit || lineCount > Self.lineLimit { return .tooLong }
+        let text = line.trimmingSuffix { $0.isWhitespace }
+        if text.hasPrefix("HTTP/") {
+            headers = []
+            isComplete = false
+            status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+            return .goesOn
+        }
+        if text.isEmpty {
+            guard let status, status >= 200 else { return .goesOn }
+            isComplete = true
+            return .complete
+        }
+        // A trailer after the body (RFC 9110 §6.5) is no part of the head.
+        guard !isComplete, let colon = text.firstIndex(of: ":") else { return .goesOn }
+        let value = text[text.index(after: colon)...].drop { $0.isWhitespace }
+        headers.append((name: text[..<colon].lowercased(), value: String(value)))
+        return .goesOn
+    }
+
+    /// The value of the first field of that name; `name` in lower case.
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while predicate: (Character) -> Bool) -> Substring {
+        var end = endIndex
+        while end > startIndex, predicate(self[index(before: end)]) { end = index(before: end) }
+        return self[..<end]
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurl
+internal import LinuxPlatform
+internal import TakeStore
+
+/// One HTTP POST on its way. Touched by the transfer thread alone once it has begun.
+///
+/// libcurl pulls the body through `fill`: bytes, *pause* when the journal has nothing yet, or
+/// the end when it is sealed and drained. libcurl never rewinds and follows nothing: every
+/// resend is another transfer, decided by us.
+final class Transfer: @unchecked Sendable {
+    let id: TransferID
+    private let request: TransferRequest
+    private let observer: any TransferObserver
+    private var easy: CurlEasy
+    private var head = ResponseHead()
+    private var progress = TransferProgress(start: .now)
+    private var timings = TransferTimings()
+    private var offset: Int
+    private var responseByteCount = 0
+    /// Why we broke the transfer off ourselves.
+    private var ownEnding: TransferResult.Ending?
+
+    /// Prepares the request; nil when memory ran out.
+    init?(id: TransferID, request: TransferRequest, observer: any TransferObserver) {
+        guard let easy = CurlEasy() else { return nil }
+        self.id = id
+        self.request = request
+        self.observer = observer
+        self.easy = easy
+        offset = request.bodyOffset
+        configure()
+    }
+
+    /// The C handle, for the multi handle's calls; not to be kept.
+    var raw: UnsafeMutableRawPointer { unsafe easy.raw }
+
+    private func configure() {
+        easy.set(CURLOPT_URL, request.url)
+        easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
+        easy.set(CURLOPT_POST, 1)
+        easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        easy.set(CURLOPT_FOLLOWLOCATION, 0)
+        // A reused connection that dies would make libcurl post a second time by itself.
+        easy.set(CURLOPT_FRESH_CONNECT, 1)
+        easy.set(CURLOPT_NOSIGNAL, 1)
+        // A proxy's own answer to CONNECT is not the service's.
+        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        // Above 32 KiB a burst of response bytes is never left waiting for a timer.
+        easy.set(CURLOPT_BUFFERSIZE, 131_072)
+        let connect = request.deadlines.connect.components
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(connect.seconds + 1) * 1_000)
+        easy.setStallLimit(milliseconds: Int(request.deadlines.stall.components.seconds) * 1_000)
+        if let file = request.certificateFile { easy.set(CURLOPT_CAINFO, file) }
+        // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
+        // cost a second of dead air, and the second is libcurl's own to write.
+        easy.setHeaders(["Expect:"] + request.headers.map { "\($0.name): \($0.value)" })
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe easy.set(CURLOPT_READDATA, context)
+        unsafe easy.set(CURLOPT_READFUNCTION, readBody)
+        unsafe easy.set(CURLOPT_WRITEDATA, context)
+        unsafe easy.set(CURLOPT_WRITEFUNCTION, writeResponse)
+        unsafe easy.set(CURLOPT_HEADERDATA, context)
+        unsafe easy.set(CURLOPT_HEADERFUNCTION, writeHeader)
+        unsafe easy.set(CURLOPT_PREREQDATA, context)
+        unsafe easy.setPrerequest(beforeRequest)
+    }
+
+    // MARK: - Each turn of the loop
+
+    /// Lets the body flow when there is a reason, and says when to look again.
+    ///
+    /// The reason is looked at each time and never remembered: a pause that libcurl took
+    /// between two looks would otherwise last for ever.
+    func turn(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        if progress.bodyEnd == nil {
+            let isWaiting = request.journal.byteCount > offset
+            if isWaiting && progress.waitingSince == nil { progress.waitingSince = now }
+            if isWaiting || request.journal.isSealed { easy.unpause() }
+        } else if isRefusedEarly {
+            // A paused body keeps libcurl from delivering an early refusal.
+            easy.unpause()
+        }
+        switch request.deadlines.check(progress, now: now) {
+        case .missed(let missed):
+            ownEnding = ownEnding ?? .timedOut(missed)
+            return now
+        case .next(let instant):
+            return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
+        }
+    }
+
+    /// Whether the transfer must be taken out of the loop by us.
+    var mustEnd: Bool { ownEnding != nil }
+
+    /// Whether the service refused before the body was complete.
+    private var isRefusedEarly: Bool {
+        head.isComplete && (head.status ?? 0) >= 300 && timings.lastByteOut == nil
+    }
+
+    /// Breaks the transfer off without finishing the body.
+    func cancel() { ownEnding = ownEnding ?? .cancelled }
+
+    // MARK: - libcurl's callbacks
+
+    /// The connection stands.
+    fileprivate func didConnect() {
+        progress.isConnected = true
+        observer.transferDidConnect()
+    }
+
+    /// Fills libcurl's buffer with the next bytes of the body.
+    fileprivate func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        do throws(SystemError) {
+            switch unsafe try request.journal.read(at: offset, into: buffer) {
+            case .bytes(let count):
+                offset += count
+                progress.waitingSince = nil
+                if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
+                return count
+            case .nothingYet:
+                return Int(CURL_READFUNC_PAUSE)
+            case .end:
+                progress.bodyEnd = .now
+                timings.lastByteOut = elapsed
+                return 0
+            }
+        } catch {
+            ownEnding = .journalUnreadable(error.description)
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    /// Takes one line of a response's head in; false breaks the transfer off.
+    fileprivate func receive(headerLine: String) -> Bool {
+        switch head.accumulate(headerLine) {
+        case .goesOn: return true
+        case .tooLong:
+            ownEnding = .badResponse("the response's head is longer than 256 KiB or 200 lines")
+            return false
+        case .complete:
+            guard let status = head.status else { return true }
+            if timings.firstByteIn == nil { timings.firstByteIn = elapsed }
+            // Nothing more is sent after a refusal; what is left is the answer's deadline.
+            if status >= 300 && progress.bodyEnd == nil { progress.bodyEnd = .now }
+            observer.transferDidReceiveHead(
+                status: status, mediaType: head.header("content-type"))
+            return true
+        }
+    }
+
+    /// Takes bytes of the response's body in; false breaks the transfer off.
+    fileprivate func receive(_ bytes: Span<UInt8>) -> Bool {
+        responseByteCount += bytes.count
+        timings.lastByteIn = elapsed
+        guard responseByteCount <= request.responseLimit else {
+            ownEnding = .badResponse("the response is longer than \(request.responseLimit) bytes")
+            return false
+        }
+        observer.transferDidReceive(bytes)
+        return true
+    }
+
+    // MARK: - The end
+
+    /// Tells the observer how it ended. Called once, after the handle left the loop.
+    func end(code: CURLcode) {
+        timings.end = elapsed
+        timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)
+        timings.connected = duration(CURLINFO_CONNECT_TIME_T)
+        timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
+        observer.transferDidEnd(
+            TransferResult(
+                ending: ownEnding ?? ending(for: code), status: head.isComplete ? head.status : nil,
+                headers: head.headers, sentByteCount: offset - request.bodyOffset,
+                isBodyComplete: timings.lastByteOut != nil, timings: timings))
+    }
+
+    private func ending(for code: CURLcode) -> TransferResult.Ending {
+        let text = easy.message(for: code)
+        if code == CURLE_OK {
+            guard head.isComplete, let status = head.status else {
+                return .connectionLost("the connection was closed without an answer")
+            }
+            // Over TLS a bare close cannot be told from an attacker's cut.
+            let isBareClose =
+                request.url.lowercased().hasPrefix("https:") && status < 300 && status != 204
+                && head.header("content-length") == nil
+                && head.header("transfer-encoding") == nil
+            return isBareClose ? .badResponse("the answer's end is not marked") : .answered
+        }
+        // A refusal is an answer even when the connection broke right after it.
+        if head.isComplete, let status = head.status, status >= 300 { return .answered }
+        return TransferResult.Ending(code: code, text: text)
+    }
+
+    private var elapsed: Duration { .now - progress.start }
+
+    private func duration(_ info: CURLINFO) -> Duration? {
+        let microseconds = easy.offset(info)
+        return microseconds > 0 ? .microseconds(microseconds) : nil
+    }
+}
+
+/// Called by libcurl on the transfer thread when the connection stands.
+private func beforeRequest(
+    _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+) -> Int32 {
+    unsafe transfer(context)?.didConnect()
+    return CURL_PREREQFUNC_OK
+}
+
+/// Called by libcurl on the transfer thread when the connection has room for body bytes.
+private func readBody(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+    return unsafe transfer(context)?.fill(bytes) ?? Int(CURL_READFUNC_ABORT)
+}
+
+/// Called by libcurl on the transfer thread for each line of each response head.
+private func writeHeader(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
+    let line = unsafe String(decoding: bytes, as: UTF8.self)
+    return unsafe transfer(context)?.receive(headerLine: line) == true ? size * count : 0
+}
+
+/// Called by libcurl on the transfer thread for bytes of the response's body.
+private func writeResponse(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
+    let isWanted = unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
+        unsafe transfer(context)?.receive(bytes.span) == true
+    }
+    return isWanted ? size * count : 0
+}
+
+/// The transfer behind a callback's context; the loop keeps it alive until its handle is gone.
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}

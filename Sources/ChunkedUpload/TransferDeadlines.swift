@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long each part of a transfer may take; nothing waits for ever.
+///
+/// A silent speaker is not a stall, and a slow recogniser is not one either: the deadlines look
+/// at what should happen and does not.
+public struct TransferDeadlines: Sendable, Equatable {
+    /// From the start until the connection stands, name lookup and TLS included.
+    public var connect: Duration
+    /// How long bytes may wait in the journal without the connection taking any.
+    public var stall: Duration
+    /// From the last body byte until the answer is complete.
+    public var answer: Duration
+    /// From the start until the end, speech included.
+    public var whole: Duration
+
+    /// Creates deadlines: 10 s to connect, 10 s of stall, 60 s for the answer, 6 h in all.
+    public init(
+        connect: Duration = .seconds(10), stall: Duration = .seconds(10),
+        answer: Duration = .seconds(60), whole: Duration = .seconds(6 * 3_600)
+    ) {
+        self.connect = connect
+        self.stall = stall
+        self.answer = answer
+        self.whole = whole
+    }
+
+    /// Which deadline a transfer has missed.
+    public enum Missed: String, Sendable {
+        /// No connection in time.
+        case connect
+        /// The connection stopped taking bytes.
+        case stall
+        /// No complete answer in time after the last body byte.
+        case answer
+        /// The whole transfer took too long.
+        case whole
+    }
+
+    /// Decides whether a deadline has been missed, and when to look again.
+    func check(_ progress: TransferProgress, now: ContinuousClock.Instant) -> Check {
+        var next = progress.start + whole
+        if now >= next { return .missed(.whole) }
+        func passes(_ deadline: ContinuousClock.Instant) -> Bool {
+            next = min(next, deadline)
+            return now >= deadline
+        }
+        if !progress.isConnected {
+            return passes(progress.start + connect) ? .missed(.connect) : .next(next)
+        }
+        if let bodyEnd = progress.bodyEnd {
+            return passes(bodyEnd + answer) ? .missed(.answer) : .next(next)
+        }
+        if let waiting = progress.waitingSince, passes(waiting + stall) {
+            return .missed(.stall)
+        }
+        return .next(next)
+    }
+
+    enum Check: Equatable {
+        case missed(Missed)
+        case next(ContinuousClock.Instant)
+    }
+}
+
+/// The instants of a transfer that its deadlines look at.
+struct TransferProgress: Equatable {
+    var start: ContinuousClock.Instant
+    var isConnected = false
+    /// Since when the journal has had bytes that the connection did not take.
+    var waitingSince: ContinuousClock.Instant?
+    /// When the end of the body was handed over.
+    var bodyEnd: ContinuousClock.Instant?
+}

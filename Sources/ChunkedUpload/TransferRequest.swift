@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TakeStore
+
+/// One HTTP POST of a take: where to, with what headers, from which byte of the journal.
+public struct TransferRequest: Sendable {
+    /// An absolute `http` or `https` URL.
+    public var url: String
+    /// Header fields in order; names and values have been checked.
+    public var headers: [(name: String, value: String)]
+    /// Where the body comes from.
+    public var journal: Journal
+    /// The journal's byte at which the body begins.
+    public var bodyOffset: Int
+    /// How long each part may take.
+    public var deadlines: TransferDeadlines
+    /// A file of PEM certificates to trust instead of the system's, or nil.
+    public var certificateFile: String?
+    /// The most response bytes that are read, heads excluded.
+    public var responseLimit = 8 << 20
+
+    /// Creates a request.
+    public init(
+        url: String, headers: [(name: String, value: String)], journal: Journal,
+        bodyOffset: Int, deadlines: TransferDeadlines = TransferDeadlines(),
+        certificateFile: String? = nil
+    ) {
+        self.url = url
+        self.headers = headers
+        self.journal = journal
+        self.bodyOffset = bodyOffset
+        self.deadlines = deadlines
+        self.certificateFile = certificateFile
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How one transfer ended.
+public struct TransferResult: Sendable {
+    /// What ended it.
+    public enum Ending: Sendable, Equatable {
+        /// A final response was read to its end.
+        case answered
+        /// The name could not be resolved; the text is libcurl's.
+        case cannotResolve(String)
+        /// No connection could be made; the text is libcurl's.
+        case cannotConnect(String)
+        /// The peer could not prove who it is, or TLS failed; the text is libcurl's.
+        case insecure(String)
+        /// The connection broke before a complete answer; the text is libcurl's.
+        case connectionLost(String)
+        /// A deadline passed.
+        case timedOut(TransferDeadlines.Missed)
+        /// The response was not HTTP, too large, or otherwise broken.
+        case badResponse(String)
+        /// The journal could not be read; the text is the system's.
+        case journalUnreadable(String)
+        /// Somebody cancelled it.
+        case cancelled
+    }
+
+    /// What ended it.
+    public var ending: Ending
+    /// The final response's status (RFC 9110 §15), or nil when none came.
+    public var status: Int?
+    /// The final response's header fields; names in lower case.
+    public var headers: [(name: String, value: String)]
+    /// Body bytes that the connection took, without chunk framing.
+    public var sentByteCount: Int
+    /// Whether the whole body was handed over.
+    public var isBodyComplete: Bool
+    /// When things happened.
+    public var timings: TransferTimings
+
+    /// The value of the first header field of that name; `name` in lower case.
+    public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// When the parts of a transfer happened, as durations since its start.
+public struct TransferTimings: Sendable, Equatable {
+    /// The name was resolved.
+    public var resolved: Duration?
+    /// The TCP connection stood.
+    public var connected: Duration?
+    /// TLS was agreed; nil without TLS.
+    public var secured: Duration?
+    /// The first body byte was handed to the connection.
+    public var firstByteOut: Duration?
+    /// The last body byte was handed to the connection.
+    public var lastByteOut: Duration?
+    /// The final response's head was complete.
+    public var firstByteIn: Duration?
+    /// The last response byte was read.
+    public var lastByteIn: Duration?
+    /// The transfer ended.
+    public var end: Duration?
+    /// The HTTP version, such as "1.1".
+    public var httpVersion = "1.1"
+}
