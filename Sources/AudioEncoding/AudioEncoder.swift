@@ -14,10 +14,15 @@ public protocol AudioEncoder: AnyObject, Sendable {
 
     /// Takes frames in, and appends what became ready: nothing, a part of a page, or several.
     ///
-    /// - Parameter frames: samples at 16 kHz, mono; any count.
+    /// - Parameters:
+    ///   - frames: samples at 16 kHz, mono; any count.
+    ///   - output: is appended to.
+    /// - Throws: `EncodingError` when the codec fails.
     func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError)
 
     /// Appends everything that is still inside the encoder and the file's end mark.
+    ///
+    /// - Throws: `EncodingError` when the codec fails.
     func finish(into output: inout [UInt8]) throws(EncodingError)
 
     /// The most bytes that encoding `frames` more frames, and finishing, can append.

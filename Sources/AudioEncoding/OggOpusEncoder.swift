@@ -1,10 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes Opus in Ogg.
-public final class OggOpusEncoder: AudioEncoder {
-    public init() throws(EncodingError) {}
-    public func begin(into output: inout [UInt8]) throws(EncodingError) {}
-    public func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError) {}
-    public func finish(into output: inout [UInt8]) throws(EncodingError) {}
-    public func maximumByteCount(forFrames frames: Int) -> Int { 4096 + 2 * frames }
+/// Writes Opus in Ogg (RFC 6716, RFC 7845).
+///
+/// The stream: a page with `OpusHead`, a page with `OpusTags`, then pages of up to
+/// `OpusSettings.pageInterval` in packets of 20 ms, each written as soon as its last packet is
+/// full. The last page carries the end mark and the granule position that makes the decoded
+/// length equal to the recorded one, to the frame. Equal frames, settings and serial number
+/// make equal bytes, however the frames are divided among the calls.
+///
+/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
+/// is stated unchecked: it is handed over whole, with the take, and never shared.
+public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
+    /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
+    private static let granulesPerFrame = 3
+
+    private var opus: OpusPacketEncoder
+    private var pages: OggPageWriter
+    private let packetsPerPage: Int
+
+    private var frames: [Int16] = []
+    private var packet = [UInt8](repeating: 0, count: OpusPacketEncoder.maximumPacketByteCount)
+    private var takenFrameCount = 0
+    private var packetCount = 0
+    private var queuedPacketCount = 0
+
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - settings: rate, effort and page interval.
+    ///   - serialNumber: tells this stream from others in one file; random by RFC 3533 §6.
+    /// - Throws: `EncodingError` when a setting is outside its range or there is no memory.
+    public init(
+        settings: OpusSettings = OpusSettings(),
+        serialNumber: UInt32 = .random(in: .min ... .max)
+    ) throws(EncodingError) {
+        packetsPerPage = try settings.packetsPerPage()
+        opus = try OpusPacketEncoder(bitrate: settings.bitrate, complexity: settings.complexity)
+        pages = try OggPageWriter(serialNumber: serialNumber)
+        frames.reserveCapacity(OpusPacketEncoder.framesPerPacket)
+    }
+
+    /// Appends the two header pages.
+    ///
+    /// - Throws: `EncodingError.codecFailed` when there is no memory.
+    public func begin(into output: inout [UInt8]) throws(EncodingError) {
+        for var header in [identificationHeader, commentHeader] {
+            try pages.queue(&header, byteCount: header.count, granulePosition: 0)
+            pages.flush(into: &output)
+        }
+    }
+
+    /// Takes frames in, and appends the pages that became full.
+    ///
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    public func encode(
+        _ frames: Span<Int16>, into output: inout [UInt8]
+    ) throws(EncodingError) {
+        for index in frames.indices {
+            self.frames.append(frames[index])
+            guard self.frames.count == OpusPacketEncoder.framesPerPacket else { continue }
+            takenFrameCount += self.frames.count
+            try encodePacket()
+            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+        }
+    }
+
+    /// Appends the rest, filled up with silence that the last granule position trims off.
+    ///
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    public func finish(into output: inout [UInt8]) throws(EncodingError) {
+        takenFrameCount += frames.count
+        let end = preSkip + takenFrameCount * Self.granulesPerFrame
+        // The decoder's delay makes at least one more packet necessary, so that there always
+        // is one to bear the end mark.
+        repeat {
+            while frames.count < OpusPacketEncoder.framesPerPacket { frames.append(0) }
+            try encodePacket(endingAt: end)
+            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+        } while granulePosition < end
+        flush(into: &output)
+    }
+
+    /// Every packet as long as RFC 6716 allows, each on a page of its own.
+    public func maximumByteCount(forFrames frames: Int) -> Int {
+        // Beside the new frames: a begun packet, a page of queued ones, the decoder's delay.
+        let pending = OpusPacketEncoder.framesPerPacket * (packetsPerPage + 1) + opus.lookahead
+        let packets = (frames + pending) / OpusPacketEncoder.framesPerPacket + 1
+        let segments = OpusPacketEncoder.maximumPacketByteCount / 255 + 1
+        let page = OggPageWriter.pageHeaderByteCount + segments
+        let headers =
+            2 * OggPageWriter.pageHeaderByteCount + 2 + identificationHeader.count
+            + commentHeader.count
+        return headers + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
+    }
+
+    /// Samples at 48 kHz that a decoder throws away at the start (RFC 7845 §4.2).
+    private var preSkip: Int { opus.lookahead * Self.granulesPerFrame }
+
+    /// Samples at 48 kHz in all packets made so far.
+    private var granulePosition: Int {
+        packetCount * OpusPacketEncoder.framesPerPacket * Self.granulesPerFrame
+    }
+
+    /// Encodes the collected frames, and queues the packet.
+    ///
+    /// - Parameter end: the stream's last granule position, when the frames are its last ones.
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    private func encodePacket(endingAt end: Int? = nil) throws(EncodingError) {
+        let byteCount = try opus.encode(frames, into: &packet)
+        frames.removeAll(keepingCapacity: true)
+        packetCount += 1
+        queuedPacketCount += 1
+        let isLast = end.map { granulePosition >= $0 } ?? false
+        try pages.queue(
+            &packet, byteCount: byteCount,
+            granulePosition: min(granulePosition, end ?? .max), isLast: isLast)
+    }
+
+    private func flush(into output: inout [UInt8]) {
+        pages.flush(into: &output)
+        queuedPacketCount = 0
+    }
+
+    /// RFC 7845 §5.1: magic, version 1, one channel, pre-skip, input rate, gain 0, mapping 0.
+    private var identificationHeader: [UInt8] {
+        Array("OpusHead".utf8) + [1, 1] + Self.littleEndian(UInt16(clamping: preSkip))
+            + Self.littleEndian(UInt32(16_000)) + [0, 0, 0]
+    }
+
+    /// RFC 7845 §5.2: magic, vendor, one comment.
+    private var commentHeader: [UInt8] {
+        let vendor = Array(OpusPacketEncoder.version.utf8)
+        let comment = Array("ENCODER=utter".utf8)
+        return Array("OpusTags".utf8)
+            + Self.littleEndian(UInt32(clamping: vendor.count)) + vendor
+            + Self.littleEndian(UInt32(1))
+            + Self.littleEndian(UInt32(clamping: comment.count)) + comment
+    }
+
+    private static func littleEndian<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
+        (0..<Value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
 }

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What stands before the samples of a WAV file, and says what they are.
+///
+/// RIFF, RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) with PCM or IEEE float samples, plain
+/// or as `WAVE_FORMAT_EXTENSIBLE`, and any chunks before the data.
+public struct WAVHeader: Sendable, Hashable {
+    /// The most channels that a file may have.
+    public static let maximumChannelCount = 64
+
+    /// The sample rates that a file may have, in Hz.
+    ///
+    /// Below the lower bound a period of 20 ms would hold no frame, and the resampler refuses
+    /// ratios above 256.
+    public static let sampleRates = 100...384_000
+
+    /// How far into a stream `parse` looks for the data chunk, in bytes.
+    public static let maximumByteCount = 1 << 20
+
+    /// How each sample is stored.
+    public let sampleFormat: SampleFormat
+
+    /// The rate and channel count of the frames.
+    public let streamFormat: StreamFormat
+
+    /// Where the samples begin, in bytes from the file's start.
+    public let dataOffset: Int
+
+    /// The length of the samples, in bytes, as the header claims it; the file may be shorter.
+    ///
+    /// `nil` is an unknown length: the samples go on to the end of the file. Writers that
+    /// cannot seek say so with `0xFFFFFFFF`, with values around `0x7FFFFFFF` (sox, arecord),
+    /// or with 0 in a file whose RIFF chunk ends at its data as well.
+    public let dataByteCount: Int?
+
+    /// Bytes in one frame of the file.
+    public var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
+
+    /// Reads the header at the start of `bytes`.
+    ///
+    /// For streams, of which only the beginning is there. A file is better read with
+    /// `WAVHeaderParser`, which needs no bytes of the chunks that it skips.
+    ///
+    /// - Parameter bytes: the file from its first byte on, as much of it as has come.
+    /// - Returns: `nil` when more bytes are needed; never for `maximumByteCount` or more.
+    /// - Throws: `WAVError` when the bytes are no WAV file that can be used, and when no data
+    ///   chunk begins within `maximumByteCount`.
+    public static func parse(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
+        var parser = WAVHeaderParser()
+        while true {
+            let wanted = parser.wantedOffset..<parser.wantedOffset + parser.wantedByteCount
+            guard wanted.upperBound <= maximumByteCount else {
+                throw .noDataWithin(limit: maximumByteCount)
+            }
+            guard wanted.upperBound <= bytes.count else { return nil }
+            if let header = try parser.take(bytes.extracting(wanted)) { return header }
+        }
+    }
+}
