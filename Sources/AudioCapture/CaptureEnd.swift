@@ -42,4 +42,11 @@ public struct CaptureEnd: Sendable {
     public var gaps: [Gap]
     /// What a person should know of a source that ended well, such as a file cut short.
     public var warning: String?
+
+    /// Creates an end without gaps.
+    public init(cause: Cause, gaps: [Gap] = [], warning: String? = nil) {
+        self.cause = cause
+        self.gaps = gaps
+        self.warning = warning
+    }
 }

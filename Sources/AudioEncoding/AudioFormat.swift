@@ -27,6 +27,9 @@ public enum AudioFormat: String, Sendable, CaseIterable, Codable {
         }
     }
 
+    /// The size of a ring that holds 30 s of speech, in bytes.
+    public var ringByteCount: Int { self == .oggOpus ? 30 * 8_000 : 30 * 32_000 }
+
     /// Makes a new encoder for one take.
     ///
     /// - Throws: `EncodingError` when the codec cannot be created.

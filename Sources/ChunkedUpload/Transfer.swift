@@ -119,6 +119,7 @@ final class Transfer: @unchecked Sendable {
                 offset += count
                 progress.waitingSince = nil
                 if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
+                observer.transferDidSend(byteCount: offset - request.bodyOffset)
                 return count
             case .nothingYet:
                 return Int(CURL_READFUNC_PAUSE)

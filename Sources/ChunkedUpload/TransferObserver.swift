@@ -5,6 +5,9 @@ public protocol TransferObserver: AnyObject, Sendable {
     /// The connection stands and the request is about to be sent.
     func transferDidConnect()
 
+    /// The connection has taken this many bytes of the body, in all.
+    func transferDidSend(byteCount: Int)
+
     /// The head of the final response has been read, perhaps while the body is still being sent.
     func transferDidReceiveHead(status: Int, mediaType: String?)
 

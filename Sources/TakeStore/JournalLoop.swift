@@ -28,17 +28,18 @@ public final class JournalLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Carries `ring` into `journal` until the ring is exhausted. From any thread.
+    /// Carries `ring` into a journal until the ring is finished and empty. From any thread.
     ///
     /// - Parameters:
+    ///   - open: called once on the journal thread, makes the journal.
     ///   - onGrowth: called on the journal thread when the journal grew; must not block.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.
     public func add(
-        ring: consuming ByteRing.Consumer, journal: Journal,
+        ring: consuming ByteRing.Consumer,
+        open: @escaping @Sendable () -> Result<Journal, SystemError>,
         onGrowth: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
-        let stage = JournalStage(
-            ring: ring, journal: journal, onGrowth: onGrowth, onSeal: onSeal)
+        let stage = JournalStage(ring: ring, open: open, onGrowth: onGrowth, onSeal: onSeal)
         inbox.withLock { $0.append(stage) }
         wakeup.signal()
     }
@@ -85,19 +86,21 @@ public struct JournalSeal: Sendable, Equatable {
 /// One ring on its way into one journal. Touched by the journal thread alone once it is added.
 private final class JournalStage: @unchecked Sendable {
     private let ring: ByteRing.Consumer
-    private let journal: Journal
+    private let open: @Sendable () -> Result<Journal, SystemError>
     private let onGrowth: @Sendable () -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
     private var digest: SHA256? = SHA256()
+    private var journal: Journal?
     private var loss: SystemError?
     private(set) var isDone = false
 
     init(
-        ring: consuming ByteRing.Consumer, journal: Journal,
+        ring: consuming ByteRing.Consumer,
+        open: @escaping @Sendable () -> Result<Journal, SystemError>,
         onGrowth: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
         self.ring = ring
-        self.journal = journal
+        self.open = open
         self.onGrowth = onGrowth
         self.onSeal = onSeal
     }
@@ -105,6 +108,12 @@ private final class JournalStage: @unchecked Sendable {
     /// Empties the ring into the journal. Returns whether the journal grew or was sealed.
     func turn() -> Bool {
         guard !isDone else { return false }
+        if journal == nil && loss == nil {
+            switch open() {
+            case .success(let opened): journal = opened
+            case .failure(let error): loss = error
+            }
+        }
         // Asked first: what is stored before the end was declared is then seen below.
         let isLast = ring.isFinished
         var didAppend = false
@@ -112,9 +121,9 @@ private final class JournalStage: @unchecked Sendable {
         if didAppend { onGrowth() }
         guard isLast else { return didAppend }
         isDone = true
-        journal.seal()
+        journal?.seal()
         let seal = JournalSeal(
-            byteCount: journal.byteCount, sha256: digest.take()?.finish() ?? "", loss: loss)
+            byteCount: journal?.byteCount ?? 0, sha256: digest.take()?.finish() ?? "", loss: loss)
         onSeal(seal)
         return true
     }
@@ -122,7 +131,7 @@ private final class JournalStage: @unchecked Sendable {
     private func append(_ bytes: Span<UInt8>) -> Int {
         guard loss == nil else { return bytes.count }
         do throws(SystemError) {
-            try journal.append(bytes)
+            try journal?.append(bytes)
             digest?.update(bytes)
         } catch {
             loss = error

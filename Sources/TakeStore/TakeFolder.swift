@@ -74,4 +74,12 @@ public final class TakeFolder: Sendable {
         try folder.removeFile(fileName)
         try folder.sync()
     }
+
+    /// Removes everything that this program puts into the folder of a take.
+    func removeFiles() {
+        for name in [Self.manifestName, Self.manifestName + ".new", "audio.wav", "audio.ogg"] {
+            // What cannot be removed stays, and the folder with it.
+            try? folder.removeFile(name)
+        }
+    }
 }

@@ -26,6 +26,15 @@ public final class TakeStore: Sendable {
         TakeFolder(id: id, folder: try takes.makeFolder(id.text))
     }
 
+    /// Removes the folder of a take that captured nothing. Blocks on the disk.
+    ///
+    /// A folder that holds anything unknown stays.
+    public func removeEmptyTake(_ take: TakeFolder) {
+        take.removeFiles()
+        // It stays when something unknown is in it, or when the disk fails: nothing is lost.
+        try? takes.removeFolder(take.id.text)
+    }
+
     /// Makes the names of the takes durable. Blocks on the disk.
     public func sync() throws(SystemError) { try takes.sync() }
 

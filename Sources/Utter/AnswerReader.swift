@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+
+/// Reads one response's body: hypotheses from a good one, the service's words from a refusal.
+struct AnswerReader: Sendable {
+    /// More of a refusal's body than this says nothing more.
+    private static let messageLimit = 64 << 10
+
+    private let rule: AnswerRule
+    private var decoder: (any ResponseDecoder)?
+    private var refusal: [UInt8] = []
+    private var mediaType: String?
+
+    /// Why a good status's body is no answer, or nil.
+    private(set) var failure: AnswerError?
+
+    init(rule: AnswerRule) { self.rule = rule }
+
+    /// Begins with the head of the final response.
+    mutating func begin(status: Int, mediaType: String?) {
+        self.mediaType = mediaType
+        decoder = nil
+        if case .accepted = StatusVerdict.of(status: status) {
+            decoder = rule.makeDecoder(mediaType: mediaType)
+        }
+    }
+
+    /// Takes bytes of the body in.
+    mutating func accumulate(_ bytes: Span<UInt8>) -> [Hypothesis] {
+        guard decoder != nil else {
+            let count = min(bytes.count, Self.messageLimit - refusal.count)
+            for index in 0..<count { refusal.append(bytes[index]) }
+            return []
+        }
+        do throws(AnswerError) {
+            return try decoder?.accumulate(bytes) ?? []
+        } catch {
+            failure = failure ?? error
+            return []
+        }
+    }
+
+    /// Ends the body, which has come whole.
+    mutating func finish() -> [Hypothesis] {
+        do throws(AnswerError) {
+            return try decoder?.finish() ?? []
+        } catch {
+            failure = failure ?? error
+            return []
+        }
+    }
+
+    /// The service's own words about a refusal, or nil.
+    var message: String? { ServiceMessage.extract(from: refusal, contentType: mediaType) }
+}

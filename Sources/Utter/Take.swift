@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import TakeStore
+
+/// One recording on its way to its transcript. Usable from any thread.
+public final class Take: Sendable {
+    private let run: TakeRun
+
+    init(run: TakeRun) { self.run = run }
+
+    /// The take's name.
+    public var id: TakeID { run.id }
+
+    /// What happens, in order, until the outcome is known. For one listener.
+    ///
+    /// At most 256 events wait for a slow listener; the oldest are dropped then.
+    public var events: AsyncStream<TakeEvent> { run.events }
+
+    /// How the take ended. Waits until it has.
+    public var outcome: TakeOutcome {
+        get async { await run.outcome() }
+    }
+
+    /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.
+    public func stop() { run.stop() }
+
+    /// Ends recording and transfer at once, without an end of the body; the audio is kept.
+    public func cancel() { run.cancel() }
+
+    /// Ends recording and transfer at once, to be sent another time.
+    public func leave() { run.leave() }
+
+    /// Says that the answer is safe with whoever asked: the take's audio may be deleted.
+    ///
+    /// Does nothing when there is no answer. Until then the audio stays on the disk.
+    public func release() { run.release() }
+}

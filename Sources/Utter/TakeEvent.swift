@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCapture
+public import AudioCore
+public import SpeechService
+
+/// What happens to a take, in order.
+public enum TakeEvent: Sendable {
+    /// The source is open and delivers this; from now on nothing said is lost.
+    case listening(source: String, format: StreamFormat)
+    /// The take cannot be kept on the disk, and lives in memory; the text says why.
+    case unprotected(reason: String)
+    /// The connection of this attempt stands.
+    case connected(attempt: Int)
+    /// How far the take has come; at most one a period, and old ones are dropped.
+    case progress(TakeProgress)
+    /// The transcript as it is known now; it replaces the one before.
+    case heard(Transcript)
+    /// No more audio is captured.
+    case captured(CaptureEnd)
+    /// The service refused, perhaps while the voice still speaks. Recording goes on; the take
+    /// will be kept.
+    case refused(TakeFailure)
+    /// The whole audio is sent again from its start, to this URL.
+    case resending(attempt: Int, url: String)
+}
+
+/// How far a take has come.
+public struct TakeProgress: Sendable, Equatable {
+    /// The length of the recording, gaps included.
+    public var elapsed: Duration
+    /// How loud the last period was.
+    public var level: Level
+    /// Bytes that the journal holds.
+    public var journaledByteCount: Int
+    /// Bytes that the connection of the present attempt has taken.
+    public var sentByteCount: Int
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCapture
+public import AudioEncoding
+public import ChunkedUpload
+public import SpeechService
+
+/// Why a take has no transcript. One case for each stage that can fail.
+public enum TakeFailure: Error, Sendable, Equatable {
+    /// No audio came from the source.
+    case capture(CaptureError)
+    /// The audio could not be encoded.
+    case encoding(EncodingError)
+    /// Neither disk nor memory could take the audio.
+    case journal(reason: String)
+    /// The service could not be reached, or the connection broke.
+    case notDelivered(TransferResult.Ending, host: String)
+    /// The service cannot prove who it is.
+    case insecure(reason: String, host: String)
+    /// The service said no; `message` is its own.
+    case refused(status: Int, message: String?)
+    /// The service did not accept the key; `message` is its own.
+    case keyRefused(status: Int, message: String?)
+    /// The service is busy or broken for now; `message` is its own.
+    case unavailable(status: Int, message: String?)
+    /// The service pointed to a place where key and audio may not go.
+    case redirectRefused(location: String, reason: String)
+    /// The answer is not a transcript.
+    case answerUnusable(AnswerError)
+    /// What came back is not a usable HTTP response.
+    case responseUnusable(reason: String)
+    /// The take was cancelled.
+    case cancelled
+    /// The program was told to leave before the answer came.
+    case left
+}
+
+extension TakeFailure {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .capture(let error): error.description
+        case .encoding(let error): error.description
+        case .journal(let reason): "the recording cannot be stored: \(reason)"
+        case .notDelivered(let ending, let host): Self.describe(ending, host: host)
+        case .insecure(let reason, let host): "\(host) is not trusted: \(reason)"
+        case .refused(let status, let message):
+            "the service refused the recording: \(Self.status(status, message))"
+        case .keyRefused(let status, let message):
+            "the service did not accept the key: \(Self.status(status, message))"
+        case .unavailable(let status, let message):
+            "the service cannot answer now: \(Self.status(status, message))"
+        case .redirectRefused(let location, let reason):
+            "the service points to \(location), which was not followed: \(reason)"
+        case .answerUnusable(let error): error.description
+        case .responseUnusable(let reason): "the answer cannot be used: \(reason)"
+        case .cancelled: "cancelled"
+        case .left: "ended by a signal before the answer came"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .capture(let error): error.hint
+        case .answerUnusable(let error): error.hint
+        case .keyRefused: "check the key: UTTER_TOKEN or --token-file"
+        case .insecure: "check the URL and the clock, or name the authority with --cacert"
+        case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
+        case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
+            "check the URL and the network"
+        case .refused(status: 413, _): "send less at a time, or use --format ogg-opus"
+        case .refused(status: 415, _): "choose another --format or --content-type"
+        case .refused(status: 404, _), .refused(status: 405, _): "check the URL's path"
+        default: nil
+        }
+    }
+
+    private static func status(_ status: Int, _ message: String?) -> String {
+        message.map { "\(status): \($0)" } ?? "\(status)"
+    }
+
+    private static func describe(_ ending: TransferResult.Ending, host: String) -> String {
+        switch ending {
+        case .cannotResolve(let text): "cannot find \(host): \(text)"
+        case .cannotConnect(let text): "cannot connect to \(host): \(text)"
+        case .connectionLost(let text): "the connection to \(host) was lost: \(text)"
+        case .timedOut(.connect): "\(host) did not accept a connection in time"
+        case .timedOut(.stall): "\(host) stopped taking the recording"
+        case .timedOut(.answer): "\(host) took the recording and did not answer in time"
+        case .timedOut(.whole): "the transfer to \(host) took longer than allowed"
+        case .journalUnreadable(let text): "the recording cannot be read back: \(text)"
+        case .badResponse(let text), .insecure(let text): text
+        case .answered, .cancelled: "the transfer to \(host) ended"
+        }
+    }
+}

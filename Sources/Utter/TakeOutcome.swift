@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCapture
+public import ChunkedUpload
+public import SpeechService
+public import TakeStore
+
+/// How a take ended, and the account of every sample.
+public struct TakeOutcome: Sendable {
+    /// The take's name.
+    public var id: TakeID
+    /// What was understood, or why nothing was.
+    public var result: Result<Transcript, TakeFailure>
+    /// How the recording ended.
+    public var capture: CaptureEnd
+    /// What was captured, encoded, stored and sent.
+    public var account: TakeAccount
+    /// Every transfer, in order.
+    public var attempts: [TakeAttempt]
+    /// The file that holds the audio, or nil when it lives in memory only.
+    public var audioPath: String?
+    /// Why the take is not safe on the disk, or nil when it is.
+    public var unprotected: String?
+    /// From the end of the recording to the complete answer; nil without an answer.
+    public var answerDelay: Duration?
+}
+
+/// Every sample of a take, at each stage.
+///
+/// `capturedFrames + gapFrames = encodedFrames`, `encodedBytes = journaledBytes`, and
+/// `sentBytes = journaledBytes - bodyOffset` when the last attempt took the whole body.
+public struct TakeAccount: Sendable, Equatable {
+    /// Frames at 16 kHz that came from the source.
+    public var capturedFrames: Int
+    /// Frames that were lost and became silence.
+    public var gapFrames: Int
+    /// Frames that went into the encoder.
+    public var encodedFrames: Int
+    /// Bytes that came out of the encoder.
+    public var encodedBytes: Int
+    /// Bytes in the journal.
+    public var journaledBytes: Int
+    /// The journal's byte at which the body begins.
+    public var bodyOffset: Int
+    /// Bytes of the body that the last attempt's connection took.
+    public var sentBytes: Int
+    /// The SHA-256 of the journal in hexadecimal.
+    public var sha256: String
+}
+
+/// One transfer of a take.
+public struct TakeAttempt: Sendable {
+    /// Where it went, without query.
+    public var url: String
+    /// How it ended.
+    public var result: TransferResult
+}

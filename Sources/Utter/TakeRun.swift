@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCapture
+internal import AudioCore
+internal import AudioEncoding
+internal import ChunkedUpload
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+internal import TakeStore
+
+/// One take while it runs: joins the stages, and gathers what they say into the outcome.
+///
+/// Called on every loop's thread. The state's lock covers assignments, never calls into loops.
+final class TakeRun: Sendable {
+    let id: TakeID
+    let events: AsyncStream<TakeEvent>
+    private let plan: TakePlan
+    private let pipeline: Pipeline
+    private let continuation: AsyncStream<TakeEvent>.Continuation
+    private let control = CaptureControl()
+    private let account = CaptureAccount()
+    private let sentByteCount = Atomic(0)
+    private let state: Mutex<State>
+    private let waiters = Mutex<Waiters>(Waiters())
+
+    private struct State {
+        var delivery: Delivery
+        var transfer: TransferID?
+        var answer: AnswerReader
+        var transcript = Transcript()
+        var attempts: [TakeAttempt] = []
+        var journal: Journal?
+        var folder: TakeFolder?
+        var manifest: TakeManifest?
+        var unprotected: String?
+        var captureEnd: CaptureEnd?
+        var seal: JournalSeal?
+        var sealedAt: ContinuousClock.Instant?
+        var answeredAt: ContinuousClock.Instant?
+        var delivered: Result<Transcript, TakeFailure>?
+    }
+
+    private struct Waiters {
+        var outcome: TakeOutcome?
+        var continuations: [CheckedContinuation<TakeOutcome, Never>] = []
+    }
+
+    init(plan: TakePlan, pipeline: Pipeline) {
+        var generator = SystemRandomNumberGenerator()
+        id = TakeID(at: Date(), using: &generator)
+        self.plan = plan
+        self.pipeline = pipeline
+        (events, continuation) = AsyncStream.makeStream(
+            bufferingPolicy: .bufferingNewest(256))
+        state = Mutex(
+            State(
+                delivery: Delivery(url: plan.service.url, allowed: plan.redirectOrigins),
+                answer: AnswerReader(rule: plan.service.answer)))
+    }
+
+    // MARK: - Joining the stages
+
+    /// Source → encoder → ring → journal → request body → response.
+    func begin() {
+        let ring = ByteRing(minimumCapacity: plan.format.ringByteCount)
+        do throws(EncodingError) {
+            pipeline.capture.add(
+                CaptureStage(
+                    source: plan.source, encoder: try plan.format.makeEncoder(),
+                    producer: ring.takeProducer(), plan: plan.capture, control: control,
+                    account: account, onOpen: { [self] in didOpen($0) },
+                    onEnd: { [self] in didCapture($0) }))
+        } catch {
+            finish(.failure(.encoding(error)), capture: CaptureEnd(cause: .encoder(error)))
+            return
+        }
+        pipeline.journal.add(
+            ring: ring.takeConsumer(), open: { [self] in openJournal() },
+            onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
+    }
+
+    private func didOpen(_ format: StreamFormat) {
+        continuation.yield(.listening(source: plan.source.name, format: format))
+    }
+
+    /// Makes the take's folder and journal, and opens the connection. On the journal thread.
+    private func openJournal() -> Result<Journal, SystemError> {
+        let opened = makeJournal()
+        guard case .success(let journal) = opened else { return opened }
+        state.withLock { $0.journal = journal }
+        startTransfer()
+        pipeline.sync.add(journal)
+        save { _ in }
+        return opened
+    }
+
+    private func makeJournal() -> Result<Journal, SystemError> {
+        var reason: String
+        switch pipeline.store {
+        case .failure(let error): reason = error.description
+        case .success(let store):
+            do throws(SystemError) {
+                let folder = try store.makeTake(id)
+                let name = "audio.\(plan.format.fileExtension)"
+                let journal = try folder.makeJournal(fileName: name)
+                let manifest = TakeManifest(
+                    id: id, created: Date(), audio: name, format: plan.format.rawValue,
+                    source: plan.source.name, url: plan.service.url.description)
+                state.withLock {
+                    $0.folder = folder
+                    $0.manifest = manifest
+                }
+                return .success(journal)
+            } catch {
+                reason = error.description
+            }
+        }
+        declareUnprotected(reason)
+        return Result { () throws(SystemError) in
+            Journal(file: try makeMemoryFile("utter-journal"), path: nil)
+        }
+    }
+
+    private func declareUnprotected(_ reason: String) {
+        let isNew = state.withLock { state in
+            defer { state.unprotected = state.unprotected ?? reason }
+            return state.unprotected == nil
+        }
+        if isNew { continuation.yield(.unprotected(reason: reason)) }
+    }
+
+    /// Posts the journal from its start. On the journal thread, or on the transfer thread.
+    private func startTransfer() {
+        let (journal, url, attempt) = state.withLock { state in
+            state.answer = AnswerReader(rule: plan.service.answer)
+            state.transcript = Transcript()
+            return (state.journal, state.delivery.url, state.delivery.attempt)
+        }
+        guard let journal else { return }
+        sentByteCount.store(0, ordering: .relaxed)
+        var headers = plan.service.requestHeaders(audioMediaType: plan.format.mediaType)
+            .map { (name: $0.name, value: $0.value) }
+        headers.append((name: "User-Agent", value: "utter/\(UtterVersion.text)"))
+        headers.append((name: "Idempotency-Key", value: "\"\(id.text)\""))
+        headers.append((name: "Utter-Attempt", value: "\(attempt)"))
+        let request = TransferRequest(
+            url: url.text, headers: headers, journal: journal,
+            bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
+            certificateFile: plan.certificateFile)
+        let transfer = pipeline.transfer.start(request, observer: self)
+        let isUnwanted = state.withLock { state in
+            state.transfer = transfer
+            return state.delivered != nil
+        }
+        if isUnwanted { pipeline.transfer.cancel(transfer) }
+    }
+
+    // MARK: - What the stages say
+
+    /// On the journal thread.
+    private func didGrow() {
+        guard let journal = state.withLock({ $0.journal }) else { return }
+        if let failure = journal.failure { declareUnprotected(failure.description) }
+        continuation.yield(.progress(progress(of: journal)))
+    }
+
+    private func progress(of journal: Journal) -> TakeProgress {
+        TakeProgress(
+            elapsed: StreamFormat.speech.duration(
+                ofFrames: account.capturedFrames + account.gapFrames),
+            level: account.level, journaledByteCount: journal.byteCount,
+            sentByteCount: sentByteCount.load(ordering: .relaxed))
+    }
+
+    /// On the capture thread.
+    private func didCapture(_ end: CaptureEnd) {
+        state.withLock { $0.captureEnd = end }
+        continuation.yield(.captured(end))
+        // What never began has nothing to be sent.
+        if account.capturedFrames == 0 {
+            switch end.cause {
+            case .source(let error): deliver(.failure(.capture(error)))
+            case .encoder(let error): deliver(.failure(.encoding(error)))
+            default: break
+            }
+        }
+        finishIfComplete()
+    }
+
+    /// On the journal thread.
+    private func didSeal(_ seal: JournalSeal) {
+        state.withLock { state in
+            state.seal = seal
+            state.sealedAt = .now
+        }
+        if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
+        save { manifest in
+            manifest.state = manifest.state == .recording ? .sealed : manifest.state
+            manifest.byteCount = seal.byteCount
+            manifest.sha256 = seal.sha256
+            manifest.frames = account.encodedFrames
+            manifest.gapFrames = account.gapFrames
+        }
+        finishIfComplete()
+    }
+
+    // MARK: - What others ask for
+
+    func stop() {
+        control.requestStop()
+        pipeline.capture.wake()
+    }
+
+    func cancel() {
+        control.requestCancel()
+        pipeline.capture.wake()
+        deliver(.failure(.cancelled))
+    }
+
+    func leave() {
+        control.requestStop(keepsTail: false)
+        pipeline.capture.wake()
+        deliver(.failure(.left))
+    }
+
+    func release() {
+        let (folder, manifest) = state.withLock { ($0.folder, $0.manifest) }
+        guard let folder, let manifest, manifest.state == .answered else { return }
+        pipeline.sync.perform {
+            // A failure leaves the audio where it is, which loses nothing.
+            try? folder.removeAudio(fileName: manifest.audio)
+        }
+    }
+
+    func outcome() async -> TakeOutcome {
+        await withCheckedContinuation { continuation in
+            let known = waiters.withLock { waiters in
+                if waiters.outcome == nil { waiters.continuations.append(continuation) }
+                return waiters.outcome
+            }
+            if let known { continuation.resume(returning: known) }
+        }
+    }
+
+    // MARK: - The end
+
+    /// Settles what became of the transfers; the first word counts.
+    private func deliver(_ result: Result<Transcript, TakeFailure>) {
+        let transfer = state.withLock { state -> TransferID? in
+            guard state.delivered == nil else { return nil }
+            state.delivered = result
+            state.answeredAt = .now
+            return state.transfer
+        }
+        if let transfer { pipeline.transfer.cancel(transfer) }
+        finishIfComplete()
+    }
+
+    /// Ends the take once recording, journal and delivery have all ended.
+    private func finishIfComplete() {
+        let complete = state.withLock { state -> (Result<Transcript, TakeFailure>, CaptureEnd)? in
+            guard let end = state.captureEnd, let result = state.delivered, state.seal != nil
+            else { return nil }
+            return (result, end)
+        }
+        if let (result, end) = complete { finish(result, capture: end) }
+    }
+
+    private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
+        let outcome = state.withLock { makeOutcome(result, capture: end, state: $0) }
+        let waiting = waiters.withLock { waiters -> [CheckedContinuation<TakeOutcome, Never>]? in
+            guard waiters.outcome == nil else { return nil }
+            waiters.outcome = outcome
+            defer { waiters.continuations = [] }
+            return waiters.continuations
+        }
+        guard let waiting else { return }
+        settle(outcome)
+        continuation.finish()
+        for waiter in waiting { waiter.resume(returning: outcome) }
+    }
+
+    private func makeOutcome(
+        _ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd, state: State
+    ) -> TakeOutcome {
+        var delay: Duration?
+        if case .success = result, let answered = state.answeredAt, let sealed = state.sealedAt {
+            delay = answered - sealed
+        }
+        return TakeOutcome(
+            id: id, result: result, capture: end,
+            account: TakeAccount(
+                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
+                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
+                journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
+                sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
+                sha256: state.seal?.sha256 ?? ""),
+            attempts: state.attempts, audioPath: state.journal?.path,
+            unprotected: state.unprotected, answerDelay: delay)
+    }
+
+    /// Writes the take's last state, or removes a take without audio.
+    private func settle(_ outcome: TakeOutcome) {
+        if outcome.account.capturedFrames == 0, case .failure = outcome.result {
+            guard let folder = state.withLock({ $0.folder }), case .success(let store) = pipeline.store
+            else { return }
+            pipeline.sync.perform { store.removeEmptyTake(folder) }
+            return
+        }
+        save { manifest in
+            manifest.attempts = outcome.attempts.count
+            switch outcome.result {
+            case .success(let transcript):
+                manifest.state = .answered
+                manifest.transcript = transcript.text
+            case .failure(.cancelled):
+                manifest.state = .cancelled
+            case .failure(let failure):
+                manifest.state = .kept
+                manifest.reason = failure.description
+            }
+        }
+    }
+
+    /// Changes the manifest and has it written by the sync thread.
+    private func save(_ change: (inout TakeManifest) -> Void) {
+        let changed = state.withLock { state -> (TakeFolder, TakeManifest)? in
+            guard let folder = state.folder, var manifest = state.manifest else { return nil }
+            change(&manifest)
+            state.manifest = manifest
+            return (folder, manifest)
+        }
+        guard let (folder, manifest) = changed else { return }
+        pipeline.sync.perform { [self] in
+            do throws(SystemError) {
+                try folder.save(manifest)
+            } catch {
+                declareUnprotected(error.description)
+            }
+        }
+    }
+}
+
+// MARK: - What the transfer says
+
+extension TakeRun: TransferObserver {
+    func transferDidConnect() {
+        continuation.yield(.connected(attempt: state.withLock { $0.delivery.attempt }))
+    }
+
+    func transferDidSend(byteCount: Int) {
+        sentByteCount.store(byteCount, ordering: .relaxed)
+    }
+
+    func transferDidReceiveHead(status: Int, mediaType: String?) {
+        state.withLock { $0.answer.begin(status: status, mediaType: mediaType) }
+    }
+
+    func transferDidReceive(_ bytes: Span<UInt8>) {
+        // A span cannot be captured by the lock's closure.
+        var reader = state.withLock { $0.answer }
+        let hypotheses = reader.accumulate(bytes)
+        let transcript = state.withLock { state in
+            state.answer = reader
+            state.transcript.apply(hypotheses)
+            return state.transcript
+        }
+        if !hypotheses.isEmpty { continuation.yield(.heard(transcript)) }
+    }
+
+    func transferDidEnd(_ result: TransferResult) {
+        let (step, transcript, delivery) = state.withLock { state in
+            let last = state.answer.finish()
+            state.transcript.apply(last)
+            state.attempts.append(
+                TakeAttempt(url: state.delivery.url.description, result: result))
+            let step = state.delivery.next(
+                after: result, answer: state.answer.failure, message: state.answer.message)
+            return (step, state.transcript, state.delivery)
+        }
+        switch step {
+        case .answered:
+            continuation.yield(.heard(transcript))
+            stopIfStillRecording()
+            deliver(.success(transcript))
+        case .resend:
+            continuation.yield(
+                .resending(attempt: delivery.attempt, url: delivery.url.description))
+            startTransfer()
+        case .failed(let failure):
+            if state.withLock({ $0.captureEnd == nil && $0.delivered == nil }) {
+                continuation.yield(.refused(failure))
+            }
+            deliver(.failure(failure))
+        }
+    }
+
+    /// The service has heard enough: what is said now would go nowhere.
+    private func stopIfStillRecording() {
+        if state.withLock({ $0.captureEnd == nil }) { stop() }
+    }
+}
