@@ -98,7 +98,7 @@ public final class Journal: Sendable {
             let next = index + 1 < segments.count ? segments[index + 1].start : Int.max
             return (segments[index].file, segments[index].start, next)
         }
-        let wanted = min(available, unsafe buffer.count, end - offset)
+        let wanted = min(available, buffer.count, end - offset)
         let count = try retryingInterrupts("read") {
             unsafe pread(file.number, buffer.baseAddress, wanted, off_t(offset - start))
         }

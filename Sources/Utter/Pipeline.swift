@@ -3,7 +3,7 @@
 internal import AudioCapture
 internal import ChunkedUpload
 public import LinuxPlatform
-public import TakeStore
+internal import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
 ///

@@ -28,8 +28,6 @@ final class TakeRun: Sendable {
     private struct State {
         var delivery: Delivery
         var transfer: TransferID?
-        var answer: AnswerReader
-        var transcript = Transcript()
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var folder: TakeFolder?
@@ -56,8 +54,7 @@ final class TakeRun: Sendable {
             bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             State(
-                delivery: Delivery(url: plan.service.url, allowed: plan.redirectOrigins),
-                answer: AnswerReader(rule: plan.service.answer)))
+                delivery: Delivery(url: plan.service.url, allowed: plan.redirectOrigins)))
     }
 
     // MARK: - Joining the stages
@@ -133,10 +130,8 @@ final class TakeRun: Sendable {
 
     /// Posts the journal from its start. On the journal thread, or on the transfer thread.
     private func startTransfer() {
-        let (journal, url, attempt) = state.withLock { state in
-            state.answer = AnswerReader(rule: plan.service.answer)
-            state.transcript = Transcript()
-            return (state.journal, state.delivery.url, state.delivery.attempt)
+        let (journal, url, attempt) = state.withLock {
+            ($0.journal, $0.delivery.url, $0.delivery.attempt)
         }
         guard let journal else { return }
         sentByteCount.store(0, ordering: .relaxed)
@@ -149,7 +144,8 @@ final class TakeRun: Sendable {
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
-        let transfer = pipeline.transfer.start(request, observer: self)
+        let transfer = pipeline.transfer.start(
+            request, observer: Attempt(run: self, number: attempt, rule: plan.service.answer))
         let isUnwanted = state.withLock { state in
             state.transfer = transfer
             return state.delivered != nil
@@ -343,62 +339,46 @@ final class TakeRun: Sendable {
     }
 }
 
-// MARK: - What the transfer says
+// MARK: - What the transfers say, on the transfer thread
 
-extension TakeRun: TransferObserver {
-    func transferDidConnect() {
-        continuation.yield(.connected(attempt: state.withLock { $0.delivery.attempt }))
-    }
+extension TakeRun {
+    func didConnect(attempt: Int) { continuation.yield(.connected(attempt: attempt)) }
 
-    func transferDidSend(byteCount: Int) {
-        sentByteCount.store(byteCount, ordering: .relaxed)
-    }
+    func didSend(byteCount: Int) { sentByteCount.store(byteCount, ordering: .relaxed) }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
-        state.withLock { $0.answer.begin(status: status, mediaType: mediaType) }
-    }
+    func didHear(_ transcript: Transcript) { continuation.yield(.heard(transcript)) }
 
-    func transferDidReceive(_ bytes: Span<UInt8>) {
-        // A span cannot be captured by the lock's closure.
-        var reader = state.withLock { $0.answer }
-        let hypotheses = reader.accumulate(bytes)
-        let transcript = state.withLock { state in
-            state.answer = reader
-            state.transcript.apply(hypotheses)
-            return state.transcript
-        }
-        if !hypotheses.isEmpty { continuation.yield(.heard(transcript)) }
-    }
-
-    func transferDidEnd(_ result: TransferResult) {
-        let (step, transcript, delivery) = state.withLock { state in
-            let last = state.answer.finish()
-            state.transcript.apply(last)
+    /// Decides what follows a transfer.
+    ///
+    /// - Parameters:
+    ///   - answer: why the body is no answer, or nil.
+    ///   - message: the service's own words about a refusal, or nil.
+    func didTransfer(
+        _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
+    ) {
+        let (step, delivery) = state.withLock { state in
             state.attempts.append(
                 TakeAttempt(url: state.delivery.url.description, result: result))
-            let step = state.delivery.next(
-                after: result, answer: state.answer.failure, message: state.answer.message)
-            return (step, state.transcript, state.delivery)
+            let step = state.delivery.next(after: result, answer: answer, message: message)
+            return (step, state.delivery)
         }
         switch step {
         case .answered:
-            continuation.yield(.heard(transcript))
-            stopIfStillRecording()
+            didHear(transcript)
+            // The service has heard enough: what is said now would go nowhere.
+            if isRecording { stop() }
             deliver(.success(transcript))
         case .resend:
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
             startTransfer()
         case .failed(let failure):
-            if state.withLock({ $0.captureEnd == nil && $0.delivered == nil }) {
-                continuation.yield(.refused(failure))
-            }
+            if isRecording { continuation.yield(.refused(failure)) }
             deliver(.failure(failure))
         }
     }
 
-    /// The service has heard enough: what is said now would go nowhere.
-    private func stopIfStillRecording() {
-        if state.withLock({ $0.captureEnd == nil }) { stop() }
+    private var isRecording: Bool {
+        state.withLock { $0.captureEnd == nil && $0.delivered == nil }
     }
 }

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AudioCapture
+import SpeechService
+import Utter
+
+/// The exit statuses of `utter`, as its manual lists them.
+enum ExitStatus: Int32 {
+    case textPrinted = 0
+    case heardNothing = 1
+    case usage = 64
+    case unusableAudio = 65
+    case noInput = 66
+    case refused = 69
+    case internalError = 70
+    case microphoneLost = 71
+    case localIO = 74
+    case notDelivered = 75
+    case unusableAnswer = 76
+    case keyRefused = 77
+    case configuration = 78
+    case hungUp = 129
+    case cancelled = 130
+    case terminated = 143
+
+    /// The parser's own type.
+    var code: ExitCode { ExitCode(rawValue) }
+
+    /// The status that says how a take ended.
+    init(_ outcome: TakeOutcome) {
+        switch outcome.result {
+        case .failure(let failure): self.init(failure)
+        case .success(let transcript):
+            if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {
+                self = .microphoneLost
+            } else {
+                self = transcript.text.isEmpty ? .heardNothing : .textPrinted
+            }
+        }
+    }
+
+    private init(_ failure: TakeFailure) {
+        switch failure {
+        case .capture(let error): self.init(error)
+        case .encoding: self = .internalError
+        case .journal: self = .localIO
+        case .notDelivered, .unavailable: self = .notDelivered
+        case .insecure, .keyRefused: self = .keyRefused
+        case .refused: self = .refused
+        case .redirectRefused, .answerUnusable, .responseUnusable: self = .unusableAnswer
+        case .cancelled: self = .cancelled
+        case .left: self = .terminated
+        }
+    }
+
+    init(_ error: CaptureError) {
+        switch error {
+        case .deviceNotFound, .deviceBusy, .cannotOpen: self = .noInput
+        case .formatRefused, .unusableAudio: self = .unusableAudio
+        case .permissionDenied: self = .configuration
+        case .readFailed: self = .localIO
+        case .deviceLost, .deviceSilent, .deviceFailed: self = .microphoneLost
+        }
+    }
+}

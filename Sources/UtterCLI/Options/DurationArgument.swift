@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// A duration on the command line: `5s`, `300ms`, `2m`, `1h`, or a number of seconds.
+struct DurationArgument: ExpressibleByArgument {
+    let duration: Duration
+
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
+        let factors = ["": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "h": 3_600.0]
+        guard let factor = factors[String(argument.dropFirst(digits.count))] else { return nil }
+        // A year is more than anybody records, and keeps the arithmetic within its range.
+        guard number * factor <= 366 * 86_400 else { return nil }
+        duration = .milliseconds(Int64((number * factor * 1_000).rounded()))
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import AudioEncoding
+import ChunkedUpload
+import Glibc
+import SpeechService
+
+extension AudioFormat: ExpressibleByArgument {}
+
+/// Where the audio goes, in what form, and how long that may take.
+struct ServiceOptions: ParsableArguments {
+    /// Where `utter serve` listens unless told otherwise.
+    static let localURL = "http://127.0.0.1:8517/recognize"
+
+    @Option(
+        help: ArgumentHelp(
+            "The service's URL. Otherwise UTTER_URL, otherwise what 'utter serve' listens on.",
+            valueName: "url"))
+    var to: String?
+
+    @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
+    var format = AudioFormat.pcm
+
+    @Option(
+        help: ArgumentHelp(
+            "A file with the service's key, readable by you alone. Otherwise UTTER_TOKEN.",
+            valueName: "file"))
+    var tokenFile: String?
+
+    @Option(
+        name: [.long, .customShort("H")],
+        help: ArgumentHelp("A header field to send, such as 'X-Model: small'.", valueName: "field"))
+    var header: [String] = []
+
+    @Option(help: ArgumentHelp("The Content-Type to send.", valueName: "type"))
+    var contentType: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How the answer is read: auto, text, sequence, or json:PATH.", valueName: "rule"))
+    var answer = "auto"
+
+    @Option(
+        help: ArgumentHelp(
+            "Another origin to which a 307 or 308 may lead; key and audio go there.",
+            valueName: "origin"))
+    var redirectTo: [String] = []
+
+    @Option(help: ArgumentHelp("PEM certificates to trust.", valueName: "file"))
+    var cacert: String?
+
+    @Flag(help: "Allow a key to travel over plain http to another machine.")
+    var insecureKey = false
+
+    @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
+    var connectTimeout: DurationArgument?
+
+    @Option(help: ArgumentHelp("The longest stall while sending.", valueName: "time"))
+    var stallTimeout: DurationArgument?
+
+    @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
+    var answerTimeout: DurationArgument?
+
+    /// The service that these options describe.
+    ///
+    /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
+    func service() throws -> RecognitionService {
+        let text = to ?? Environment["UTTER_URL"] ?? Self.localURL
+        do throws(ServiceError) {
+            let url = try ServiceURL(text)
+            var fields: [HeaderField] = []
+            for line in header { fields.append(try HeaderField(line: line)) }
+            let credential = try key()
+            if credential != nil && url.isInClear && !insecureKey {
+                throw ServiceError.invalidCredential(
+                    reason: "it would travel in the clear to \(url.origin)")
+            }
+            return try RecognitionService(
+                url: url, headers: fields, credential: credential, contentType: contentType,
+                answer: try AnswerRule(answer))
+        } catch {
+            if case .invalidCredential = error {
+                throw CommandFailure(
+                    "the key cannot be used: \(error.description)", hint: error.hint,
+                    status: .configuration)
+            }
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The deadlines that these options change.
+    var deadlines: TransferDeadlines {
+        var deadlines = TransferDeadlines()
+        if let connectTimeout { deadlines.connect = connectTimeout.duration }
+        if let stallTimeout { deadlines.stall = stallTimeout.duration }
+        if let answerTimeout { deadlines.answer = answerTimeout.duration }
+        return deadlines
+    }
+
+    /// The origins that redirects may lead to.
+    ///
+    /// - Throws: `CommandFailure` when one is not an origin.
+    func redirectOrigins() throws -> [Origin] {
+        try redirectTo.map { text in
+            do throws(ServiceError) {
+                return try Origin(text)
+            } catch {
+                throw CommandFailure(error)
+            }
+        }
+    }
+
+    private func key() throws(ServiceError) -> Credential? {
+        if let tokenFile { return try Credential(secret: try SecretFile.read(tokenFile)) }
+        guard let token = Environment["UTTER_TOKEN"], !token.isEmpty else { return nil }
+        return try Credential(secret: token)
+    }
+}

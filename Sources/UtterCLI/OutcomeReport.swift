@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCapture
+import ChunkedUpload
+import FoundationEssentials
+import SpeechService
+import Utter
+
+/// The object that `--json` prints.
+///
+/// Frames are of 16 kHz mono; times are milliseconds. Members may be added, none will change.
+struct OutcomeReport: Encodable {
+    struct Word: Encodable {
+        var word: String
+        var start, end, probability: Double?
+    }
+
+    struct Frames: Encodable {
+        var captured, gaps, encoded: Int
+    }
+
+    struct Bytes: Encodable {
+        var encoded, journaled, bodyOffset, sent: Int
+    }
+
+    struct GapReport: Encodable {
+        var cause: String
+        var start, frames: Int
+    }
+
+    struct AttemptReport: Encodable {
+        var url, httpVersion, ending: String
+        var status: Int?
+        var sentBytes: Int
+        var bodyComplete: Bool
+        var resolvedMs, connectedMs, securedMs, firstByteOutMs, lastByteOutMs: Double?
+        var firstByteInMs, lastByteInMs, endMs: Double?
+    }
+
+    struct Failure: Encodable {
+        var message: String
+        var hint: String?
+    }
+
+    var version = 1
+    var id: String
+    var exit: Int32
+    var text: String?
+    var words: [Word]?
+    var error: Failure?
+    var durationMs: Double
+    var frames: Frames
+    var gaps: [GapReport]
+    var bytes: Bytes
+    var sha256: String
+    var attempts: [AttemptReport]
+    var answerDelayMs: Double?
+    var kept: String?
+    var unprotected: String?
+
+    init(_ outcome: TakeOutcome, status: ExitStatus) {
+        let account = outcome.account
+        id = outcome.id.text
+        exit = status.rawValue
+        switch outcome.result {
+        case .success(let transcript):
+            text = transcript.text
+            words = transcript.words.map {
+                Word(word: $0.text, start: $0.start, end: $0.end, probability: $0.probability)
+            }
+        case .failure(let failure):
+            error = Failure(message: failure.description, hint: failure.hint)
+        }
+        durationMs = Double(account.encodedFrames) / 16
+        frames = Frames(
+            captured: account.capturedFrames, gaps: account.gapFrames,
+            encoded: account.encodedFrames)
+        gaps = outcome.capture.gaps.map {
+            GapReport(cause: $0.cause.rawValue, start: $0.start, frames: $0.frames)
+        }
+        bytes = Bytes(
+            encoded: account.encodedBytes, journaled: account.journaledBytes,
+            bodyOffset: account.bodyOffset, sent: account.sentBytes)
+        sha256 = account.sha256
+        attempts = outcome.attempts.map { AttemptReport($0) }
+        answerDelayMs = outcome.answerDelay?.milliseconds
+        kept = outcome.audioPath
+        unprotected = outcome.unprotected
+    }
+
+    /// The object in one line.
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and finite numbers can always be encoded.
+        guard let data = try? encoder.encode(self) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+extension OutcomeReport.AttemptReport {
+    init(_ attempt: TakeAttempt) {
+        let result = attempt.result
+        let timings = result.timings
+        url = attempt.url
+        httpVersion = timings.httpVersion
+        ending = "\(result.ending)"
+        status = result.status
+        sentBytes = result.sentByteCount
+        bodyComplete = result.isBodyComplete
+        resolvedMs = timings.resolved?.milliseconds
+        connectedMs = timings.connected?.milliseconds
+        securedMs = timings.secured?.milliseconds
+        firstByteOutMs = timings.firstByteOut?.milliseconds
+        lastByteOutMs = timings.lastByteOut?.milliseconds
+        firstByteInMs = timings.firstByteIn?.milliseconds
+        lastByteInMs = timings.lastByteIn?.milliseconds
+        endMs = timings.end?.milliseconds
+    }
+}
+
+extension Duration {
+    /// This duration in milliseconds, to the microsecond.
+    var milliseconds: Double {
+        let parts = components
+        let microseconds = parts.seconds * 1_000_000 + parts.attoseconds / 1_000_000_000_000
+        return Double(microseconds) / 1_000
+    }
+}

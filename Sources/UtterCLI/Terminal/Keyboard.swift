@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Where Enter comes from: standard input when it is a terminal or a pipe, otherwise the
+/// terminal that controls this process, if this process is in its foreground.
+///
+/// So `utter | wl-copy` and `git commit -m "$(utter)"` listen to the keyboard, and a key
+/// binding without a terminal listens to nothing. A file or /dev/null on standard input is not
+/// read: it belongs to somebody else's loop.
+struct Keyboard: Sendable {
+    let descriptor: Int32
+
+    init?() {
+        var status = stat()
+        let isKnown = unsafe fstat(STDIN_FILENO, &status) == 0
+        if isatty(STDIN_FILENO) == 1 {
+            guard Self.isInForeground(STDIN_FILENO) else { return nil }
+            descriptor = STDIN_FILENO
+        } else if isKnown && status.st_mode & S_IFMT == S_IFIFO {
+            descriptor = STDIN_FILENO
+        } else {
+            let terminal = unsafe open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
+            guard terminal >= 0 else { return nil }
+            guard Self.isInForeground(terminal) else {
+                close(terminal)
+                return nil
+            }
+            descriptor = terminal
+        }
+    }
+
+    /// Reading from the background would stop the process with SIGTTIN.
+    private static func isInForeground(_ terminal: Int32) -> Bool {
+        tcgetpgrp(terminal) == getpgrp()
+    }
+
+    /// What one read found.
+    enum Found {
+        case line, nothing, closed
+    }
+
+    /// Reads what is there; called when the descriptor is ready.
+    func read() -> Found {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
+        if count == 0 { return .closed }
+        return bytes[..<count].contains(0x0A) ? .line : .nothing
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import SpeechService
+
+/// Everything that a person reads beside the transcript.
+///
+/// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
+/// a full stop. Nothing here is ever mixed into standard output.
+enum StandardError {
+    /// Whether standard error is a terminal that understands cursor movement.
+    static let isTerminal = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
+
+    /// Whether colour is wanted (no-color.org).
+    static let hasColour = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
+
+    /// The terminal's width in columns.
+    static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
+
+    /// Writes text as it is.
+    static func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            // A closed standard error must not end a take.
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    static func line(_ text: String) { write("utter: \(TerminalText.singleLine(text))\n") }
+
+    static func error(_ text: String) { line("error: \(text)") }
+
+    static func hint(_ text: String?) {
+        if let text { line("hint: \(text)") }
+    }
+}

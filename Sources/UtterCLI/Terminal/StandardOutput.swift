@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The transcript's way out, and nothing else's.
+enum StandardOutput {
+    /// Writes a line; false, with `errno`, when not all of it could be written.
+    static func print(_ text: String) -> Bool {
+        var bytes = Array(text.utf8)[...]
+        bytes.append(0x0A)
+        while !bytes.isEmpty {
+            let count = unsafe bytes.withUnsafeBytes {
+                unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import SpeechService
+import Utter
+
+/// The one line on a terminal that shows a running take.
+///
+/// Pure: it says what to print for a width, and prints nothing.
+struct StatusLine: Equatable {
+    /// What the take is doing.
+    enum Phase: String {
+        case opening = "opening"
+        case recording = "rec"
+        case waiting = "wait"
+        case refused = "refused"
+    }
+
+    var phase = Phase.opening
+    var elapsed = Duration.zero
+    var level = Level.silence
+    var journaledByteCount = 0
+    var sentByteCount = 0
+    var partial = ""
+
+    /// Levels from -60 to 0 dBFS, 7.5 dB a step.
+    private static let bars = Array(" ▁▂▃▄▅▆▇█")
+
+    /// The line, at most `columns` - 1 characters wide, colour codes not counted.
+    ///
+    /// The partial text is cut at its front: the newest words matter.
+    func text(columns: Int, hasColour: Bool) -> String {
+        let head = "\(phase.rawValue) \(Self.clock(elapsed)) "
+        let facts =
+            " \(Self.size(journaledByteCount)) kept, \(Self.size(sentByteCount)) sent"
+        let width = columns - 1
+        var line = head + meter + facts
+        guard line.count <= width else { return String((head + meter).prefix(width)) }
+        let room = width - line.count - 2
+        let words = TerminalText.singleLine(partial)
+        if room > 8 && !words.isEmpty {
+            line += "  " + (words.count > room ? "…" + words.suffix(room - 1) : words)
+        }
+        guard hasColour else { return line }
+        let colour = phase == .recording ? "31" : phase == .refused ? "33" : "36"
+        let name = phase.rawValue
+        return "\u{1B}[\(colour)m\(name)\u{1B}[0m" + line.dropFirst(name.count)
+    }
+
+    private var meter: String {
+        let step = Int((level.peakDecibels + 60) / 7.5)
+        return String(Self.bars[min(max(step, 0), Self.bars.count - 1)])
+    }
+
+    /// Minutes, seconds and tenths.
+    static func clock(_ duration: Duration) -> String {
+        let tenths =
+            Int(duration.components.seconds) * 10
+            + Int(duration.components.attoseconds / 100_000_000_000_000_000)
+        let seconds = tenths / 10 % 60
+        return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
+    }
+
+    /// A byte count with a unit.
+    static func size(_ count: Int) -> String {
+        count < 1_000 ? "\(count) B" : count < 1_000_000 ? "\(count / 1_000) kB"
+            : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCapture
+import SpeechService
+import Utter
+
+/// Tells the person what a take does: one live line on a terminal, plain lines elsewhere.
+struct TakeReporter {
+    /// A terminal is redrawn this often at most; eyes see no more.
+    private static let redrawInterval = Duration.milliseconds(80)
+
+    private let options: OutputOptions
+    /// How to end the recording, for the line that says that it has begun; nil says nothing.
+    private let stopHint: String?
+    private let start = ContinuousClock.now
+    private var line = StatusLine()
+    private var nextRedraw = ContinuousClock.now
+    private var isDrawn = false
+    /// Digital silence seen so far while recording.
+    private var hasSound = false
+    private var hasWarnedOfSilence = false
+
+    init(options: OutputOptions, stopHint: String?) {
+        self.options = options
+        self.stopHint = stopHint
+    }
+
+    private var isLive: Bool { StandardError.isTerminal && !options.quiet }
+
+    /// Shows one event.
+    mutating func show(_ event: TakeEvent) {
+        switch event {
+        case .listening(let source, let format):
+            line.phase = .recording
+            let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
+            say("recording from \(source), \(format.sampleRate) Hz \(layout)"
+                    + (stopHint.map { "; \($0)" } ?? ""))
+        case .unprotected(let reason):
+            warn("not protected: this take lives in memory only: \(reason)")
+        case .connected(let attempt):
+            detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
+        case .progress(let progress):
+            line.elapsed = progress.elapsed
+            line.level = progress.level
+            line.journaledByteCount = progress.journaledByteCount
+            line.sentByteCount = progress.sentByteCount
+            warnOfSilence(progress)
+        case .heard(let transcript):
+            let text = transcript.displayText
+            if text != line.partial { detail("heard: \(text)") }
+            line.partial = text
+        case .captured(let end):
+            if line.phase != .refused { line.phase = .waiting }
+            detail("recording ended")
+            report(end)
+        case .refused(let failure):
+            line.phase = .refused
+            warn("\(failure.description); recording goes on and is kept")
+        case .resending(let attempt, let url):
+            say("sending again, attempt \(attempt), to \(url)")
+        }
+        redraw()
+    }
+
+    /// Takes the live line away.
+    mutating func clear() {
+        if isDrawn { StandardError.write("\r\u{1B}[2K") }
+        isDrawn = false
+    }
+
+    private mutating func report(_ end: CaptureEnd) {
+        if case .source(let error) = end.cause, error.isLossInMidTake {
+            warn(error.description)
+        }
+        if let warning = end.warning { warn(warning) }
+        let frames = end.gaps.reduce(0) { $0 + $1.frames }
+        guard frames > 0 else { return }
+        let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
+        warn("\(frames / 16) ms were lost (\(times)) and replaced by silence")
+    }
+
+    private mutating func warnOfSilence(_ progress: TakeProgress) {
+        if progress.level.peak > 0 { hasSound = true }
+        guard !hasSound, !hasWarnedOfSilence, progress.elapsed > .seconds(2) else { return }
+        hasWarnedOfSilence = true
+        warn("the source delivers nothing but digital silence; is the microphone muted?")
+    }
+
+    /// A line that everybody sees, but for those who asked for quiet.
+    private mutating func say(_ text: String) {
+        guard !options.quiet else { return }
+        write(text)
+    }
+
+    /// A line for `-v`.
+    private mutating func detail(_ text: String) {
+        guard options.verbose else { return }
+        write("\(StatusLine.clock(.now - start)) \(text)")
+    }
+
+    private mutating func warn(_ text: String) { write("warning: \(text)") }
+
+    private mutating func write(_ text: String) {
+        clear()
+        StandardError.line(text)
+    }
+
+    private mutating func redraw() {
+        guard isLive, ContinuousClock.now >= nextRedraw || !isDrawn else { return }
+        nextRedraw = .now + Self.redrawInterval
+        let text = line.text(
+            columns: StandardError.columns, hasColour: StandardError.hasColour)
+        StandardError.write("\r\u{1B}[2K\(text)")
+        isDrawn = true
+    }
+}

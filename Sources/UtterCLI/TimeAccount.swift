@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Utter
+
+/// A short account of where a take's time went, for `-v` and the demo.
+public struct TimeAccount {
+    private let outcome: TakeOutcome
+
+    /// Accounts for a take that has ended.
+    public init(_ outcome: TakeOutcome) { self.outcome = outcome }
+
+    /// A few lines, each with a line break at its end.
+    public var text: String {
+        var lines: [(String, String)] = [
+            ("recorded", "\(seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
+                + (outcome.account.gapFrames > 0
+                    ? ", \(outcome.account.gapFrames / 16) ms of it lost" : ""))
+        ]
+        if let attempt = outcome.attempts.last {
+            let timings = attempt.result.timings
+            if let connected = timings.secured ?? timings.connected {
+                lines.append(("connected after", milliseconds(connected)))
+            }
+            if let first = timings.firstByteOut {
+                lines.append(("first byte sent after", milliseconds(first)))
+            }
+            if let first = timings.firstByteIn, let last = timings.lastByteOut {
+                lines.append(
+                    ("answer began", first < last
+                        ? "\(seconds(last - first)) before the end of the recording"
+                        : "\(milliseconds(first - last)) after the end of the recording"))
+            }
+            if let last = timings.lastByteOut, let end = timings.end {
+                lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))
+            }
+            lines.append(("sent", "\(attempt.result.sentByteCount) bytes"))
+        }
+        if outcome.attempts.count > 1 { lines.append(("attempts", "\(outcome.attempts.count)")) }
+        return lines.map { name, value in
+            "  " + name + String(repeating: " ", count: max(1, 24 - name.count)) + value + "\n"
+        }.joined()
+    }
+
+    private func seconds(_ duration: Duration) -> String {
+        let tenths = duration.components.seconds * 100
+            + duration.components.attoseconds / 10_000_000_000_000_000
+        let rest = tenths % 100
+        return "\(tenths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+
+    private func milliseconds(_ duration: Duration) -> String {
+        let micro =
+            duration.components.seconds * 1_000_000
+            + duration.components.attoseconds / 1_000_000_000_000
+        return "\(micro / 1_000).\(micro / 100 % 10) ms"
+    }
+}
