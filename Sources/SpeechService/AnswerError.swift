@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an answer with a good status is not a transcript.
+///
+/// Offsets count bytes of the body from zero. Excerpts are at most 200 bytes and harmless to a
+/// terminal (`TerminalText`).
+public enum AnswerError: Error, Sendable, Equatable {
+    /// The body has no bytes, or white space where JSON was promised.
+    case empty
+    /// The body is not JSON at this byte.
+    case notJSON(offset: Int, excerpt: String)
+    /// The body ends inside a JSON value.
+    case truncated(byteCount: Int)
+    /// Arrays and objects are nested deeper than `limit` at this byte.
+    case tooDeep(offset: Int, limit: Int)
+    /// The body, or what must be kept of it, is larger than `limit` bytes.
+    case tooLarge(limit: Int)
+    /// The body holds more than `limit` JSON values in one document.
+    case tooManyValues(limit: Int)
+    /// The body is not UTF-8 text at this byte.
+    case notText(offset: Int)
+    /// The JSON has no text at the path that the rule names.
+    case missingText(path: String, excerpt: String)
+    /// The stream ended after partial text and without a final.
+    case noFinal(partial: String)
+    /// The service says that it failed, in an answer with a good status.
+    case serviceReported(message: String)
+    /// The body is a web page.
+    case webPage(title: String?)
+    /// Nothing here reads answers of this media type.
+    case unsupportedMediaType(String)
+}
+
+extension AnswerError {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .empty:
+            "the service accepted the recording and answered nothing"
+        case .notJSON(let offset, let excerpt):
+            "the answer is not JSON: byte \(offset), at '\(excerpt)'"
+        case .truncated(let byteCount):
+            "the answer was cut off after \(byteCount) bytes, in the middle of a JSON value"
+        case .tooDeep(let offset, let limit):
+            "the answer nests JSON deeper than \(limit) levels at byte \(offset)"
+        case .tooLarge(let limit):
+            "the answer is larger than \(ByteCount.text(limit))"
+        case .tooManyValues(let limit):
+            "the answer holds more than \(limit) JSON values"
+        case .notText(let offset):
+            "the answer is not UTF-8 text: byte \(offset)"
+        case .missingText(let path, let excerpt):
+            "the answer has no text at '\(path)': '\(excerpt)'"
+        case .noFinal(let partial):
+            "the answer ended without a final text; the last partial was '\(partial)'"
+        case .serviceReported(let message):
+            "the service reported an error: \(message)"
+        case .webPage(let title):
+            "the answer is a web page, not a transcript" + (title.map { ": '\($0)'" } ?? "")
+        case .unsupportedMediaType(let mediaType):
+            "the answer is of type '\(mediaType)', which utter does not read"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .empty, .truncated, .noFinal:
+            "the recording is kept; send it again"
+        case .notJSON:
+            "check the URL, or say what it answers with --answer text, sequence or json:PATH"
+        case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
+            "check that the URL is one of a speech-recognition service"
+        case .missingText:
+            "name the path of the text with --answer json:PATH"
+        case .serviceReported:
+            nil
+        case .webPage:
+            "check the URL; a proxy or a login page may stand in front of the service"
+        }
+    }
+}
+
+extension AnswerError: CustomStringConvertible {}
+
+/// Sizes in messages.
+enum ByteCount {
+    /// The count with its unit; whole mebibytes are said as such.
+    static func text(_ count: Int) -> String {
+        count >= 1 << 20 && count % (1 << 20) == 0 ? "\(count >> 20) MiB" : "\(count) bytes"
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A header field of the request, checked so that it cannot carry another one (RFC 9110 §5).
+public struct HeaderField: Sendable, Hashable {
+    /// The name as it was written; names compare without regard to case.
+    public let name: String
+    /// The value without outer white space; may be a secret, see `description`.
+    public let value: String
+
+    /// Fields that say how the body is framed or how the connection is used: the sender's own.
+    private static let reserved: Set<String> = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te",
+        "trailer", "transfer-encoding", "upgrade",
+    ]
+
+    /// Fields whose values are shown; any other may hold a key.
+    private static let harmless: Set<String> = [
+        "accept", "accept-encoding", "accept-language", "content-language", "content-type",
+        "user-agent", "x-speech-content",
+    ]
+
+    /// Creates a field.
+    ///
+    /// - Throws: `ServiceError.invalidHeader` when the name is not a token (RFC 9110 §5.1) or one
+    ///   of the sender's own fields, or when the value holds CR, LF, NUL or another control.
+    public init(name: String, value: String) throws(ServiceError) {
+        guard Self.isToken(name) else {
+            throw Self.invalid(name, "a name is made of letters, digits and !#$%&'*+-.^_`|~")
+        }
+        guard !Self.reserved.contains(name.lowercased()) else {
+            throw Self.invalid(name, "utter sets it itself")
+        }
+        guard let value = Self.fieldValue(value) else {
+            throw Self.invalid(name, "its value holds a control character")
+        }
+        self.name = name
+        self.value = value
+    }
+
+    /// Reads a line such as `X-Language: en`.
+    ///
+    /// - Throws: `ServiceError.invalidHeader`, which never repeats the value.
+    public init(line: String) throws(ServiceError) {
+        guard let colon = line.firstIndex(of: ":") else {
+            throw Self.invalid("", "there is no ':' between name and value")
+        }
+        try self.init(
+            name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
+    }
+
+    /// A field of our own, whose name and value are known to be good.
+    init(checkedName: String, value: String) {
+        name = checkedName
+        self.value = value
+    }
+
+    /// Whether this is the field of that name.
+    public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+
+    /// Whether the text is a token (RFC 9110 §5.6.2).
+    static func isToken(_ text: String) -> Bool {
+        let punctuation = Set("!#$%&'*+-.^_`|~".utf8)
+        return !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+                default: punctuation.contains(byte)
+                }
+            }
+    }
+
+    /// The value without outer spaces and tabs; nil when a control is in it (RFC 9110 §5.5).
+    static func fieldValue(_ text: String) -> String? {
+        let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+        var bytes = Array(text.utf8)[...].drop(while: isBlank)
+        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func invalid(_ name: String, _ reason: String) -> ServiceError {
+        let shown = TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(name)))
+        return .invalidHeader(name: shown, reason: reason)
+    }
+}
+
+extension HeaderField: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The field as it is written, with its value redacted unless it is known to be harmless.
+    public var description: String {
+        Self.harmless.contains(name.lowercased()) ? "\(name): \(value)" : "\(name): redacted"
+    }
+
+    /// The same as `description`.
+    public var debugDescription: String { description }
+
+    /// The same for `dump`.
+    public var customMirror: Mirror { Mirror(self, children: ["field": description]) }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place in a JSON value: names joined by dots, `[n]` for one element, `[]` for all of them.
+///
+/// `results[].alternatives[0].transcript` is the transcript of the first alternative of each
+/// result, joined by a space. A dot at the start is allowed; a dot alone is the value itself.
+public struct JSONPath: Sendable, Hashable {
+    enum Step: Sendable, Hashable {
+        case name(String)
+        case element(Int)
+        case all
+    }
+
+    let steps: [Step]
+
+    /// Creates the path of a member within members.
+    public init(names: String...) {
+        steps = names.map { .name($0) }
+    }
+
+    /// Reads a path.
+    ///
+    /// - Throws: `ServiceError.invalidPath` with the byte at which it cannot be read.
+    public init(_ text: String) throws(ServiceError) {
+        var reader = JSONPathReader(text)
+        steps = try reader.steps()
+    }
+
+    /// The values at this place, in order; empty when there are none.
+    ///
+    /// Only `[]` yields several.
+    public func values(in value: JSONValue) -> [JSONValue] {
+        var values = [value]
+        for step in steps {
+            switch step {
+            case .name(let name): values = values.compactMap { $0[name] }
+            case .element(let index): values = values.compactMap { $0[index] }
+            case .all:
+                values = values.flatMap { value -> [JSONValue] in
+                    guard case .array(let elements) = value else { return [] }
+                    return elements
+                }
+            }
+        }
+        return values
+    }
+
+    /// The strings at this place, joined by a space.
+    ///
+    /// - Returns: nil when there is no string; the empty text when `[]` stands for an array without
+    ///   elements, which is how services say that nobody spoke.
+    public func text(in value: JSONValue) -> String? {
+        let texts = values(in: value).compactMap(\.string)
+        if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }
+        return texts.joined(separator: " ")
+    }
+
+    /// The path to a member of what is at this place.
+    func member(_ name: String) -> JSONPath { JSONPath(steps: steps + [.name(name)]) }
+
+    /// The path to an element of what is at this place.
+    func element(_ index: Int) -> JSONPath { JSONPath(steps: steps + [.element(index)]) }
+
+    private func namesEmptyArray(in value: JSONValue) -> Bool {
+        for (position, step) in steps.enumerated() where step == .all {
+            let arrays = JSONPath(steps: Array(steps[..<position])).values(in: value)
+            return arrays.contains(.array([]))
+        }
+        return false
+    }
+
+    private init(steps: [Step]) {
+        self.steps = steps
+    }
+}
+
+extension JSONPath: CustomStringConvertible {
+    /// The path as it is written.
+    public var description: String {
+        var text = ""
+        for step in steps {
+            switch step {
+            case .name(let name): text += text.isEmpty ? name : ".\(name)"
+            case .element(let index): text += "[\(index)]"
+            case .all: text += "[]"
+            }
+        }
+        return text.isEmpty ? "." : text
+    }
+}
+
+/// Reads the text of a path from left to right.
+private struct JSONPathReader {
+    private let text: String
+    private let bytes: [UInt8]
+    private var index = 0
+
+    init(_ text: String) {
+        self.text = text
+        bytes = Array(text.utf8)
+    }
+
+    mutating func steps() throws(ServiceError) -> [JSONPath.Step] {
+        guard bytes != [UInt8(ascii: ".")] else { return [] }
+        guard !bytes.isEmpty else { throw error("it is empty") }
+        var steps: [JSONPath.Step] = []
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "["): steps.append(try element())
+            case UInt8(ascii: "."):
+                index += 1
+                steps.append(try name())
+            default:
+                guard steps.isEmpty else { throw error("a dot or '[' must follow") }
+                steps.append(try name())
+            }
+        }
+        return steps
+    }
+
+    private mutating func name() throws(ServiceError) -> JSONPath.Step {
+        let start = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: "."),
+            bytes[index] != UInt8(ascii: "[")
+        {
+            guard bytes[index] != UInt8(ascii: "]") else { throw error("']' without '['") }
+            index += 1
+        }
+        guard index > start else { throw error("a name is missing") }
+        return .name(String(decoding: bytes[start..<index], as: UTF8.self))
+    }
+
+    private mutating func element() throws(ServiceError) -> JSONPath.Step {
+        index += 1
+        let start = index
+        while index < bytes.count, bytes[index] != UInt8(ascii: "]") {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else {
+                throw error("only digits may stand in brackets")
+            }
+            index += 1
+        }
+        guard index < bytes.count else { throw error("']' is missing") }
+        let digits = String(decoding: bytes[start..<index], as: UTF8.self)
+        index += 1
+        if digits.isEmpty { return .all }
+        guard let number = Int(digits) else {
+            index = start
+            throw error("the number is too large")
+        }
+        return .element(number)
+    }
+
+    private func error(_ reason: String) -> ServiceError {
+        let shown = TerminalText.cut(TerminalText.sanitized(text))
+        return .invalidPath(text: shown, offset: index, reason: reason)
+    }
+}

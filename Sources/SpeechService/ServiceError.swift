@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why the description of a service cannot be used.
+///
+/// No case carries a secret: URLs are stored without user information and query.
+public enum ServiceError: Error, Sendable, Equatable {
+    /// The text is not a URL that can be posted to; `reason` says what is wrong with it.
+    case invalidURL(text: String, reason: String)
+    /// The URL carries a name or password in front of its host.
+    case userInfoInURL(text: String)
+    /// A header field cannot be sent; `reason` says why.
+    case invalidHeader(name: String, reason: String)
+    /// The credential cannot be sent; `reason` says why.
+    case invalidCredential(reason: String)
+    /// The path into a JSON answer cannot be read at this byte, counted from zero.
+    case invalidPath(text: String, offset: Int, reason: String)
+    /// There is no such way to read an answer.
+    case invalidAnswerRule(text: String)
+}
+
+extension ServiceError {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .invalidURL(let text, let reason):
+            "'\(text)' is not a usable URL: \(reason)"
+        case .userInfoInURL(let text):
+            "'\(text)' carries a user name or password"
+        case .invalidHeader(let name, let reason):
+            "header '\(name)' cannot be sent: \(reason)"
+        case .invalidCredential(let reason):
+            "the token cannot be sent: \(reason)"
+        case .invalidPath(let text, let offset, let reason):
+            "'\(text)' is not a path into a JSON answer: \(reason) at byte \(offset)"
+        case .invalidAnswerRule(let text):
+            "'\(text)' is not a way to read an answer"
+        }
+    }
+
+    /// What to do about it, or nil when the description says it all.
+    public var hint: String? {
+        switch self {
+        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
+        case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
+        case .invalidHeader: "write it like --header 'X-Language: en'"
+        case .invalidCredential: "put the token alone on the first line of the file"
+        case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
+        case .invalidAnswerRule:
+            "use auto, text, sequence or json:PATH, for example json:result.text"
+        }
+    }
+}
+
+extension ServiceError: CustomStringConvertible {}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+
+/// What became of a body.
+struct Decoded: Equatable {
+    var hypotheses: [Hypothesis] = []
+    var error: AnswerError?
+
+    /// The transcript of the hypotheses.
+    var transcript: Transcript {
+        var transcript = Transcript()
+        transcript.apply(hypotheses)
+        return transcript
+    }
+}
+
+/// Decodes a body in the given chunks until the end or the first error.
+func decode(
+    _ rule: AnswerRule, chunks: [[UInt8]], mediaType: String? = nil,
+    byteLimit: Int = AnswerRule.standardByteLimit
+) -> Decoded {
+    var decoder = rule.makeDecoder(mediaType: mediaType, byteLimit: byteLimit)
+    var decoded = Decoded()
+    do {
+        for chunk in chunks {
+            decoded.hypotheses += try decoder.accumulate(chunk.span)
+        }
+        decoded.hypotheses += try decoder.finish()
+    } catch {
+        decoded.error = error
+    }
+    return decoded
+}
+
+/// Decodes a body in one chunk.
+func decode(
+    _ rule: AnswerRule, _ body: String, mediaType: String? = nil
+) -> Decoded {
+    decode(rule, chunks: [Array(body.utf8)], mediaType: mediaType)
+}
+
+extension AnswerError {
+    /// The same error without its excerpt, which shows no more than the chunk at hand.
+    var withoutExcerpt: AnswerError {
+        guard case .notJSON(let offset, _) = self else { return self }
+        return .notJSON(offset: offset, excerpt: "")
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Testing
+
+@Suite("RecognitionService")
+struct RecognitionServiceTests {
+    private func service(
+        headers: [HeaderField] = [], contentType: String? = nil
+    ) throws -> RecognitionService {
+        try RecognitionService(
+            url: ServiceURL("https://h/x?key=hush"), headers: headers,
+            credential: Credential(secret: "hush-hush\n"), contentType: contentType)
+    }
+
+    @Test func ourFieldsComeFirst() throws {
+        let fields = try service(headers: [HeaderField(line: "X-Language:  en ")])
+            .requestHeaders(audioMediaType: "audio/wav")
+        #expect(fields.map(\.name) == ["Content-Type", "Accept", "Authorization", "X-Language"])
+        #expect(fields.first?.value == "audio/wav")
+        #expect(fields.first { $0.isNamed("authorization") }?.value == "Bearer hush-hush")
+        #expect(fields.last?.value == "en")
+    }
+
+    @Test func aFieldThatIsNamedReplacesOurs() throws {
+        let own = [
+            try HeaderField(line: "authorization: Token abc"), try HeaderField(line: "ACCEPT: */*"),
+        ]
+        let fields = try service(headers: own, contentType: "audio/l16; rate=16000")
+            .requestHeaders(audioMediaType: "audio/wav")
+        #expect(fields.map(\.name) == ["Content-Type", "authorization", "ACCEPT"])
+        #expect(fields.first?.value == "audio/l16; rate=16000")
+    }
+
+    @Test func noSecretIsPrinted() throws {
+        let service = try service(headers: [HeaderField(name: "X-Api-Key", value: "hush")])
+        var printed = "\(service) \(String(reflecting: service))"
+        dump(service, to: &printed)
+        let fields = service.requestHeaders(audioMediaType: "audio/wav")
+        printed += "\(fields)"
+        dump(fields, to: &printed)
+        #expect(!printed.contains("hush"))
+        #expect(printed.contains("X-Api-Key: redacted"))
+        #expect(printed.contains("Bearer redacted"))
+        #expect(printed.contains("Content-Type: audio/wav"))
+    }
+
+    @Test(arguments: ["", " \n", "a\nb", "a\rb", "a\0b", "käse", "a\u{7F}"])
+    func aSecretThatCannotBeSentIsRefused(secret: String) {
+        #expect(throws: ServiceError.self) { try Credential(secret: secret) }
+    }
+
+    @Test func aSchemeIsAWord() throws {
+        #expect(try Credential(scheme: "Token", secret: "x").headerValue == "Token x")
+        #expect(throws: ServiceError.invalidCredential(reason: "its scheme is not a word")) {
+            try Credential(scheme: "Api Key", secret: "x")
+        }
+    }
+
+    @Test(arguments: [
+        "", "X Y: a", "X-Y", ": a", "X: a\r\nY: b", "X: a\nb", "X: a\0", "X: \u{1B}[m", "Ü: a",
+        "Content-Length: 1", "transfer-encoding: chunked", "Host: evil", "Expect: 100-continue",
+        "X\r\n: a", "X : a",
+    ])
+    func aFieldThatWouldInjectIsRefused(line: String) {
+        #expect(throws: ServiceError.self) { try HeaderField(line: line) }
+    }
+
+    @Test func aValueMayHoldColonsAndOtherLetters() throws {
+        let field = try HeaderField(line: "X-Name: a: ü\t")
+        #expect(field.name == "X-Name")
+        #expect(field.value == "a: ü")
+    }
+
+    @Test func aContentTypeIsChecked() {
+        #expect(throws: ServiceError.self) { try service(contentType: "audio/wav\r\nX: y") }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Testing
+
+@Suite("ServiceURL")
+struct ServiceURLTests {
+    @Test(arguments: [
+        ("http://localhost:8080/stt", "http://localhost:8080", "/stt"),
+        ("HTTPS://Speech.Example:443", "https://speech.example", "/"),
+        ("https://speech.example?v=1", "https://speech.example", "/?v=1"),
+        ("http://h:/a", "http://h", "/a"),
+        ("http://h:80/a", "http://h", "/a"),
+        ("https://h:80/a", "https://h:80", "/a"),
+        ("http://[::1]:9/x", "http://[::1]:9", "/x"),
+        ("http://[0:0:0:0:0:0:0:1]/x", "http://[::1]", "/x"),
+        ("http://[2001:DB8::0:1]/", "http://[2001:db8::1]", "/"),
+        ("http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]", "/"),
+        ("http://h/a/../b/./c?x=%20#frag", "http://h", "/b/c?x=%20"),
+    ])
+    func aURLIsTakenApart(text: String, origin: String, target: String) throws {
+        let url = try ServiceURL(text)
+        #expect(url.origin.description == origin)
+        #expect(url.target == target)
+        #expect(url.text == origin + target)
+    }
+
+    @Test(arguments: [
+        ("", "it has no scheme such as https://"),
+        ("speech.example/x", "it has no scheme such as https://"),
+        ("localhost:8080", "the scheme must be http or https"),
+        ("file:///etc/passwd", "the scheme must be http or https"),
+        ("http:/h", "'//' must follow the scheme"),
+        ("http:///x", "it has no host"),
+        ("http://:80/", "it has no host"),
+        ("http://h:0/", "the port must be a number from 1 to 65535"),
+        ("http://h:65536/", "the port must be a number from 1 to 65535"),
+        ("http://h:+1/", "the port must be a number from 1 to 65535"),
+        ("http://h:8a/", "the port must be a number from 1 to 65535"),
+        ("http://h:99999999999999999999/", "the port must be a number from 1 to 65535"),
+        ("http://h /", "space at byte 8"),
+        ("http://h/\r\nX: y", "control character at byte 9"),
+        ("http://h/\u{7F}", "control character at byte 9"),
+        ("http://bücher.example/", "byte 8 is not ASCII; percent-encode it"),
+        ("http://h\\@evil/", "'\\' at byte 8; percent-encode it"),
+        ("http://h/%2", "'%' without two hexadecimal digits at byte 9"),
+        ("http://h%41/", "the host may hold letters, digits, '-' and '.' only"),
+        ("http://[::1", "the address in brackets is not IPv6"),
+        ("http://[1::2::3]/", "the address in brackets is not IPv6"),
+        ("http://[1:2:3:4:5:6:7]/", "the address in brackets is not IPv6"),
+        ("http://[::127.0.0.256]/", "the address in brackets is not IPv6"),
+        ("http://[fe80::1%25eth0]/", "the address in brackets is not IPv6"),
+        ("http://[::1]x/", "a port or a path must follow the host"),
+    ])
+    func whatCannotBePostedToIsRefused(text: String, reason: String) {
+        do {
+            let url = try ServiceURL(text)
+            Issue.record("\(url) was taken")
+        } catch {
+            guard case .invalidURL(_, reason) = error else {
+                Issue.record("\(error)")
+                return
+            }
+        }
+    }
+
+    @Test func aPasswordIsRefusedAndNotRepeated() {
+        let expected = ServiceError.userInfoInURL(text: "https://…@h/x")
+        #expect(throws: expected) { try ServiceURL("https://me:secret@h/x?key=secret") }
+        do {
+            _ = try ServiceURL("me:secret@h/x?key=secret")
+        } catch {
+            #expect(!"\(error)".contains("secret"))
+            #expect(!"\(error)".contains("me:"))
+        }
+    }
+
+    @Test func aQueryIsNotShown() throws {
+        let url = try ServiceURL("https://h/x?key=secret")
+        var dumped = ""
+        dump(url, to: &dumped)
+        #expect("\(url) \(String(reflecting: url)) \(dumped)".contains("secret") == false)
+        #expect(url.text.hasSuffix("?key=secret"))
+    }
+
+    /// RFC 3986 §5.4, with `http` and without fragments, which are never sent.
+    @Test(arguments: [
+        ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
+        ("g?y", "/b/c/g?y"), ("#s", "/b/c/d;p?q"), ("g#s", "/b/c/g"), ("g?y#s", "/b/c/g?y"),
+        (";x", "/b/c/;x"), ("g;x", "/b/c/g;x"), ("g;x?y#s", "/b/c/g;x?y"), ("", "/b/c/d;p?q"),
+        (".", "/b/c/"), ("./", "/b/c/"), ("..", "/b/"), ("../", "/b/"), ("../g", "/b/g"),
+        ("../..", "/"), ("../../", "/"), ("../../g", "/g"), ("../../../g", "/g"),
+        ("../../../../g", "/g"), ("/./g", "/g"), ("/../g", "/g"), ("g.", "/b/c/g."),
+        (".g", "/b/c/.g"), ("g..", "/b/c/g.."), ("..g", "/b/c/..g"), ("./../g", "/b/g"),
+        ("./g/.", "/b/c/g/"), ("g/./h", "/b/c/g/h"), ("g/../h", "/b/c/h"),
+        ("g;x=1/./y", "/b/c/g;x=1/y"), ("g;x=1/../y", "/b/c/y"), ("g?y/./x", "/b/c/g?y/./x"),
+        ("g?y/../x", "/b/c/g?y/../x"),
+    ])
+    func aReferenceIsResolved(reference: String, target: String) throws {
+        let base = try ServiceURL("http://a/b/c/d;p?q")
+        let resolved = try base.resolving(location: reference)
+        #expect(resolved.target == target)
+        #expect(resolved.isSameOrigin(as: base))
+    }
+
+    @Test(arguments: [
+        ("https://b.example/x", "https://b.example/x"), ("//g", "http://g/"),
+        ("//a:8080/x", "http://a:8080/x"), ("HTTP://A:80/x", "http://a/x"),
+    ])
+    func aLocationMayNameAnotherOrigin(location: String, text: String) throws {
+        let base = try ServiceURL("http://a/b/c/d;p?q")
+        let resolved = try base.resolving(location: location)
+        #expect(resolved.text == text)
+        #expect(resolved.isSameOrigin(as: base) == (text == "http://a/x"))
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://h/", "http://u:p@h/", "g:h", "javascript:1", "/a b", "/\r\nX:",
+        "http://h:70000/",
+    ])
+    func aLocationThatCannotBePostedToIsRefused(location: String) throws {
+        let base = try ServiceURL("http://a/b")
+        #expect(throws: ServiceError.self) { try base.resolving(location: location) }
+    }
+
+    @Test(arguments: [
+        ("http://localhost/", true), ("http://LOCALHOST:1/", true), ("http://127.0.0.1/", true),
+        ("http://127.9.9.9/", true), ("http://[::1]/", true), ("http://a.localhost/", true),
+        ("http://127.0.0.1.evil.example/", false), ("http://localhost.evil/", false),
+        ("http://127.1/", false), ("http://10.0.0.1/", false), ("http://[::2]/", false),
+    ])
+    func thisMachineIsKnownByName(text: String, isLoopback: Bool) throws {
+        let url = try ServiceURL(text)
+        #expect(url.isLoopback == isLoopback)
+        #expect(url.isInClear == !isLoopback)
+    }
+
+    @Test func anOriginHasNoPath() throws {
+        #expect(try Origin("https://b.example:443/") == ServiceURL("https://b.example/x").origin)
+        #expect(throws: ServiceError.self) { try Origin("https://b.example/x") }
+        #expect(throws: ServiceError.self) { try Origin("b.example") }
+    }
+}

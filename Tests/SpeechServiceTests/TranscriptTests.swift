@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Testing
+
+@Suite("Transcript")
+struct TranscriptTests {
+    @Test func partialsReplaceAndFinalsStay() {
+        var transcript = Transcript()
+        transcript.apply(Hypothesis(text: "go", isFinal: false))
+        transcript.apply(Hypothesis(text: " go for", isFinal: false))
+        #expect(transcript.partial == "go for")
+        #expect(transcript.text.isEmpty)
+        #expect(transcript.displayText == "go for")
+        transcript.apply(Hypothesis(text: "go forward ", isFinal: true))
+        transcript.apply(Hypothesis(text: "", isFinal: true))
+        transcript.apply(Hypothesis(text: "ten", isFinal: false))
+        #expect(transcript.finals == ["go forward"])
+        #expect(transcript.displayText == "go forward ten")
+        transcript.apply(Hypothesis(text: "ten\n meters", isFinal: true))
+        #expect(transcript.text == "go forward ten meters")
+        #expect(transcript.partial.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("  a  b ", "a  b"), ("a\nb", "a b"), ("a \r\n\n b", "a b"), ("\n", ""),
+        ("a\u{2028}b", "a b"),
+        ("a\u{A0}b", "a\u{A0}b"), ("", ""),
+    ])
+    func textsAreKeptOnOneLine(text: String, line: String) {
+        #expect(TerminalText.singleLine(text) == line)
+    }
+
+    @Test(arguments: [
+        ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{7}\u{0}b", "ab"),
+        ("a\u{7F}\u{80}\u{9B}\u{9F}b", "ab"), ("\u{202A}\u{202E}\u{2066}x\u{2069}", "x"),
+        ("\u{200F}שלום", "\u{200F}שלום"), ("\u{1B}]0;title\u{7}", "]0;title"),
+        ("größe 🎤", "größe 🎤"),
+    ])
+    func nothingMovesTheCursor(text: String, shown: String) {
+        #expect(TerminalText.sanitized(text) == shown)
+    }
+
+    @Test func controlsInTheTextDoNotReachTheDisplay() {
+        var transcript = Transcript()
+        transcript.apply(Hypothesis(text: "a\u{1B}[2Jb", isFinal: true))
+        #expect(transcript.text == "a\u{1B}[2Jb")
+        #expect(transcript.displayText == "a[2Jb")
+    }
+
+    @Test func aCutTextKeepsWithinItsBytes() {
+        #expect(TerminalText.cut("abc", to: 3) == "abc")
+        #expect(TerminalText.cut("abcd", to: 3) == "…")
+        #expect(TerminalText.cut("aüüü", to: 6) == "aü…")
+    }
+}
