@@ -35,6 +35,7 @@ public struct ForeignTool: Sendable {
 
     /// Why a program could not do what the test needs.
     public struct Failure: Error, CustomStringConvertible {
+        /// What could not be done, and what the program said.
         public let description: String
     }
 
