@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+
+/// A program of the system that tests compare ours with, such as sox; found on `PATH`.
+public struct ForeignTool: Sendable {
+    /// The program's name.
+    public let name: String
+
+    /// Names a program; it is looked for when it is run.
+    public init(_ name: String) {
+        self.name = name
+    }
+
+    /// What a run left behind.
+    public struct Result: Sendable {
+        /// The exit status, or 128 and the signal's number.
+        public let status: Int32
+        /// Every byte of standard output.
+        public let output: [UInt8]
+        /// Standard error, and standard output when a test prints it.
+        public let complaint: String
+
+        /// Standard output as text.
+        public var text: String { String(decoding: output, as: UTF8.self) }
+
+        /// Standard output as 16-bit samples.
+        public var samples: [Int16] {
+            (0..<output.count / 2).map {
+                Int16(truncatingIfNeeded: Int(output[2 * $0]) | Int(output[2 * $0 + 1]) << 8)
+            }
+        }
+    }
+
+    /// Why a program could not do what the test needs.
+    public struct Failure: Error, CustomStringConvertible {
+        /// What could not be done, and what the program said.
+        public let description: String
+    }
+
+    /// Runs the program to its end, for at most a minute.
+    ///
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    ///   - input: what it reads on standard input.
+    /// - Returns: its output.
+    /// - Throws: `Failure` when it is missing, times out or exits with another status than 0.
+    @discardableResult
+    public func run(_ arguments: [String], input: [UInt8] = []) throws -> Result {
+        let folder = try ScratchFolder()
+        let inputPath = try folder.write(input, to: "input")
+        let outputPath = folder.path("output")
+        let complaintPath = folder.path("complaint")
+
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
+        let creating = O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, 1, outputPath, creating, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, complaintPath, creating, 0o600)
+
+        let words = ["timeout", "60", name] + arguments
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for pointer in pointers { free(pointer) } }
+        var child = pid_t()
+        let code = posix_spawnp(&child, "timeout", &actions, nil, &pointers, environ)
+        guard code == 0 else { throw Failure(description: "cannot run \(words): error \(code)") }
+
+        var state: Int32 = 0
+        try retryingInterrupts("waitpid") { waitpid(child, &state, 0) }
+        let status = state & 0x7F == 0 ? state >> 8 & 0xFF : 128 + state & 0x7F
+        let complaint = String(decoding: try folder.read("complaint"), as: UTF8.self)
+        guard status == 0 else {
+            throw Failure(
+                description: "\(words.dropFirst(2)) ended with \(status): \(complaint.prefix(500))")
+        }
+        return Result(status: status, output: try folder.read("output"), complaint: complaint)
+    }
+}

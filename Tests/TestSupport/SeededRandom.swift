@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Random numbers that a printed seed brings back (SplitMix64).
+public struct SeededRandom: RandomNumberGenerator, Sendable {
+    /// The seed; a test prints it in the comment of its expectations.
+    public let seed: UInt64
+    private var state: UInt64
+
+    /// Creates a generator; a new seed every time unless one is given.
+    public init(seed: UInt64 = .random(in: 0 ... .max)) {
+        self.seed = seed
+        state = seed
+    }
+
+    /// The next number.
+    public mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// White noise at full scale.
+    public mutating func noise(count: Int) -> [Int16] {
+        (0..<count).map { _ in Int16(truncatingIfNeeded: next()) }
+    }
+
+    /// Cuts `count` into pieces of 0 up to `limit`, in order.
+    public mutating func pieces(of count: Int, upTo limit: Int) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var start = 0
+        while start < count {
+            let end = min(count, start + Int.random(in: 0...limit, using: &self))
+            ranges.append(start..<end)
+            start = end
+        }
+        return ranges
+    }
+}
