@@ -84,17 +84,27 @@ let package = Package(
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),
+        .target(
+            name: "UtterTerminal",
+            dependencies: [
+                "Utter", "AudioCapture", "AudioCore", "AudioEncoding", "ChunkedUpload",
+                "LinuxPlatform", "SpeechService",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: shipped),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
-                "Utter", "LinuxPlatform",
+                "Utter", "UtterTerminal", "AudioCapture", "AudioCore", "AudioEncoding",
+                "ChunkedUpload", "LinuxPlatform", "SpeechService",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
         .executableTarget(
             name: "UtterEndpointCLI",
             dependencies: [
-                "Utter", "RecognitionEndpoint",
+                "Utter", "UtterTerminal", "AudioCapture", "AudioEncoding", "LinuxPlatform",
+                "RecognitionEndpoint", "SpeechService",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),

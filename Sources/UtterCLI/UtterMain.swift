@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import Glibc
-import LinuxPlatform
 import Utter
+import UtterTerminal
 
 /// The command `utter`.
 @main

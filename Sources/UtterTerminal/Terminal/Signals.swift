@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import LinuxPlatform
+internal import Glibc
+package import LinuxPlatform
+internal import Utter
 
 /// What a person, or another program, asks a running take for.
-enum Request: Sendable, Equatable {
+package enum Request: Sendable, Equatable {
     /// Enter or SIGUSR1: the recording is over.
     case stop
     /// Ctrl-C (SIGINT).
@@ -17,25 +18,25 @@ enum Request: Sendable, Equatable {
 ///
 /// A thread of its own reads a `signalfd(2)` and the terminal, so that no code of ours ever
 /// runs in a signal handler.
-final class Signals: Sendable {
+package final class Signals: Sendable {
     /// What was asked for, in order.
-    let requests: AsyncStream<Request>
+    package let requests: AsyncStream<Request>
     private let continuation: AsyncStream<Request>.Continuation
 
     private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
 
     /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
-    static func block() {
+    package static func block() {
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
-        _ = unsafe signal(SIGPIPE, SIG_IGN)
+        _ = signal(SIGPIPE, SIG_IGN)
     }
 
     /// Undoes `block`, for a program that is about to be executed in place of this one.
-    static func unblock() {
+    package static func unblock() {
         var mask = set
         _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
-        _ = unsafe signal(SIGPIPE, SIG_DFL)
+        _ = signal(SIGPIPE, SIG_DFL)
     }
 
     private static var set: sigset_t {
@@ -50,7 +51,7 @@ final class Signals: Sendable {
     /// - Parameter listensToEnter: whether a line from the terminal, or from a pipe on standard
     ///   input, asks to stop.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init(listensToEnter: Bool) throws(SystemError) {
+    package init(listensToEnter: Bool) throws(SystemError) {
         (requests, continuation) = AsyncStream.makeStream()
         let descriptor = try SignalDescriptor(signals: Self.watched)
         let keyboard = listensToEnter ? Keyboard() : nil

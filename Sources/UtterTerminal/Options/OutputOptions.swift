@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+package import ArgumentParser
 
 /// What is printed beside the transcript.
-struct OutputOptions: ParsableArguments {
+package struct OutputOptions: ParsableArguments {
+    /// Creates options that have not been parsed yet.
+    package init() {}
+
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
-    var json = false
+    package var json = false
 
     @Flag(name: .shortAndLong, help: "Print no status on standard error, only errors.")
-    var quiet = false
+    package var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print each step with its time.")
-    var verbose = false
+    package var verbose = false
 
-    mutating func validate() throws {
+    package mutating func validate() throws {
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
     }
 }

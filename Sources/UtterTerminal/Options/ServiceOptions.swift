@@ -1,71 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import AudioEncoding
-import ChunkedUpload
-import Glibc
-import SpeechService
+public import ArgumentParser
+internal import Glibc
+package import Utter
 
 extension AudioFormat: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
-struct ServiceOptions: ParsableArguments {
+package struct ServiceOptions: ParsableArguments {
+    /// Creates options that have not been parsed yet.
+    package init() {}
+
     /// Where `utter serve` listens unless told otherwise.
-    static let localURL = "http://127.0.0.1:8517/recognize"
+    package static let localURL = "http://127.0.0.1:8517/recognize"
 
     @Option(
         help: ArgumentHelp(
             "The service's URL. Otherwise UTTER_URL, otherwise what 'utter serve' listens on.",
             valueName: "url"))
-    var to: String?
+    package var to: String?
 
     @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    package var format = AudioFormat.pcm
 
     @Option(
         help: ArgumentHelp(
             "A file with the service's key, readable by you alone. Otherwise UTTER_TOKEN.",
             valueName: "file"))
-    var tokenFile: String?
+    package var tokenFile: String?
 
     @Option(
         name: [.long, .customShort("H")],
         help: ArgumentHelp("A header field to send, such as 'X-Model: small'.", valueName: "field"))
-    var header: [String] = []
+    package var header: [String] = []
 
     @Option(help: ArgumentHelp("The Content-Type to send.", valueName: "type"))
-    var contentType: String?
+    package var contentType: String?
 
     @Option(
         help: ArgumentHelp(
             "How the answer is read: auto, text, sequence, or json:PATH.", valueName: "rule"))
-    var answer = "auto"
+    package var answer = "auto"
 
     @Option(
         help: ArgumentHelp(
             "Another origin to which a 307 or 308 may lead; key and audio go there.",
             valueName: "origin"))
-    var redirectTo: [String] = []
+    package var redirectTo: [String] = []
 
     @Option(help: ArgumentHelp("PEM certificates to trust.", valueName: "file"))
-    var cacert: String?
+    package var cacert: String?
 
     @Flag(help: "Allow a key to travel over plain http to another machine.")
-    var insecureKey = false
+    package var insecureKey = false
 
     @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
-    var connectTimeout: DurationArgument?
+    package var connectTimeout: DurationArgument?
 
     @Option(help: ArgumentHelp("The longest stall while sending.", valueName: "time"))
-    var stallTimeout: DurationArgument?
+    package var stallTimeout: DurationArgument?
 
     @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
-    var answerTimeout: DurationArgument?
+    package var answerTimeout: DurationArgument?
 
     /// The service that these options describe.
     ///
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
-    func service() throws -> RecognitionService {
+    package func service() throws -> RecognitionService {
         let text = to ?? Environment["UTTER_URL"] ?? Self.localURL
         do throws(ServiceError) {
             let url = try ServiceURL(text)
@@ -90,7 +91,7 @@ struct ServiceOptions: ParsableArguments {
     }
 
     /// The deadlines that these options change.
-    var deadlines: TransferDeadlines {
+    package var deadlines: TransferDeadlines {
         var deadlines = TransferDeadlines()
         if let connectTimeout { deadlines.connect = connectTimeout.duration }
         if let stallTimeout { deadlines.stall = stallTimeout.duration }
@@ -101,7 +102,7 @@ struct ServiceOptions: ParsableArguments {
     /// The origins that redirects may lead to.
     ///
     /// - Throws: `CommandFailure` when one is not an origin.
-    func redirectOrigins() throws -> [Origin] {
+    package func redirectOrigins() throws -> [Origin] {
         try redirectTo.map { text in
             do throws(ServiceError) {
                 return try Origin(text)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import SpeechService
+internal import Glibc
+package import Utter
 
 /// A file that holds a key.
-enum SecretFile {
+package enum SecretFile {
     /// More than any key.
     private static let limit = 16 << 10
 
@@ -12,7 +12,7 @@ enum SecretFile {
     ///
     /// - Throws: `ServiceError.invalidCredential` when the file cannot be read, or when others
     ///   than its owner may read it.
-    static func read(_ path: String) throws(ServiceError) -> String {
+    package static func read(_ path: String) throws(ServiceError) -> String {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let reason = unsafe String(cString: strerror(errno))
@@ -28,7 +28,7 @@ enum SecretFile {
                 reason: "'\(path)' may be read by others; change that with: chmod 600 \(path)")
         }
         var bytes = [UInt8](repeating: 0, count: limit)
-        let count = unsafe read(descriptor, &bytes, limit)
+        let count = unsafe Glibc.read(descriptor, &bytes, limit)
         guard count > 0 else { throw .invalidCredential(reason: "'\(path)' is empty") }
         return String(decoding: bytes[..<count], as: UTF8.self)
     }

@@ -1,22 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import LinuxPlatform
-import SpeechService
-import Utter
+internal import Glibc
+internal import LinuxPlatform
+package import Utter
 
 /// Runs one take in a terminal: shows what happens, obeys signals and keys, prints the answer.
-struct TakeSession {
-    let pipeline: Pipeline
-    let signals: Signals
-    let output: OutputOptions
-    let keepsAudio: Bool
+package struct TakeSession {
+    private let pipeline: Pipeline
+    private let signals: Signals
+    private let output: OutputOptions
+    private let keepsAudio: Bool
+
+    /// Prepares to run takes.
+    ///
+    /// - Parameter keepsAudio: whether the audio stays on the disk after its transcript was
+    ///   printed.
+    package init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
+        self.pipeline = pipeline
+        self.signals = signals
+        self.output = output
+        self.keepsAudio = keepsAudio
+    }
 
     /// Runs a take to its end.
     ///
     /// - Parameter stopHint: how a person ends the recording, or nil when it ends by itself.
     /// - Returns: how the process should exit.
-    func run(_ plan: TakePlan, stopHint: String?) async -> ExitStatus {
+    package func run(_ plan: TakePlan, stopHint: String?) async -> ExitStatus {
         let take = pipeline.start(plan)
         let requests = Task { await obey(take) }
         var reporter = TakeReporter(options: output, stopHint: stopHint)

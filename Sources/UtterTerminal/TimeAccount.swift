@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Utter
+package import Utter
 
 /// A short account of where a take's time went, for `-v` and the demo.
-public struct TimeAccount {
+package struct TimeAccount {
     private let outcome: TakeOutcome
 
     /// Accounts for a take that has ended.
-    public init(_ outcome: TakeOutcome) { self.outcome = outcome }
+    package init(_ outcome: TakeOutcome) { self.outcome = outcome }
 
     /// A few lines, each with a line break at its end.
-    public var text: String {
+    package var text: String {
         var lines: [(String, String)] = [
             ("recorded", "\(seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
                 + (outcome.account.gapFrames > 0

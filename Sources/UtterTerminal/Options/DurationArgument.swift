@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+package import ArgumentParser
 
 /// A duration on the command line: `5s`, `300ms`, `2m`, `1h`, or a number of seconds.
-struct DurationArgument: ExpressibleByArgument {
-    let duration: Duration
+package struct DurationArgument: ExpressibleByArgument {
+    package let duration: Duration
 
-    init?(argument: String) {
+    package init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let number = Double(digits), number.isFinite, number >= 0 else { return nil }
         let factors = ["": 1.0, "s": 1.0, "ms": 0.001, "m": 60.0, "h": 3_600.0]

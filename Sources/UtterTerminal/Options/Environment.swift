@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import Glibc
 
 /// The process's environment; read by the command only, never by the library.
-enum Environment {
+package enum Environment {
     /// The value of a variable, or nil.
-    static subscript(name: String) -> String? {
+    package static subscript(name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
     ///
     /// A relative value is ignored, as the XDG Base Directory Specification demands.
-    static var stateFolder: String {
+    package static var stateFolder: String {
         if let state = self["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/utter" }
         return (self["HOME"] ?? "") + "/.local/state/utter"
     }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCapture
-import ChunkedUpload
-import FoundationEssentials
-import SpeechService
-import Utter
+internal import FoundationEssentials
+package import Utter
 
 /// The object that `--json` prints.
 ///
 /// Frames are of 16 kHz mono; times are milliseconds. Members may be added, none will change.
-struct OutcomeReport: Encodable {
+package struct OutcomeReport: Encodable {
     struct Word: Encodable {
         var word: String
         var start, end, probability: Double?
@@ -58,7 +55,7 @@ struct OutcomeReport: Encodable {
     var kept: String?
     var unprotected: String?
 
-    init(_ outcome: TakeOutcome, status: ExitStatus) {
+    package init(_ outcome: TakeOutcome, status: ExitStatus) {
         let account = outcome.account
         id = outcome.id.text
         exit = status.rawValue
@@ -89,7 +86,7 @@ struct OutcomeReport: Encodable {
     }
 
     /// The object in one line.
-    var json: String {
+    package var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings and finite numbers can always be encoded.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import SpeechService
-import Utter
+internal import Utter
 
 /// The one line on a terminal that shows a running take.
 ///

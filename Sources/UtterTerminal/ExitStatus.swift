@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
-import AudioCapture
-import SpeechService
-import Utter
+package import ArgumentParser
+package import Utter
 
 /// The exit statuses of `utter`, as its manual lists them.
-enum ExitStatus: Int32 {
+package enum ExitStatus: Int32 {
     case textPrinted = 0
     case heardNothing = 1
     case usage = 64
@@ -25,10 +23,10 @@ enum ExitStatus: Int32 {
     case terminated = 143
 
     /// The parser's own type.
-    var code: ExitCode { ExitCode(rawValue) }
+    package var code: ExitCode { ExitCode(rawValue) }
 
     /// The status that says how a take ended.
-    init(_ outcome: TakeOutcome) {
+    package init(_ outcome: TakeOutcome) {
         switch outcome.result {
         case .failure(let failure): self.init(failure)
         case .success(let transcript):
@@ -54,7 +52,7 @@ enum ExitStatus: Int32 {
         }
     }
 
-    init(_ error: CaptureError) {
+    package init(_ error: CaptureError) {
         switch error {
         case .deviceNotFound, .deviceBusy, .cannotOpen: self = .noInput
         case .formatRefused, .unusableAudio: self = .unusableAudio

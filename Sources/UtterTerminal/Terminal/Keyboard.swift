@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import Glibc
 
 /// Where Enter comes from: standard input when it is a terminal or a pipe, otherwise the
 /// terminal that controls this process, if this process is in its foreground.

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
-import LinuxPlatform
-import SpeechService
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
 
 /// Everything that a person reads beside the transcript.
 ///
 /// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
 /// a full stop. Nothing here is ever mixed into standard output.
-enum StandardError {
+package enum StandardError {
     /// Whether standard error is a terminal that understands cursor movement.
-    static let isTerminal = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
+    package static let isTerminal = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
 
     /// Whether colour is wanted (no-color.org).
-    static let hasColour = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
+    package static let hasColour = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
 
     /// The terminal's width in columns.
-    static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
+    package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
     /// Writes text as it is.
-    static func write(_ text: String) {
+    package static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = unsafe bytes.withUnsafeBytes {
@@ -32,11 +32,11 @@ enum StandardError {
         }
     }
 
-    static func line(_ text: String) { write("utter: \(TerminalText.singleLine(text))\n") }
+    package static func line(_ text: String) { write("utter: \(TerminalText.singleLine(text))\n") }
 
-    static func error(_ text: String) { line("error: \(text)") }
+    package static func error(_ text: String) { line("error: \(text)") }
 
-    static func hint(_ text: String?) {
+    package static func hint(_ text: String?) {
         if let text { line("hint: \(text)") }
     }
 }

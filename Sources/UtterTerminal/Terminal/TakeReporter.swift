@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCapture
-import SpeechService
-import Utter
+internal import Utter
 
 /// Tells the person what a take does: one live line on a terminal, plain lines elsewhere.
 struct TakeReporter {

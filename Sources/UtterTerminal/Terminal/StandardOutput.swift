@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Glibc
+internal import Glibc
 
 /// The transcript's way out, and nothing else's.
-enum StandardOutput {
+package enum StandardOutput {
     /// Writes a line; false, with `errno`, when not all of it could be written.
-    static func print(_ text: String) -> Bool {
+    package static func print(_ text: String) -> Bool {
         var bytes = Array(text.utf8)[...]
         bytes.append(0x0A)
         while !bytes.isEmpty {
