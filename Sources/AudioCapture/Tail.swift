@@ -21,6 +21,14 @@ public struct Tail: Sendable, Equatable {
         self.longest = StreamFormat.speech.frames(in: longest)
     }
 
+    /// A tail that lasts `usual`, half of that in silence, and up to 500 ms more while the voice
+    /// goes on; none at all when `usual` is zero.
+    public init(usual: Duration) {
+        self.init(
+            quiet: usual / 2, usual: usual,
+            longest: usual == .zero ? .zero : usual + .milliseconds(500))
+    }
+
     /// 150 ms of quiet, 300 ms usually, 800 ms at most.
     public static let speech = Tail(
         quiet: .milliseconds(150), usual: .milliseconds(300), longest: .milliseconds(800))

@@ -22,6 +22,14 @@ package enum ExitStatus: Int32 {
     case cancelled = 130
     case terminated = 143
 
+    /// Whether the person asked for the end.
+    package var isByRequest: Bool {
+        switch self {
+        case .cancelled, .terminated, .hungUp: true
+        default: false
+        }
+    }
+
     /// The parser's own type.
     package var code: ExitCode { ExitCode(rawValue) }
 

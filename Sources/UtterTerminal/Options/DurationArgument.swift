@@ -15,4 +15,11 @@ package struct DurationArgument: ExpressibleByArgument {
         guard number * factor <= 366 * 86_400 else { return nil }
         duration = .milliseconds(Int64((number * factor * 1_000).rounded()))
     }
+
+    /// The longest recording unless told otherwise: 30 minutes.
+    package static let standardMaximum = DurationArgument(duration: .seconds(1_800))
+
+    private init(duration: Duration) { self.duration = duration }
+
+    package var defaultValueDescription: String { "30m" }
 }

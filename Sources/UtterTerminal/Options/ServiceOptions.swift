@@ -63,10 +63,18 @@ package struct ServiceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
     package var answerTimeout: DurationArgument?
 
-    /// The service that these options describe.
+    /// A take of `source` to the service that these options describe.
     ///
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
-    package func service() throws -> RecognitionService {
+    package func plan(
+        source: any CaptureSource, capture: CapturePlan
+    ) throws(CommandFailure) -> TakePlan {
+        TakePlan(
+            source: source, service: try service(), format: format, capture: capture,
+            deadlines: deadlines, redirectOrigins: try redirectOrigins(), certificateFile: cacert)
+    }
+
+    private func service() throws(CommandFailure) -> RecognitionService {
         let text = to ?? Environment["UTTER_URL"] ?? Self.localURL
         do throws(ServiceError) {
             let url = try ServiceURL(text)
@@ -91,7 +99,7 @@ package struct ServiceOptions: ParsableArguments {
     }
 
     /// The deadlines that these options change.
-    package var deadlines: TransferDeadlines {
+    private var deadlines: TransferDeadlines {
         var deadlines = TransferDeadlines()
         if let connectTimeout { deadlines.connect = connectTimeout.duration }
         if let stallTimeout { deadlines.stall = stallTimeout.duration }
@@ -102,13 +110,11 @@ package struct ServiceOptions: ParsableArguments {
     /// The origins that redirects may lead to.
     ///
     /// - Throws: `CommandFailure` when one is not an origin.
-    package func redirectOrigins() throws -> [Origin] {
-        try redirectTo.map { text in
-            do throws(ServiceError) {
-                return try Origin(text)
-            } catch {
-                throw CommandFailure(error)
-            }
+    private func redirectOrigins() throws(CommandFailure) -> [Origin] {
+        do throws(ServiceError) {
+            return try redirectTo.map { text throws(ServiceError) in try Origin(text) }
+        } catch {
+            throw CommandFailure(error)
         }
     }
 

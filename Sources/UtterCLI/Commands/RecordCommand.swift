@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import Utter
+import UtterTerminal
+
+/// `utter`: records from a microphone and prints the transcript.
+struct RecordCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Record from a microphone and print the transcript (the default).")
+
+    @Option(
+        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"))
+    var device = "default"
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
+    var exactly: DurationArgument?
+
+    @Option(help: ArgumentHelp("Stop and send after this long at the latest.", valueName: "time"))
+    var max = DurationArgument.standardMaximum
+
+    @Option(
+        help: ArgumentHelp(
+            "What is recorded after the stop: usually this long, less in silence; 0 for none.",
+            valueName: "time"))
+    var tail: DurationArgument?
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @Flag(help: "Keep the audio after its transcript was printed.")
+    var keepAudio = false
+
+    func run() async throws {
+        try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: true) {
+            session throws(CommandFailure) in
+            let plan = try service.plan(
+                source: Microphone(device: device),
+                capture: CapturePlan(
+                    tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
+                    longest: (exactly ?? max).duration))
+            return await session.run(
+                plan, stopHint: exactly == nil ? "press Enter to stop" : nil)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import Utter
+import UtterTerminal
+
+/// `utter send`: sends files, or standard input, the way a voice is sent.
+struct SendCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Send WAV files or standard input, and print the transcripts.",
+        discussion: """
+            '-' is standard input: a WAV file when it begins like one, otherwise raw signed
+            16-bit little-endian samples of --rate and --channels.
+            """)
+
+    @Argument(help: "WAV files, or - for standard input.")
+    var files: [String]
+
+    @Option(help: "How fast a file is replayed: realtime, a factor such as 2, or max.")
+    var pace = PaceArgument.unpaced
+
+    @Option(help: "The rate of raw standard input in Hz.")
+    var rate = 16_000
+
+    @Option(help: "The channels of raw standard input.")
+    var channels = 1
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @Flag(help: "Keep the audio after its transcript was printed.")
+    var keepAudio = false
+
+    func validate() throws {
+        guard (1_000...384_000).contains(rate) else {
+            throw ValidationError("--rate must be from 1000 to 384000 Hz.")
+        }
+        guard (1...64).contains(channels) else {
+            throw ValidationError("--channels must be from 1 to 64.")
+        }
+        guard files.filter({ $0 == "-" }).count <= 1 else {
+            throw ValidationError("Standard input can be sent once only.")
+        }
+    }
+
+    func run() async throws {
+        try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: false) {
+            session throws(CommandFailure) in
+            // The first failure is what the caller hears of; the other files are sent all the
+            // same, unless somebody wants to leave.
+            var status = ExitStatus.textPrinted
+            for file in files {
+                let plan = try service.plan(source: source(file), capture: CapturePlan())
+                let next = await session.run(plan, stopHint: nil)
+                if status == .textPrinted { status = next }
+                if next.isByRequest { return next }
+            }
+            return status
+        }
+    }
+
+    private func source(_ file: String) -> any CaptureSource {
+        guard file == "-" else { return WAVReplay(path: file, pace: pace.pace) }
+        let format = StreamFormat(sampleRate: rate, channelCount: channels)
+        return StandardInput(pace: pace.pace, rawFormat: format)
+    }
+}

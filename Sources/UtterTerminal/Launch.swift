@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+internal import LinuxPlatform
+internal import Utter
+
+/// How a command that runs takes begins and ends.
+package enum Launch {
+    /// Starts the loops, runs `body`, ends the loops, and says how to exit.
+    ///
+    /// - Parameter listensToEnter: whether Enter ends a recording.
+    /// - Throws: `ExitCode`, unless the status is zero.
+    package static func takes(
+        output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
+        _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
+    ) async throws {
+        let status: ExitStatus
+        do {
+            let pipeline = try Pipeline(stateFolder: Environment.stateFolder)
+            let signals = try Signals(listensToEnter: listensToEnter)
+            let session = TakeSession(
+                pipeline: pipeline, signals: signals, output: output, keepsAudio: keepsAudio)
+            status = try await body(session)
+            pipeline.shutDown()
+        } catch let error as SystemError {
+            throw exit(CommandFailure(error.description, status: .internalError))
+        } catch let error as CommandFailure {
+            throw exit(error)
+        }
+        if status != .textPrinted { throw status.code }
+    }
+
+    /// Prints what went wrong; the value to throw.
+    package static func exit(_ failure: CommandFailure) -> any Error {
+        StandardError.error(failure.message)
+        StandardError.hint(failure.hint)
+        return failure.status.code
+    }
+}
