@@ -33,13 +33,24 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// Reads what is there, at most `frames.count / channelCount` frames, and never waits.
     ///
     /// - Parameter frames: receives interleaved samples from its start on.
+    /// - Returns: what was read, what was lost, or what to wait for.
     /// - Throws: `CaptureError` when the source broke; what was read before stays valid.
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead
 
-    /// Adds the descriptors to be polled while `read` says `.wait(.forDescriptors)`.
+    /// Adds the descriptors to be polled while `read` says `.wait(.forDescriptors)` or
+    /// `.wait(.forDescriptorsOrUntil)`.
     ///
     /// Appends without allocating when the array has room for four more.
     func appendPollDescriptors(to descriptors: inout [pollfd])
+
+    /// Says whether the polled descriptors make another read worth while.
+    ///
+    /// Asked once after each poll that marks one of them; while it says no, the wait goes on.
+    ///
+    /// - Parameter descriptors: those that `appendPollDescriptors` added, in that order, with
+    ///   their `revents`.
+    /// - Returns: false when the event was none of ours.
+    func isReady(_ descriptors: Span<pollfd>) -> Bool
 
     /// Asks for the end: `read` delivers what the device already holds and then says `.end`.
     ///
@@ -48,6 +59,13 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// Releases the device or file. Idempotent.
     func close()
+}
+
+extension CaptureSource {
+    /// Any event makes a read worth while.
+    public func isReady(_ descriptors: Span<pollfd>) -> Bool {
+        descriptors.indices.contains { descriptors[$0].revents != 0 }
+    }
 }
 
 /// What one read of a source delivered.
@@ -70,6 +88,10 @@ public enum SourceRead: Sendable, Equatable {
 public enum SourceWait: Sendable, Equatable {
     /// One of the source's poll descriptors is ready.
     case forDescriptors
+
+    /// One of the source's poll descriptors is ready, or the clock has reached this instant, at
+    /// which the source gives up.
+    case forDescriptorsOrUntil(ContinuousClock.Instant)
 
     /// The clock has reached this instant.
     case until(ContinuousClock.Instant)

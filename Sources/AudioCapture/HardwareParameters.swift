@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CALSA
+internal import Glibc
+
+/// The configurations that a PCM still offers; each setting narrows them.
+///
+/// Safe because the container is allocated here, freed here and never handed out, and because the
+/// PCM outlives it: both live in one function's body.
+@safe struct HardwareParameters: ~Copyable {
+    private let pcm: OpaquePointer
+    private let parameters: OpaquePointer
+
+    /// Begins with everything that the PCM can do.
+    ///
+    /// - Throws: `ALSAError` when it has nothing to offer.
+    init(of handle: borrowing ALSAHandle) throws(ALSAError) {
+        var allocated: OpaquePointer?
+        let code = unsafe snd_pcm_hw_params_malloc(&allocated)
+        guard code == 0, let allocated = unsafe allocated else {
+            throw ALSAError(operation: "snd_pcm_hw_params_malloc", code: ENOMEM)
+        }
+        let filled = unsafe snd_pcm_hw_params_any(handle.pcm, allocated)
+        guard filled >= 0 else {
+            unsafe snd_pcm_hw_params_free(allocated)
+            throw ALSAError(operation: "snd_pcm_hw_params_any", code: -filled)
+        }
+        unsafe pcm = unsafe handle.pcm
+        unsafe parameters = unsafe allocated
+    }
+
+    deinit { unsafe snd_pcm_hw_params_free(parameters) }
+
+    /// Keeps a "plug" from converting rates; a PCM that cannot be asked keeps its way.
+    func refuseRateConversion() {
+        _ = unsafe snd_pcm_hw_params_set_rate_resample(pcm, parameters, 0)
+    }
+
+    /// Asks for interleaved frames, read by copying.
+    func setInterleaved() throws(ALSAError) {
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_access",
+            unsafe snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED))
+    }
+
+    /// Whether a sample format is on offer.
+    func offers(_ format: snd_pcm_format_t) -> Bool {
+        unsafe snd_pcm_hw_params_test_format(pcm, parameters, format) == 0
+    }
+
+    /// ALSA's names of all formats on offer.
+    var offeredFormats: [String] {
+        (0...SND_PCM_FORMAT_LAST.rawValue).compactMap { number in
+            let format = snd_pcm_format_t(rawValue: number)
+            guard offers(format), let name = unsafe snd_pcm_format_name(format) else { return nil }
+            return unsafe String(cString: name)
+        }
+    }
+
+    /// Chooses a sample format.
+    func set(_ format: snd_pcm_format_t) throws(ALSAError) {
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_format",
+            unsafe snd_pcm_hw_params_set_format(pcm, parameters, format))
+    }
+
+    /// Chooses the nearest number of channels, and returns it.
+    func setChannels(near wanted: UInt32) throws(ALSAError) -> UInt32 {
+        var count = wanted
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_channels_near",
+            unsafe snd_pcm_hw_params_set_channels_near(pcm, parameters, &count))
+        return count
+    }
+
+    /// Whether a rate, in Hz, is on offer.
+    func offers(rate: UInt32) -> Bool {
+        unsafe snd_pcm_hw_params_test_rate(pcm, parameters, rate, 0) == 0
+    }
+
+    /// Chooses the nearest rate, in Hz, and returns it.
+    func setRate(near wanted: UInt32) throws(ALSAError) -> UInt32 {
+        var rate = wanted
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_rate_near",
+            unsafe snd_pcm_hw_params_set_rate_near(pcm, parameters, &rate, nil))
+        return rate
+    }
+
+    /// Chooses the nearest period, in frames.
+    func setPeriod(near wanted: Int) throws(ALSAError) {
+        var frames = snd_pcm_uframes_t(wanted)
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_period_size_near",
+            unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &frames, nil))
+    }
+
+    /// The longest ring still on offer, in frames.
+    func longestBuffer() throws(ALSAError) -> Int {
+        var frames: snd_pcm_uframes_t = 0
+        try ALSAError.check(
+            "snd_pcm_hw_params_get_buffer_size_max",
+            unsafe snd_pcm_hw_params_get_buffer_size_max(parameters, &frames))
+        return Int(frames)
+    }
+
+    /// Chooses the nearest length of the ring, in frames.
+    func setBuffer(near wanted: Int) throws(ALSAError) {
+        var frames = snd_pcm_uframes_t(wanted)
+        try ALSAError.check(
+            "snd_pcm_hw_params_set_buffer_size_near",
+            unsafe snd_pcm_hw_params_set_buffer_size_near(pcm, parameters, &frames))
+    }
+
+    /// Takes one of the configurations left, and prepares the PCM.
+    func apply() throws(ALSAError) {
+        try ALSAError.check("snd_pcm_hw_params", unsafe snd_pcm_hw_params(pcm, parameters))
+    }
+
+    /// The period that was applied, in frames.
+    func period() throws(ALSAError) -> Int {
+        var frames: snd_pcm_uframes_t = 0
+        try ALSAError.check(
+            "snd_pcm_hw_params_get_period_size",
+            unsafe snd_pcm_hw_params_get_period_size(parameters, &frames, nil))
+        return Int(frames)
+    }
+
+    /// The length of the ring that was applied, in frames.
+    func buffer() throws(ALSAError) -> Int {
+        var frames: snd_pcm_uframes_t = 0
+        try ALSAError.check(
+            "snd_pcm_hw_params_get_buffer_size",
+            unsafe snd_pcm_hw_params_get_buffer_size(parameters, &frames))
+        return Int(frames)
+    }
+}
