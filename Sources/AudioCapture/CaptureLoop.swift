@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CALSA
 internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
@@ -68,12 +69,16 @@ public final class CaptureLoop: Sendable {
                 switch stage.pendingWait {
                 case nil: hasEnded = true
                 case .forDescriptors: stage.appendPollDescriptors(to: &descriptors)
+                case .forDescriptorsOrUntil(let instant):
+                    stage.appendPollDescriptors(to: &descriptors)
+                    due = min(due ?? instant, instant)
                 case .until(let instant): due = min(due ?? instant, instant)
                 }
             }
             if hasEnded { stages.removeAll { $0.pendingWait == nil } }
             if didWrite { onWrite() }
             wait(for: &descriptors, until: due)
+            for stage in stages { stage.noteReadiness(in: descriptors.span) }
         }
     }
 

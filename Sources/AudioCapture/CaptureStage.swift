@@ -36,6 +36,9 @@ public final class CaptureStage {
     private var owedSilence = 0
     private var tailFrames = 0
     private var wait = SourceWait.until(.now)
+    /// Where the source's descriptors stand among those polled now.
+    private var polled = 0..<0
+    private var isReady = false
     /// Interleaved samples as the source delivers them.
     private var raw: [Int16] = []
     /// The same as 16 kHz mono.
@@ -79,20 +82,41 @@ public final class CaptureStage {
 
     /// Adds the source's descriptors, when it waits for them.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        guard case .forDescriptors = wait else { return }
+        let first = descriptors.count
         source.appendPollDescriptors(to: &descriptors)
+        polled = first..<descriptors.count
+    }
+
+    /// Takes note of what the poll marked.
+    func noteReadiness(in descriptors: Span<pollfd>) {
+        guard !polled.isEmpty else { return }
+        let own = descriptors.extracting(polled)
+        for index in own.indices where own[index].revents != 0 {
+            isReady = source.isReady(own)
+            break
+        }
+        polled = 0..<0
     }
 
     /// Carries everything that is there into the ring.
     func turn(now: ContinuousClock.Instant) {
         didWrite = false
-        if case .until(let due) = wait, now < due, !controlAsks { return }
+        guard isDue(now: now) || controlAsks else { return }
+        isReady = false
         if case .unopened = phase { open() }
         applyControl()
         switch phase {
         case .ended: break
         case .closing(let cause): close(cause)
         default: readWhatIsThere(now: now)
+        }
+    }
+
+    private func isDue(now: ContinuousClock.Instant) -> Bool {
+        switch wait {
+        case .until(let instant): now >= instant
+        case .forDescriptors: isReady
+        case .forDescriptorsOrUntil(let instant): isReady || now >= instant
         }
     }
 
