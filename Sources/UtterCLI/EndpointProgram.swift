@@ -13,7 +13,7 @@ enum EndpointProgram {
     /// Becomes that program; returns only when it cannot be found, with how to exit.
     static func execute(_ arguments: [String]) -> any Error {
         Signals.unblock()
-        let folder = ownFolder
+        let folder = Launch.programFolder
         for path in ["\(folder)/\(name)", "\(folder)/../libexec/utter/\(name)"] {
             var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
             unsafe execv(path, &pointers)
@@ -23,16 +23,5 @@ enum EndpointProgram {
             CommandFailure(
                 "\(name) is missing beside \(folder)/utter",
                 hint: "build it with: swift build --product \(name)", status: .internalError))
-    }
-
-    private static var ownFolder: String {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe readlink(
-                "/proc/self/exe", bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                bytes.count)
-        }
-        let path = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-        return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 }

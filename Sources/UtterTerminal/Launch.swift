@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ArgumentParser
+internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
@@ -28,6 +29,18 @@ package enum Launch {
             throw exit(error)
         }
         if status != .textPrinted { throw status.code }
+    }
+
+    /// The folder of the running program.
+    package static var programFolder: String {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+            unsafe readlink(
+                "/proc/self/exe", bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+                bytes.count)
+        }
+        let path = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 
     /// Prints what went wrong; the value to throw.

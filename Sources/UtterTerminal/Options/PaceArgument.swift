@@ -9,6 +9,8 @@ package struct PaceArgument: ExpressibleByArgument {
 
     package static let unpaced = PaceArgument(pace: .unpaced)
 
+    package static let realTime = PaceArgument(pace: .realTime)
+
     private init(pace: Pace) { self.pace = pace }
 
     package init?(argument: String) {
@@ -21,5 +23,11 @@ package struct PaceArgument: ExpressibleByArgument {
         }
     }
 
-    package var defaultValueDescription: String { "max" }
+    package var defaultValueDescription: String {
+        switch pace {
+        case .realTime: "realtime"
+        case .unpaced: "max"
+        case .times(let factor): "\(factor)"
+        }
+    }
 }

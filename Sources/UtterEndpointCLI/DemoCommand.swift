@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import RecognitionEndpoint
+import Utter
+import UtterTerminal
+
+/// `utter demo`: the whole way of a voice in one process, without a microphone.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Replay a recording in real time to an endpoint in the same process.",
+        discussion: """
+            The recording is sent while it is being replayed, over a real connection; partial
+            texts appear while it still speaks. The account at the end says where the time went.
+            """)
+
+    @Argument(help: "A WAV file; a sample of this package unless given.")
+    var file: String?
+
+    @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
+    var format = AudioFormat.pcm
+
+    @Option(help: "How fast the file is replayed: realtime, a factor such as 2, or max.")
+    var pace: PaceArgument = .realTime
+
+    @Option(help: ArgumentHelp("Recognise only what this JSGF grammar says.", valueName: "file"))
+    var grammar: String?
+
+    @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
+    var json = false
+
+    func run() async throws {
+        let file = try file ?? sample()
+        let endpoint: RecognitionEndpoint
+        do throws(RecognitionEndpointError) {
+            endpoint = try RecognitionEndpoint(
+                RecognitionEndpointConfiguration(
+                    model: grammar.map { .grammar($0) } ?? .languageModel))
+        } catch {
+            throw Launch.exit(CommandFailure(error))
+        }
+        StandardError.line("loading the recogniser")
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let server = Task { () async -> RecognitionEndpointError? in
+            defer { port.finish() }
+            do throws(RecognitionEndpointError) {
+                try await endpoint.run { port.yield($0) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        defer { endpoint.shutdown() }
+        guard let number = await ports.first(where: { _ in true }) else {
+            let failure = await server.value.map { CommandFailure($0) }
+            throw Launch.exit(
+                failure ?? CommandFailure("the endpoint ended early", status: .internalError))
+        }
+        try await replay(file, port: number)
+    }
+
+    private func replay(_ file: String, port: Int) async throws {
+        var output = OutputOptions()
+        output.json = json
+        output.quiet = false
+        output.verbose = true
+        try await Launch.takes(output: output, keepsAudio: false, listensToEnter: false) {
+            session throws(CommandFailure) in
+            let service: RecognitionService
+            do throws(ServiceError) {
+                service = try RecognitionService(
+                    url: try ServiceURL("http://127.0.0.1:\(port)/recognize"))
+            } catch {
+                throw CommandFailure(error)
+            }
+            let plan = TakePlan(
+                source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)
+            return await session.run(plan, stopHint: nil)
+        }
+    }
+
+    /// The sample that comes with the package: installed, or in the source tree.
+    private func sample() throws -> String {
+        let name = "go-forward.wav"
+        let folders = [
+            "\(Launch.programFolder)/../../share/utter", "\(Launch.programFolder)/../share/utter",
+            "samples", "\(Launch.programFolder)/../../../samples",
+        ]
+        for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
+            return "\(folder)/\(name)"
+        }
+        throw Launch.exit(
+            CommandFailure(
+                "the sample \(name) is not installed",
+                hint: "name a WAV file: utter demo FILE", status: .noInput))
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Utter
+import UtterTerminal
+
+/// The program behind `utter serve` and `utter demo`.
+@main
+struct EndpointMain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "utter",
+        abstract: "The built-in recognition endpoint of utter, and its demonstration.",
+        version: "utter \(UtterVersion.text)",
+        subcommands: [ServeCommand.self, DemoCommand.self])
+
+    static func main() async {
+        // Before any other thread exists, so that every thread inherits it.
+        Signals.block()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            exit(withError: error)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import LinuxPlatform
+import RecognitionEndpoint
+import Utter
+import UtterTerminal
+
+/// `utter serve`: runs the recognition endpoint until a signal.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Run a local speech-recognition endpoint until Ctrl-C.",
+        discussion: """
+            POST audio (WAV, Ogg Opus, or raw PCM) to /recognize; partial texts come back as JSON
+            lines while the upload runs. Without --grammar it knows any US English, roughly.
+            """)
+
+    @Option(help: "The address to listen on.")
+    var host = "127.0.0.1"
+
+    @Option(help: "The port to listen on; 0 lets the system choose.")
+    var port = 8_517
+
+    @Option(help: ArgumentHelp("Recognise only what this JSGF grammar says.", valueName: "file"))
+    var grammar: String?
+
+    @Option(help: ArgumentHelp("A file with the key that clients must show.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: "How many recordings are recognised at once.")
+    var maxRecognitions = 2
+
+    @Option(help: "The longest body in bytes.")
+    var maxBody = 64 << 20
+
+    @Flag(help: "Misbehave when a request asks for it with X-Misbehave; for tests of clients.")
+    var allowFaults = false
+
+    @Flag(name: .shortAndLong, help: "Do not print where the endpoint listens.")
+    var quiet = false
+
+    func validate() throws {
+        guard (0...65_535).contains(port) else {
+            throw ValidationError("--port must be from 0 to 65535.")
+        }
+        guard (1...256).contains(maxRecognitions) else {
+            throw ValidationError("--max-recognitions must be from 1 to 256.")
+        }
+        guard maxBody > 0 else { throw ValidationError("--max-body must be above zero.") }
+    }
+
+    func run() async throws {
+        var configuration = RecognitionEndpointConfiguration(
+            model: grammar.map { .grammar($0) } ?? .languageModel)
+        configuration.host = host
+        configuration.port = port
+        configuration.bearerToken = try token()
+        configuration.maximumConcurrentRecognitions = maxRecognitions
+        configuration.maximumBodyByteCount = maxBody
+        configuration.allowsFaults = allowFaults
+        do {
+            let endpoint = try RecognitionEndpoint(configuration)
+            let signals = try Signals(listensToEnter: false)
+            let stopper = Task {
+                for await _ in signals.requests { endpoint.shutdown() }
+            }
+            defer { stopper.cancel() }
+            try await endpoint.run { [host, quiet] port in
+                let shown = host.contains(":") ? "[\(host)]" : host
+                if !quiet {
+                    StandardError.line("listening on http://\(shown):\(port)/recognize")
+                }
+            }
+        } catch let error as RecognitionEndpointError {
+            throw Launch.exit(CommandFailure(error))
+        } catch let error as SystemError {
+            throw Launch.exit(CommandFailure(error.description, status: .internalError))
+        }
+    }
+
+    private func token() throws -> BearerToken? {
+        guard let tokenFile else { return nil }
+        do throws(ServiceError) {
+            let text = try SecretFile.read(tokenFile)
+            let trimmed = text.split(whereSeparator: \.isWhitespace).joined()
+            guard let token = BearerToken(trimmed) else {
+                throw ServiceError.invalidCredential(reason: "it holds unusable characters")
+            }
+            return token
+        } catch {
+            throw Launch.exit(
+                CommandFailure(
+                    "the key cannot be used: \(error.description)", hint: error.hint,
+                    status: .configuration))
+        }
+    }
+}
+
+extension CommandFailure {
+    /// A failure of the endpoint, with the status that fits.
+    init(_ error: RecognitionEndpointError) {
+        let status: ExitStatus =
+            switch error {
+            case .modelFileUnreadable, .grammarMalformed, .modelRefused: .configuration
+            case .cannotListen: .noInput
+            default: .internalError
+            }
+        self.init(error.description, hint: error.hint, status: status)
+    }
+}
