@@ -90,7 +90,8 @@ public final class OggOpusDecoder {
         }
         try appendPage(page, to: &output)
         if page.isLast {
-            if case .audio = state { state = .ended } else { throw .endedInHeader }
+            guard case .audio = state else { throw .endedInHeader }
+            state = .ended
         }
     }
 

@@ -91,7 +91,8 @@ internal import COpus
         let result = unsafe ogg_stream_packetout(&stream, &packet)
         guard result != 0 else { return false }
         guard result > 0 else {
-            throw unsafe .missingPages(before: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))))
+            throw unsafe .missingPages(
+                before: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))))
         }
         let bytes = unsafe UnsafeBufferPointer(start: packet.packet, count: Int(packet.bytes))
         try unsafe body(bytes.span)

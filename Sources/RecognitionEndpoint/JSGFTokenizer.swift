@@ -34,7 +34,8 @@ struct JSGFTokenizer {
         }
         // A byte order mark is allowed at the beginning.
         let scalars = text.unicodeScalars
-        var tokenizer = JSGFTokenizer(rest: scalars.first == "\u{FEFF}" ? scalars.dropFirst() : scalars[...])
+        var tokenizer = JSGFTokenizer(
+            rest: scalars.first == "\u{FEFF}" ? scalars.dropFirst() : scalars[...])
         var result: [Placed] = []
         repeat {
             result.append(try tokenizer.next())

@@ -26,7 +26,7 @@ internal import Glibc
             arguments += ["-lm", path]
         }
         var decoder: OpaquePointer?
-        let failure = unsafe RecogniserErrorLog.firstError {
+        let failure = RecogniserErrorLog.firstError {
             unsafe decoder = Self.create(arguments)
             guard let grammar = prepared.grammar, let created = unsafe decoder else { return }
             if unsafe !Self.use(grammar, in: created) {
@@ -114,7 +114,7 @@ internal import Glibc
         // cmd_ln_init is variadic, so this goes by the arguments of a command line.
         var strings = unsafe arguments.map { unsafe strdup($0) }
         defer {
-            for string in unsafe strings { unsafe free(string) }
+            for index in unsafe strings.indices { unsafe free(strings[index]) }
         }
         let configuration = unsafe cmd_ln_parse_r(
             nil, ps_args(), Int32(strings.count), &strings, 1)

@@ -31,7 +31,7 @@ struct PreparedModel: Sendable {
     private static func check(
         _ what: String, _ path: String
     ) throws(RecognitionEndpointError) {
-        guard access(path, R_OK) == 0 else {
+        guard unsafe access(path, R_OK) == 0 else {
             let reason = SystemError.last("access").reason
             throw .modelFileUnreadable(what: what, path: path, reason: reason)
         }
@@ -59,7 +59,7 @@ struct PreparedModel: Sendable {
 
     /// Reads a file up to one byte more than a grammar may have.
     private static func readFile(_ path: String) throws(SystemError) -> [UInt8] {
-        let number = try retryingInterrupts("open") { open(path, O_RDONLY | O_CLOEXEC) }
+        let number = try retryingInterrupts("open") { unsafe open(path, O_RDONLY | O_CLOEXEC) }
         let file = OwnedDescriptor(taking: number)
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
