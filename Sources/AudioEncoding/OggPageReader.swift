@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpus
+
+/// Cuts a byte stream into Ogg pages, and pages into packets (RFC 3533), with libogg.
+///
+/// Memory is bounded: bytes are taken in small pieces, and a packet that goes on over pages is
+/// refused when it grows past a limit. The unsafe calls are sound because both C structures own
+/// their memory, live as long as this value, and are never handed out; `page` points into the
+/// page buffer and is read only until the next call of `nextPage` or `append`.
+@safe struct OggPageReader: ~Copyable {
+    /// What the page that was read last says in its header.
+    struct Page {
+        var serialNumber: Int32
+        var sequenceNumber: Int
+        var granulePosition: Int64
+        var isFirst: Bool
+        var isLast: Bool
+    }
+
+    private var sync = unsafe ogg_sync_state()
+    private var page = unsafe ogg_page()
+    private var stream = unsafe ogg_stream_state()
+    private var offset = 0
+
+    init() {
+        unsafe ogg_sync_init(&sync)
+        unsafe ogg_stream_init(&stream, 0)
+    }
+
+    deinit {
+        var sync = unsafe sync
+        var stream = unsafe stream
+        unsafe ogg_sync_clear(&sync)
+        unsafe ogg_stream_clear(&stream)
+    }
+
+    /// Takes bytes in; at most a few kilobytes at once keep the buffer small.
+    mutating func append(_ bytes: Span<UInt8>) throws(OggOpusError) {
+        guard let buffer = unsafe ogg_sync_buffer(&sync, bytes.count) else {
+            throw .codecFailed(reason: "out of memory")
+        }
+        for index in bytes.indices {
+            unsafe buffer[index] = CChar(bitPattern: bytes[index])
+        }
+        _ = unsafe ogg_sync_wrote(&sync, bytes.count)
+    }
+
+    /// Reads the next page.
+    ///
+    /// - Returns: nil when more bytes are needed.
+    /// - Throws: `OggOpusError.notAPage` when the next bytes are not an intact page.
+    mutating func nextPage() throws(OggOpusError) -> Page? {
+        let count = unsafe ogg_sync_pageseek(&sync, &page)
+        guard count >= 0 else { throw .notAPage(offset: offset) }
+        guard count > 0 else { return nil }
+        offset += count
+        return unsafe Page(
+            serialNumber: ogg_page_serialno(&page),
+            sequenceNumber: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))),
+            granulePosition: ogg_page_granulepos(&page),
+            isFirst: ogg_page_bos(&page) != 0,
+            isLast: ogg_page_eos(&page) != 0)
+    }
+
+    /// Begins a new stream: packets of the stream before are forgotten.
+    mutating func beginStream(serialNumber: Int32) {
+        _ = unsafe ogg_stream_reset_serialno(&stream, serialNumber)
+    }
+
+    /// Takes the packets of the page that was read last.
+    ///
+    /// - Throws: `OggOpusError.packetTooLong` when an unfinished packet has more bytes than
+    ///   `limit` already.
+    mutating func beginPackets(limit: Int) throws(OggOpusError) {
+        guard unsafe ogg_stream_pagein(&stream, &page) == 0 else {
+            throw .notAPage(offset: offset)
+        }
+        guard unsafe stream.body_fill - stream.body_returned <= limit + Self.maximumPageByteCount
+        else { throw .packetTooLong(limit: limit) }
+    }
+
+    /// Hands the next whole packet to `body`.
+    ///
+    /// - Returns: false when the page has no further whole packet.
+    /// - Throws: `OggOpusError.missingPages` at a hole, or what `body` throws.
+    mutating func nextPacket(
+        _ body: (Span<UInt8>) throws(OggOpusError) -> Void
+    ) throws(OggOpusError) -> Bool {
+        var packet = unsafe ogg_packet()
+        let result = unsafe ogg_stream_packetout(&stream, &packet)
+        guard result != 0 else { return false }
+        guard result > 0 else {
+            throw unsafe .missingPages(
+                before: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))))
+        }
+        let bytes = unsafe UnsafeBufferPointer(start: packet.packet, count: Int(packet.bytes))
+        try unsafe body(bytes.span)
+        return true
+    }
+
+    /// The most bytes that the body of one page can have: 255 segments of 255 bytes.
+    private static let maximumPageByteCount = 65_025
+}

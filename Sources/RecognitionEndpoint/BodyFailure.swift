@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request's body did not become text.
+enum BodyFailure: Error, Sendable, Equatable {
+    /// The body is not the audio that its media type promises; `reason` says where.
+    case notAudio(reason: String)
+    /// The body has more bytes than the endpoint takes.
+    case tooLarge(limit: Int)
+    /// The client went away in the middle of the body, or sent what is not HTTP.
+    case brokenOff
+    /// The endpoint is shutting down and the time for running recognitions is over.
+    case shuttingDown
+    /// PocketSphinx gave up.
+    case recogniserFailed
+
+    /// The status of an answer that says so.
+    var status: Int {
+        switch self {
+        case .notAudio, .brokenOff: 400
+        case .tooLarge: 413
+        case .shuttingDown: 503
+        case .recogniserFailed: 500
+        }
+    }
+
+    /// What happened and why, in one line without capital and full stop.
+    var description: String {
+        switch self {
+        case .notAudio(let reason): "the body cannot be decoded: \(reason)"
+        case .tooLarge(let limit): "the body is longer than \(limit) bytes"
+        case .brokenOff: "the body broke off"
+        case .shuttingDown: "the endpoint is shutting down"
+        case .recogniserFailed: "the recogniser failed"
+        }
+    }
+}

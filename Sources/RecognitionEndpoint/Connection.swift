@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import HTTPTypes
+internal import Hummingbird
+internal import NIOCore
+
+/// The connection that a request came on.
+struct Connection: Sendable {
+    /// Thrown to close a connection that must not carry another request.
+    struct End: Error {}
+
+    private let channel: any Channel
+
+    /// Takes the connection's channel.
+    init(_ channel: any Channel) {
+        self.channel = channel
+    }
+
+    /// Ends the sending side after an answer went out before its body had come in.
+    ///
+    /// The rest of the body is then to be taken in and the connection to be ended. Closing at
+    /// once would let the client's system throw the answer away, as soon as it hears that bytes
+    /// it sent were not taken (RFC 9112 §9.6).
+    ///
+    /// - Returns: what closes the connection when the client goes on sending; to be cancelled.
+    func linger() async -> Scheduled<Void> {
+        // The client may be gone already; then there is nothing to be closed.
+        try? await channel.close(mode: .output)
+        let channel = channel
+        return channel.eventLoop.scheduleTask(in: Self.lingerTime) {
+            channel.close(promise: nil)
+        }
+    }
+
+    /// Closes the connection (FIN).
+    func close() async {
+        // Whether it was closed already does not matter.
+        try? await channel.close()
+    }
+
+    /// Resets the connection (RST).
+    func reset() async {
+        // Closing with a linger time of zero throws away what was not sent (socket(7)).
+        // Without a socket of its own, the connection is only closed.
+        try? await (channel as? any SocketOptionProvider)?
+            .setSoLinger(Glibc.linger(l_onoff: 1, l_linger: 0)).get()
+        await close()
+    }
+
+    /// How long a client may go on sending after it was refused.
+    private static let lingerTime = TimeAmount.seconds(5)
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CPocketSphinx
+internal import Glibc
+
+/// One PocketSphinx decoder, used on the thread that created it.
+///
+/// The unsafe calls are sound because the C decoder lives as long as this value and is never
+/// handed out, and because text that belongs to it is copied before the next call. Every call
+/// blocks while it computes: up to 0.15 s for a period, up to a tenth of the audio's length for
+/// `endUtterance` with a language model.
+@safe struct PocketSphinxDecoder: ~Copyable {
+    private let decoder: OpaquePointer
+
+    /// Loads a model: 0.1 s with a grammar, 0.3 to 0.5 s and 100 MB with the language model.
+    ///
+    /// - Throws: `RecognitionEndpointError.modelRefused` with PocketSphinx's own reason.
+    init(_ prepared: PreparedModel) throws(RecognitionEndpointError) {
+        var arguments = [
+            "utter", "-hmm", prepared.model.acousticModelFolder, "-dict",
+            prepared.model.dictionaryPath,
+            // Silence stays in, so that the times of words are times in the audio.
+            "-remove_silence", "no",
+        ]
+        if case .languageModel(let path) = prepared.model.search {
+            arguments += ["-lm", path]
+        }
+        var decoder: OpaquePointer?
+        let failure = RecogniserErrorLog.firstError {
+            unsafe decoder = Self.create(arguments)
+            guard let grammar = prepared.grammar, let created = unsafe decoder else { return }
+            if unsafe !Self.use(grammar, in: created) {
+                _ = unsafe ps_free(created)
+                unsafe decoder = nil
+            }
+        }
+        guard let decoder = unsafe decoder else {
+            throw .modelRefused(reason: failure ?? "it gives no reason")
+        }
+        unsafe self.decoder = decoder
+    }
+
+    deinit {
+        _ = unsafe ps_free(decoder)
+    }
+
+    /// Begins an utterance; times count from here.
+    ///
+    /// - Returns: false when PocketSphinx refuses.
+    func beginUtterance() -> Bool {
+        // Without this, the frames of all earlier utterances would count too.
+        guard unsafe ps_start_stream(decoder) >= 0 else { return false }
+        return unsafe ps_start_utt(decoder) >= 0
+    }
+
+    /// Takes audio in.
+    ///
+    /// - Parameter samples: 16 kHz, mono.
+    /// - Returns: false when PocketSphinx refuses.
+    func process(_ samples: Span<Int16>) -> Bool {
+        unsafe samples.withUnsafeBufferPointer { buffer in
+            unsafe ps_process_raw(decoder, buffer.baseAddress, buffer.count, 0, 0) >= 0
+        }
+    }
+
+    /// Ends the utterance and searches it once more as a whole.
+    ///
+    /// - Returns: false when PocketSphinx refuses.
+    func endUtterance() -> Bool {
+        unsafe ps_end_utt(decoder) >= 0
+    }
+
+    /// What the utterance is thought to say, without marks; empty when nothing was heard.
+    var hypothesis: String {
+        guard let text = unsafe ps_get_hyp(decoder, nil) else { return "" }
+        return unsafe RecognisedWord.plainText(of: String(cString: text))
+    }
+
+    /// Whether somebody seems to be speaking.
+    var isInSpeech: Bool {
+        unsafe ps_get_in_speech(decoder) != 0
+    }
+
+    /// The words of the utterance, in order; times count from its beginning.
+    var words: [RecognisedWord] {
+        var words: [RecognisedWord] = []
+        let logarithms = unsafe ps_get_logmath(decoder)
+        // The iterator frees itself when it has reached the end.
+        var segment = unsafe ps_seg_iter(decoder)
+        while let current = unsafe segment {
+            var first: Int32 = 0
+            var last: Int32 = 0
+            unsafe ps_seg_frames(current, &first, &last)
+            let probability = unsafe logmath_exp(
+                logarithms, ps_seg_prob(current, nil, nil, nil))
+            if let text = unsafe ps_seg_word(current),
+                let word = unsafe RecognisedWord.plainWord(of: String(cString: text)[...])
+            {
+                words.append(
+                    RecognisedWord(
+                        text: word, start: Double(first) / Self.framesPerSecond,
+                        end: Double(last + 1) / Self.framesPerSecond,
+                        probability: min(1, max(0, probability))))
+            }
+            unsafe segment = unsafe ps_seg_next(current)
+        }
+        return words
+    }
+
+    /// The frame rate of PocketSphinx's front end (`-frate`).
+    private static let framesPerSecond = 100.0
+
+    private static func create(_ arguments: [String]) -> OpaquePointer? {
+        // cmd_ln_init is variadic, so this goes by the arguments of a command line.
+        var strings = unsafe arguments.map { unsafe strdup($0) }
+        defer {
+            for index in unsafe strings.indices { unsafe free(strings[index]) }
+        }
+        let configuration = unsafe cmd_ln_parse_r(
+            nil, ps_args(), Int32(strings.count), &strings, 1)
+        guard let configuration = unsafe configuration else { return nil }
+        // The decoder keeps a reference of its own.
+        defer { _ = unsafe cmd_ln_free_r(configuration) }
+        return unsafe ps_init(configuration)
+    }
+
+    private static func use(_ grammar: JSGFGrammar, in decoder: OpaquePointer) -> Bool {
+        guard unsafe ps_set_jsgf_string(decoder, "utter", grammar.canonicalText) >= 0 else {
+            return false
+        }
+        return unsafe ps_set_search(decoder, "utter") >= 0
+    }
+}

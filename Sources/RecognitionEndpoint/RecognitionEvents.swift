@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Hands what was heard from the recogniser's thread to the connection's task.
+///
+/// Holds one partial text and one end: a newer partial replaces one that was not read yet, so
+/// a client that does not read its answer costs no memory.
+final class RecognitionEvents: Sendable {
+    /// What happened.
+    enum Event: Sendable, Equatable {
+        /// The text so far has changed.
+        case partial(PartialRecognition)
+        /// The audio is over and this was said; the last event.
+        case final(Recognition)
+        /// Recognition was given up; the last event.
+        case failed(BodyFailure)
+    }
+
+    private struct State {
+        var partial: PartialRecognition?
+        var ending: Event?
+        var waiter: CheckedContinuation<Event, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Hands an event over. Never blocks; called on the recogniser's thread.
+    func post(_ event: Event) {
+        let waiter = state.withLock { state in
+            if let waiter = state.waiter.take() { return Optional(waiter) }
+            switch event {
+            case .partial(let partial): state.partial = partial
+            case .final, .failed: state.ending = event
+            }
+            return nil
+        }
+        waiter?.resume(returning: event)
+    }
+
+    /// Waits for the next event; not to be called again after the last one. One task calls.
+    func next() async -> Event {
+        await withCheckedContinuation { continuation in
+            let event: Event? = state.withLock { state in
+                // A partial text is worth nothing beside the final one.
+                if let ending = state.ending { return ending }
+                if let partial = state.partial.take() { return .partial(partial) }
+                state.waiter = continuation
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+}

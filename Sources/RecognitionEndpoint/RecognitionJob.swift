@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// One body on its way to text.
+final class RecognitionJob: Sendable {
+    /// Where the body's bytes come in.
+    let body: BodyQueue
+
+    /// Where what was heard goes out.
+    let events = RecognitionEvents()
+
+    private let mediaType: AudioMediaType
+
+    /// Creates a job that nobody works at yet.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    init(_ mediaType: AudioMediaType) throws(SystemError) {
+        self.mediaType = mediaType
+        body = try BodyQueue()
+    }
+
+    /// Does the work. Blocks until the body's end; called on the recogniser's thread.
+    ///
+    /// - Returns: the last event, which the thread posts when it is free again.
+    func run(_ recogniser: inout SpeechRecogniser) -> RecognitionEvents.Event {
+        defer { body.close() }
+        do {
+            return .final(try recognise(with: &recogniser))
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func recognise(
+        with recogniser: inout SpeechRecogniser
+    ) throws(BodyFailure) -> Recognition {
+        var decoder = try BodyDecoder(mediaType)
+        var samples: [Int16] = []
+        do {
+            try recogniser.begin()
+        } catch {
+            throw .recogniserFailed
+        }
+        while true {
+            samples.removeAll(keepingCapacity: true)
+            switch body.take() {
+            case .bytes(let bytes):
+                try decoder.decode(bytes.span, into: &samples)
+                try process(samples, with: &recogniser)
+            case .end:
+                try decoder.finish(into: &samples)
+                try process(samples, with: &recogniser)
+                do {
+                    return try recogniser.finish()
+                } catch {
+                    throw .recogniserFailed
+                }
+            case .failed(let failure):
+                throw failure
+            }
+        }
+    }
+
+    private func process(
+        _ samples: [Int16], with recogniser: inout SpeechRecogniser
+    ) throws(BodyFailure) {
+        do {
+            try recogniser.process(samples.span) { events.post(.partial($0)) }
+        } catch {
+            throw .recogniserFailed
+        }
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+
+/// The answer to a recognition, written while the audio comes.
+struct StreamedAnswer: ~Copyable {
+    private var unused: ResponseWriter?
+    private var begun: (any ResponseBodyWriter)?
+    private let format: AnswerFormat
+    private var delay: Duration?
+
+    /// Prepares an answer of which nothing has been sent.
+    ///
+    /// - Parameter delay: how long the head is held back.
+    init(_ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?) {
+        unused = consume writer
+        self.format = format
+        self.delay = delay
+    }
+
+    /// Writes the text so far, when the format has a place for it.
+    @concurrent mutating func write(_ partial: PartialRecognition) async throws {
+        guard format == .lines else { return }
+        try await begin()
+        try await begun?.write(ByteBuffer(string: AnswerFormat.partial(partial)))
+    }
+
+    /// Writes the final text and the answer's end.
+    @concurrent mutating func finish(_ recognition: Recognition) async throws {
+        let text = format.final(recognition)
+        try await waitForDelay()
+        guard let writer = unused.take() else {
+            try await begun?.write(ByteBuffer(string: text))
+            return try await end()
+        }
+        let head = HTTPResponse.make(200, format.mediaType, byteCount: text.utf8.count)
+        try await writer.write(
+            response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+
+    /// Writes half of the final text, and no end.
+    @concurrent mutating func breakOff(_ recognition: Recognition) async throws {
+        let text = format.final(recognition)
+        try await begin()
+        let half = text.utf8.prefix(text.utf8.count / 2)
+        try await begun?.write(ByteBuffer(bytes: half))
+    }
+
+    /// Says what went wrong: with a status, or in a last line when the text had begun.
+    @concurrent mutating func fail(_ failure: BodyFailure) async throws {
+        try await waitForDelay()
+        guard let writer = unused.take() else {
+            let line = AnswerFormat.error(failure.description)
+            try await begun?.write(ByteBuffer(string: line))
+            return try await end()
+        }
+        try await writer.refuse(Refusal(failure), closes: true)
+    }
+
+    @concurrent private mutating func begin() async throws {
+        try await waitForDelay()
+        guard let writer = unused.take() else { return }
+        begun = try await writer.writeHead(.make(200, format.mediaType, byteCount: nil))
+    }
+
+    @concurrent private mutating func end() async throws {
+        try await begun.take()?.finish(nil)
+    }
+
+    @concurrent private mutating func waitForDelay() async throws {
+        guard let delay = delay.take() else { return }
+        try await Task.sleep(for: delay)
+    }
+}
+
+extension ResponseWriter {
+    /// Writes a whole answer that is not text.
+    @concurrent consuming func refuse(_ refusal: Refusal, closes: Bool) async throws {
+        let text = AnswerFormat.refusal(refusal.message)
+        var head = HTTPResponse.make(
+            refusal.status, "application/json", byteCount: text.utf8.count)
+        head.headerFields.append(contentsOf: refusal.fields)
+        if closes { head.headerFields[.connection] = "close" }
+        try await write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+extension HTTPResponse {
+    /// The head of an answer; without a length, the body is sent in chunks.
+    static func make(_ status: Int, _ mediaType: String, byteCount: Int?) -> HTTPResponse {
+        var head = HTTPResponse(status: Status(integerLiteral: status))
+        head.headerFields[.contentType] = mediaType
+        head.headerFields[.cacheControl] = "no-store"
+        if let byteCount { head.headerFields[.contentLength] = String(byteCount) }
+        return head
+    }
+}
