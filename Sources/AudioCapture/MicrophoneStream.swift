@@ -143,16 +143,15 @@ extension MicrophoneStream {
         }
         let rest = end.map { $0 - position } ?? .max
         let capacity = frames.count / format.channelCount
-        let wanted = min(readable(available, wasWoken: wasWoken), rest, capacity)
+        // With little room left the card may write where we read, so that we take little at once.
+        let isTight = available > device.setup.bufferFrames / 2
+        let most = isTight ? min(capacity, device.setup.periodFrames) : capacity
+        let wanted = min(readable(available, wasWoken: wasWoken), rest, most)
         guard wanted > 0 else { return 0 }
         let count = try device.read(wanted, into: &frames)
-        if available > device.setup.bufferFrames / 2 {
-            let left = try device.available()
-            guard left + count <= device.setup.bufferFrames else {
-                // We were held up while copying, and the card wrote where we read.
-                lose(count)
-                return 0
-            }
+        if isTight, try device.available() + count > device.setup.bufferFrames {
+            lose(count)
+            return 0
         }
         position += count
         hasBegun = true
