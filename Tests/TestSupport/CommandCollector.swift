@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// What the threads of a `CommandRun` share: they collect its output, feed it and wait for its end.
+public final class CommandCollector: Sendable {
+    /// Where a program writes.
+    public enum Stream: Sendable {
+        /// Descriptor 1, unless it is the terminal.
+        case output
+
+        /// Descriptor 2, unless it is the terminal.
+        case error
+
+        /// The terminal.
+        case screen
+    }
+
+    struct Exit: Sendable {
+        let status: CommandResult.Status
+        let endedAt: MonotonicTime
+        let peakMemory: Int
+        let processorTime: Duration
+    }
+
+    struct State: Sendable {
+        var output: [UInt8] = []
+        var error: [UInt8] = []
+        var screen: [UInt8] = []
+        var exit: Exit?
+        var isFinished = false
+        var input = InputQueue()
+        var isInputEnded = false
+
+        subscript(stream: Stream) -> [UInt8] {
+            switch stream {
+            case .output: output
+            case .error: error
+            case .screen: screen
+            }
+        }
+    }
+
+    /// Bytes that the program has not read yet.
+    struct InputQueue: Sendable {
+        private var bytes: [UInt8] = []
+        private var start = 0
+
+        var isEmpty: Bool { start == bytes.count }
+
+        /// The next bytes, at most as many as a pipe holds.
+        var next: [UInt8] { Array(bytes[start..<min(start + 65_536, bytes.count)]) }
+
+        mutating func append(_ more: [UInt8]) {
+            bytes += more
+        }
+
+        mutating func remove(_ count: Int) {
+            start += count
+            if isEmpty {
+                bytes = []
+                start = 0
+            }
+        }
+    }
+
+    /// How long the pipes of an ended program are read on when another process holds them open.
+    private static let grace = Duration.seconds(2)
+
+    let state = Observed(State())
+    private let wakeup: Wakeup
+    private let terminal: PseudoTerminal?
+
+    init(terminal: PseudoTerminal?) throws(SystemError) {
+        self.terminal = terminal
+        wakeup = try Wakeup()
+    }
+
+    func queueInput(_ bytes: [UInt8]) {
+        state.update { $0.input.append(bytes) }
+        wakeup.signal()
+    }
+
+    func queueInputEnd() {
+        state.update { $0.isInputEnded = true }
+        wakeup.signal()
+    }
+
+    /// Waits for the process to end, on the reaping thread.
+    func reap(_ process: Int32) {
+        // The process stays a zombie, and its number its own, until the lock is held.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        let endedAt = MonotonicTime.now
+        state.update { state in
+            var status: Int32 = 0
+            var usage = rusage()
+            wait4(process, &status, 0, &usage)
+            let number = status & 0x7F
+            state.exit = Exit(
+                status: number == 0 ? .exited((status >> 8) & 0xFF) : .signalled(number),
+                endedAt: endedAt, peakMemory: usage.ru_maxrss,
+                processorTime: usage.ru_utime.duration + usage.ru_stime.duration)
+        }
+        wakeup.signal()
+    }
+
+    /// Reads and feeds until the process has ended and its pipes are empty, on its own thread.
+    func collect(_ ends: CommandLaunch.Ends) {
+        ignorePipeSignal()
+        var ends = ends
+        var end: MonotonicTime?
+        if ends.input >= 0 { _ = fcntl(ends.input, F_SETFL, O_NONBLOCK) }
+        while true {
+            let hasEnded = state.look { $0.exit != nil }
+            if hasEnded, end == nil { end = .now + Self.grace }
+            if hasEnded, ends.output < 0, ends.error < 0 { break }
+            if let end, MonotonicTime.now >= end { break }
+            step(&ends, until: end ?? .now + .seconds(600))
+        }
+        drainScreen()
+        for end in [ends.input, ends.output, ends.error] where end >= 0 { close(end) }
+        state.update { $0.isFinished = true }
+    }
+
+    private func step(_ ends: inout CommandLaunch.Ends, until deadline: MonotonicTime) {
+        feed(&ends.input)
+        let wantsToWrite = ends.input >= 0 && state.look { !$0.input.isEmpty }
+        let events = pollEvents(
+            [
+                pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: ends.output, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: ends.error, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: terminal?.master.number ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wantsToWrite ? ends.input : -1, events: Int16(POLLOUT), revents: 0),
+            ], until: deadline)
+        if events[0] != 0 { wakeup.drain() }
+        if events[1] != 0 { take(&ends.output) { $0.output += $1 } }
+        if events[2] != 0 { take(&ends.error) { $0.error += $1 } }
+        if events[3] != 0 { takeScreen() }
+    }
+
+    /// Reads once; closes the descriptor and makes it -1 at its end.
+    private func take(_ end: inout Int32, _ add: (inout State, ArraySlice<UInt8>) -> Void) {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(end, &buffer, buffer.count)
+        if count > 0 {
+            state.update { add(&$0, buffer[..<count]) }
+        } else if count == 0 || errno != EINTR {
+            close(end)
+            end = -1
+        }
+    }
+
+    private func takeScreen() {
+        guard let terminal else { return }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(terminal.master.number, &buffer, buffer.count)
+        if count > 0 { state.update { $0.screen += buffer[..<count] } }
+    }
+
+    /// Reads what the program left on its terminal.
+    private func drainScreen() {
+        guard let terminal else { return }
+        while pollReadable([terminal.master.number], until: .now)[0] {
+            let before = state.look { $0.screen.count }
+            takeScreen()
+            if state.look({ $0.screen.count }) == before { return }
+        }
+    }
+
+    /// Writes what is queued, as far as the pipe takes it, and closes it behind the last byte.
+    private func feed(_ end: inout Int32) {
+        while end >= 0 {
+            let (bytes, isEnded) = state.look { ($0.input.next, $0.isInputEnded) }
+            if bytes.isEmpty {
+                guard isEnded else { return }
+                close(end)
+                end = -1
+                return
+            }
+            let count = write(end, bytes, bytes.count)
+            let code = errno
+            if count > 0 {
+                state.update { $0.input.remove(count) }
+            } else if code == EAGAIN {
+                return
+            } else if code != EINTR {
+                close(end)
+                end = -1
+            }
+        }
+    }
+
+    /// A write to a program that has ended must not end the test.
+    private func ignorePipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+}
+
+extension timeval {
+    fileprivate var duration: Duration {
+        .seconds(tv_sec) + .microseconds(tv_usec)
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// A TCP socket that listens on a free port of 127.0.0.1.
+final class ListeningSocket: Sendable {
+    /// The port that the system chose.
+    let port: UInt16
+
+    private let descriptor: OwnedDescriptor
+
+    /// The connections of our own that keep the accept queue full, and their ports.
+    private let fillers: [FillingConnection]
+
+    private init(
+        port: UInt16, descriptor: consuming OwnedDescriptor, fillers: [FillingConnection]
+    ) {
+        self.port = port
+        self.descriptor = descriptor
+        self.fillers = fillers
+    }
+
+    /// Opens a socket.
+    ///
+    /// - Parameters:
+    ///   - holdsConnects: whether the accept queue is kept full, so that the kernel drops the
+    ///     first packet of every client until `releaseConnects()`.
+    ///   - receiveBufferBytes: `SO_RCVBUF` of the connections, or the system's own.
+    /// - Returns: the socket, listening.
+    /// - Throws: `SystemError` of the call that failed.
+    static func open(
+        holdsConnects: Bool, receiveBufferBytes: Int32?
+    ) throws(SystemError) -> ListeningSocket {
+        let descriptor = try openSocket()
+        let number = descriptor.number
+        if var bytes = receiveBufferBytes {
+            setsockopt(number, SOL_SOCKET, SO_RCVBUF, &bytes, 4)
+        }
+        try retryingInterrupts("bind") {
+            LoopbackAddress(port: 0).withPointer { bind(number, $0, $1) }
+        }
+        try retryingInterrupts("listen") { listen(number, holdsConnects ? 0 : 128) }
+        let address = LoopbackAddress(ofSocket: number, getsockname)
+        let fillers = holdsConnects ? try FillingConnection.fill(address) : []
+        return ListeningSocket(port: address.port, descriptor: descriptor, fillers: fillers)
+    }
+
+    /// The descriptor to poll for new connections.
+    var number: Int32 { descriptor.number }
+
+    /// Makes the accept queue long enough for everybody.
+    func releaseConnects() {
+        listen(descriptor.number, 128)
+    }
+
+    /// Takes the next connection, which the caller closes; nil when it was one of our own fillers,
+    /// or is gone again.
+    func accept() -> Int32? {
+        let number = descriptorInheritance.update { _ in
+            let number = Glibc.accept(descriptor.number, nil, nil)
+            if number >= 0 { markCloseOnExec(number) }
+            return number
+        }
+        guard number >= 0 else { return nil }
+        let peer = LoopbackAddress(ofSocket: number, getpeername).port
+        guard fillers.contains(where: { $0.port == peer }) else { return number }
+        close(number)
+        return nil
+    }
+
+    /// Opens a TCP socket that children do not inherit.
+    ///
+    /// - Throws: `SystemError` of `socket(2)`.
+    static func openSocket() throws(SystemError) -> OwnedDescriptor {
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = try retryingInterrupts("socket") { socket(AF_INET, type, 0) }
+        return OwnedDescriptor(taking: number)
+    }
+}
+
+/// A connection that does nothing but occupy the accept queue of our own listener.
+private final class FillingConnection: Sendable {
+    let port: UInt16
+    private let descriptor: OwnedDescriptor
+
+    private init(port: UInt16, descriptor: consuming OwnedDescriptor) {
+        self.port = port
+        self.descriptor = descriptor
+    }
+
+    /// Connects until a connection gets no answer; a queue of "0" has room for one or two.
+    static func fill(_ address: LoopbackAddress) throws(SystemError) -> [FillingConnection] {
+        var fillers: [FillingConnection] = []
+        while fillers.count < 8 {
+            let descriptor = try ListeningSocket.openSocket()
+            _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
+            _ = address.withPointer { connect(descriptor.number, $0, $1) }
+            let wait = pollfd(fd: descriptor.number, events: Int16(POLLOUT), revents: 0)
+            // On loopback the answer comes within microseconds, or not before the next second.
+            let events = pollEvents([wait], until: MonotonicTime.now + .milliseconds(300))
+            guard events != [0] else { return fillers }
+            let port = LoopbackAddress(ofSocket: descriptor.number, getsockname).port
+            fillers.append(FillingConnection(port: port, descriptor: descriptor))
+        }
+        throw SystemError(call: "connect", code: EISCONN)
+    }
+}
+
+/// A `sockaddr_in` on 127.0.0.1.
+struct LoopbackAddress: Sendable {
+    private var content = sockaddr_in()
+
+    /// The address of a port.
+    init(port: UInt16) {
+        content.sin_family = sa_family_t(AF_INET)
+        content.sin_port = port.bigEndian
+        content.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    }
+
+    /// Asks a socket for one of its two addresses; port 0 when it has none.
+    init(
+        ofSocket number: Int32,
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) {
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &content) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { ask(number, $0, &length) }
+        }
+    }
+
+    var port: UInt16 { UInt16(bigEndian: content.sin_port) }
+
+    /// Hands the address to a system call.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: content) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+
+/// A value that threads change and tests wait for; every wait has an end.
+public final class Observed<Value: Sendable>: Sendable {
+    private let content: Mutex<Content>
+
+    private struct Content {
+        var value: Value
+        var waiters: [ObjectIdentifier: Wakeup] = [:]
+    }
+
+    /// Creates a value to be observed.
+    public init(_ value: Value) {
+        content = Mutex(Content(value: value))
+    }
+
+    /// The value as it is now.
+    public var value: Value { content.withLock { $0.value } }
+
+    /// Looks at the value without copying it, from any thread.
+    public func look<Result: Sendable>(_ body: (Value) -> Result) -> Result {
+        content.withLock { body($0.value) }
+    }
+
+    /// Changes the value and lets all waiters look at it again, from any thread.
+    @discardableResult
+    public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+        content.withLock { content in
+            let result = change(&content.value)
+            for waiter in content.waiters.values { waiter.signal() }
+            return result
+        }
+    }
+
+    /// Waits, away from the cooperative pool, until `condition` gives something.
+    ///
+    /// - Returns: what `condition` gave, or nil when `limit` has passed.
+    public func wait<Result: Sendable>(
+        within limit: Duration, until condition: @escaping @Sendable (Value) -> Result?
+    ) async -> Result? {
+        await onOwnThread { self.waitBlocking(within: limit, until: condition) }
+    }
+
+    /// Blocks the calling thread until `condition` gives something.
+    ///
+    /// - Parameters:
+    ///   - limit: the longest time to wait.
+    ///   - interruption: a descriptor that ends the wait when it becomes readable, or -1.
+    ///   - condition: called with the lock held, at once and after each change.
+    /// - Returns: what `condition` gave, or nil when the wait was ended before.
+    public func waitBlocking<Result: Sendable>(
+        within limit: Duration, interruptedBy interruption: Int32 = -1,
+        until condition: (Value) -> Result?
+    ) -> Result? {
+        let deadline = MonotonicTime.now + limit
+        return withWakeup { wakeup in
+            while true {
+                if let result = look(condition) { return result }
+                let ready = pollReadable([wakeup.descriptor, interruption], until: deadline)
+                if !ready[0] { return nil }
+                wakeup.drain()
+            }
+        }
+    }
+
+    /// Runs `body` with a wake-up that is signalled at each change of the value.
+    func withWakeup<Result, Failure: Error>(
+        _ body: (Wakeup) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let wakeup = requireWakeup()
+        content.withLock { $0.waiters[ObjectIdentifier(wakeup)] = wakeup }
+        defer { content.withLock { $0.waiters[ObjectIdentifier(wakeup)] = nil } }
+        return try body(wakeup)
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Runs blocking code on a thread of its own and hands back its result.
+///
+/// The cooperative pool of a small machine has two threads: two tests that block them stop all
+/// others, and the code under test with them.
+public func onOwnThread<Result: Sendable>(
+    _ body: @escaping @Sendable () -> Result
+) async -> Result {
+    await withCheckedContinuation { continuation in
+        do {
+            _ = try NamedThread(name: "test-wait") {
+                // Nobody joins this thread: it ends right after it has answered.
+                pthread_detach(pthread_self())
+                continuation.resume(returning: body())
+            }
+        } catch {
+            // No thread left: blocking the pool is still better than no answer.
+            continuation.resume(returning: body())
+        }
+    }
+}

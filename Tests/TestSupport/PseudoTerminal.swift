@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import LinuxPlatform
+
+/// A terminal without a screen, for programs that look whether they talk to one.
+///
+/// The test holds the master side; a child started with it has the other as its controlling
+/// terminal, so that typed control characters become signals.
+public final class PseudoTerminal: Sendable {
+    /// The width in characters.
+    public let columns: UInt16
+
+    let master: OwnedDescriptor
+    let childPath: String
+
+    /// Held open, so that what a child wrote is not lost when it ends.
+    private let childSide: OwnedDescriptor
+
+    /// Opens a terminal.
+    ///
+    /// - Throws: `SystemError` of the call that failed.
+    public init(columns: UInt16 = 80, rows: UInt16 = 24) throws(SystemError) {
+        let flags = O_RDWR | O_NOCTTY | O_CLOEXEC
+        let number = try retryingInterrupts("open /dev/ptmx") { open("/dev/ptmx", flags) }
+        let master = OwnedDescriptor(taking: number)
+        var unlocked: Int32 = 0
+        var terminal: UInt32 = 0
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try retryingInterrupts("ioctl TIOCSPTLCK") { ioctl(number, Self.setLock, &unlocked) }
+        try retryingInterrupts("ioctl TIOCGPTN") { ioctl(number, Self.getNumber, &terminal) }
+        try retryingInterrupts("ioctl TIOCSWINSZ") { ioctl(number, UInt(TIOCSWINSZ), &size) }
+        let path = "/dev/pts/\(terminal)"
+        let other = try retryingInterrupts("open \(path)") { open(path, flags) }
+        childSide = OwnedDescriptor(taking: other)
+        self.master = master
+        self.columns = columns
+        childPath = path
+    }
+
+    /// Types characters, as a keyboard would; "\u{3}" is Ctrl-C and "\n" is Enter.
+    ///
+    /// - Throws: `SystemError` of `write(2)`.
+    public func type(_ text: String) throws(SystemError) {
+        let bytes = Array(text.utf8)
+        try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
+    }
+
+    /// Requests of ioctl_tty(2) whose macros are not importable: _IOW('T', 0x31, int) and
+    /// _IOR('T', 0x30, unsigned int).
+    private static let setLock: UInt = 0x4004_5431
+    private static let getNumber: UInt = 0x8004_5430
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a `RecordingServer` does next with one request.
+///
+/// The steps of a request run in order on the connection's own thread, and bytes are read only
+/// by the steps that say so: everything else leaves the client's bytes in the socket. When the
+/// steps are over and the connection is open, the rest of the body is read and recorded, and the
+/// next request on the connection gets the next list of steps.
+public enum ServerStep: Sendable {
+    /// Reads up to the blank line after the header fields.
+    case readHead
+
+    /// Reads until at least this many bytes of the body have come in all, or the body has ended.
+    case readBody(bytes: Int)
+
+    /// Reads until the body has ended.
+    case readBodyToEnd
+
+    /// Reads on until the gate opens or the client closes; a body that ends is no reason to stop.
+    case readUntil(Gate)
+
+    /// Reads until the client closes its side, and drops what comes after the body.
+    case readOn
+
+    /// Sends a whole response; `Content-Length` is added unless a framing field is given.
+    case respond(status: Int, headers: [HeaderField] = [], body: [UInt8] = [])
+
+    /// Sends the head of a response with a chunked body.
+    case beginResponse(status: Int, headers: [HeaderField] = [])
+
+    /// Sends one chunk of a response that `beginResponse` began; not empty.
+    case sendBodyChunk([UInt8])
+
+    /// Sends the last chunk of a response that `beginResponse` began.
+    case endResponse
+
+    /// Sends bytes as they are.
+    case sendRaw([UInt8])
+
+    /// Neither reads nor sends for a while.
+    case stall(Duration)
+
+    /// Neither reads nor sends until the gate opens.
+    case stallUntil(Gate)
+
+    /// Opens a gate that the test waits for.
+    case open(Gate)
+
+    /// Calls the test back with what has come so far, on the connection's thread.
+    case perform(@Sendable (RecordedRequest) -> Void)
+
+    /// Closes the sending side (FIN); reading still works.
+    case halfClose
+
+    /// Closes the connection: FIN, or RST when received bytes were not read.
+    case close
+
+    /// Resets the connection (RST) and throws away what was not sent yet.
+    case reset
+
+    /// Sends a whole response with a body of text.
+    public static func respond(
+        status: Int, headers: [HeaderField] = [], text: String
+    ) -> ServerStep {
+        .respond(status: status, headers: headers, body: Array(text.utf8))
+    }
+
+    /// Sends one chunk of text.
+    public static func sendBodyChunk(text: String) -> ServerStep {
+        .sendBodyChunk(Array(text.utf8))
+    }
+}
+
+extension [ServerStep] {
+    /// Reads the whole request, then answers.
+    public static func answer(
+        status: Int = 200, headers: [HeaderField] = [], text: String
+    ) -> [ServerStep] {
+        [.readHead, .readBodyToEnd, .respond(status: status, headers: headers, text: text)]
+    }
+}

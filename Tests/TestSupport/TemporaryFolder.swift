@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import LinuxPlatform
+
+/// A folder of the test's own, removed with all that is in it when its last reference goes.
+public final class TemporaryFolder: Sendable {
+    /// The folder's absolute path, without a slash at the end and without symbolic links.
+    public let path: String
+
+    /// Makes a new, empty folder with mode 0700.
+    ///
+    /// - Throws: `SystemError` of `mkdtemp(3)`.
+    public init() throws(SystemError) {
+        var root = "/tmp"
+        if let given = getenv("TMPDIR") { root = String(cString: given) }
+        var template = Array("\(root)/utter-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
+        let made = template.dropLast().map(UInt8.init(bitPattern:))
+        path = String(decoding: made, as: UTF8.self)
+    }
+
+    deinit {
+        removeTree(path)
+    }
+
+    /// The path of something in the folder.
+    public func path(_ name: String) -> String { path + "/" + name }
+
+    /// Writes a file, replacing what was there.
+    ///
+    /// - Returns: its path.
+    /// - Throws: `SystemError` of the call that failed.
+    @discardableResult
+    public func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
+        let file = path(name)
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        let number = try retryingInterrupts("open") { open(file, flags, 0o600) }
+        let descriptor = OwnedDescriptor(taking: number)
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try retryingInterrupts("write") {
+                rest.withUnsafeBytes { Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
+        return file
+    }
+
+    /// Reads a whole file of the folder.
+    ///
+    /// - Throws: `SystemError` of the call that failed.
+    public func read(_ name: String) throws(SystemError) -> [UInt8] {
+        try readFile(path(name))
+    }
+
+    /// The names of what is in a folder, without "." and "..", sorted.
+    ///
+    /// - Throws: `SystemError` of `opendir(3)`.
+    public func names(in name: String = ".") throws(SystemError) -> [String] {
+        try folderEntries(path(name))
+    }
+}
+
+/// Reads a whole file.
+///
+/// - Throws: `SystemError` of the call that failed.
+public func readFile(_ path: String) throws(SystemError) -> [UInt8] {
+    let number = try retryingInterrupts("open") { open(path, O_RDONLY | O_CLOEXEC) }
+    let descriptor = OwnedDescriptor(taking: number)
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while true {
+        let count = try retryingInterrupts("read") {
+            Glibc.read(descriptor.number, &buffer, buffer.count)
+        }
+        if count == 0 { return bytes }
+        bytes += buffer[..<count]
+    }
+}
+
+private func folderEntries(_ path: String) throws(SystemError) -> [String] {
+    guard let folder = opendir(path) else { throw SystemError.last("opendir") }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+            pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names.sorted()
+}
+
+/// Removes a folder and all in it; links are removed, not followed.
+private func removeTree(_ path: String) {
+    // What cannot be removed is left to the system's own cleaning of its temporary folder.
+    for name in (try? folderEntries(path)) ?? [] {
+        let child = path + "/" + name
+        var status = stat()
+        if lstat(child, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            chmod(child, 0o700)
+            removeTree(child)
+        } else {
+            unlink(child)
+        }
+    }
+    rmdir(path)
+}
