@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
@@ -33,13 +33,10 @@ package enum Launch {
 
     /// The folder of the running program.
     package static var programFolder: String {
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-            unsafe readlink(
-                "/proc/self/exe", bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
-                bytes.count)
-        }
-        let path = String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        let bytes = buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }
+        let path = String(decoding: bytes, as: UTF8.self)
         return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 

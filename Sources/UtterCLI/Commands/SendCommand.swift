@@ -66,7 +66,7 @@ struct SendCommand: AsyncParsableCommand {
 
     private func source(_ file: String) -> any CaptureSource {
         guard file == "-" else { return WAVReplay(path: file, pace: pace.pace) }
-        let format = StreamFormat(sampleRate: rate, channelCount: channels)
-        return StandardInput(pace: pace.pace, rawFormat: format)
+        return StandardInput.source(
+            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels))
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// A duration on the command line: `5s`, `300ms`, `2m`, `1h`, or a number of seconds.
 package struct DurationArgument: ExpressibleByArgument {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// What is printed beside the transcript.
 package struct OutputOptions: ParsableArguments {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import ArgumentParser
+internal import ArgumentParser
 package import Utter
 
 /// How fast a file is replayed: `realtime`, `max`, or a factor from 0.1 to 1000.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Utter
+import UtterTerminal
+
+/// Audio on standard input: a WAV file when it begins like one, otherwise raw samples.
+enum StandardInput {
+    private static let name = "standard input"
+
+    /// Waits for the first bytes and makes the source that fits them.
+    ///
+    /// - Parameter rawFormat: the layout of raw samples.
+    static func source(pace: Pace, rawFormat: StreamFormat) -> any CaptureSource {
+        let prefix = firstBytes()
+        if WAVReplay.recognises(prefix.span) {
+            return WAVReplay(
+                descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+        }
+        return RawInput(
+            descriptor: STDIN_FILENO, name: name, format: rawFormat, prefix: prefix)
+    }
+
+    /// The first four bytes, or fewer at the end of the input.
+    ///
+    /// Signals do what they always do meanwhile: nothing has been heard that could be lost.
+    private static func firstBytes() -> [UInt8] {
+        Signals.unblock()
+        defer { Signals.block() }
+        var bytes = [UInt8](repeating: 0, count: 4)
+        var count = 0
+        while count < bytes.count {
+            let found = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe read(
+                    STDIN_FILENO, buffer.baseAddress.map { unsafe $0 + count },
+                    buffer.count - count)
+            }
+            if found < 0 && errno == EINTR { continue }
+            guard found > 0 else { break }
+            count += found
+        }
+        return Array(bytes[..<count])
+    }
+}
