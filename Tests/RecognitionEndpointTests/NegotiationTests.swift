@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import Testing
+
+@testable import RecognitionEndpoint
+
+/// What the header fields of a request mean.
+@Suite struct NegotiationTests {
+    // MARK: - Content-Type
+
+    @Test func mediaTypesOfWAVAndOpus() throws {
+        for type in ["audio/wav", "audio/x-wav", "Audio/Wave", "audio/wav; x=y"] {
+            #expect(try AudioMediaType(parsing: type) == .wav)
+        }
+        for type in [
+            "audio/ogg", "audio/ogg;codecs=opus", "audio/ogg; codecs=\"Opus\"", "audio/opus",
+        ] {
+            #expect(try AudioMediaType(parsing: type) == .oggOpus)
+        }
+    }
+
+    @Test func parametersOfPCM() throws {
+        #expect(try AudioMediaType(parsing: "audio/pcm") == .pcm(.speech, isBigEndian: false))
+        let format = StreamFormat(sampleRate: 8_000, channelCount: 2)
+        #expect(
+            try AudioMediaType(
+                parsing: "audio/raw;encoding=signed-integer;bits=16;rate=8000;endian=big;channels=2"
+            )
+                == .pcm(format, isBigEndian: true))
+    }
+
+    @Test(
+        arguments: [
+            (nil, "the request has no Content-Type"),
+            ("text/plain", "'text/plain' is not supported"),
+            ("audio/ogg;codecs=flac", "the codec 'flac' is not supported"),
+            ("audio/pcm;rate=0", "the rate '0' is not supported"),
+            ("audio/pcm;channels=99", "'99' channels are not supported"),
+            ("audio/pcm;bits=24", "24 bits are not supported"),
+            ("audio/pcm;encoding=mulaw", "the encoding 'mulaw' is not supported"),
+            ("audio/pcm;endian=pdp", "the byte order 'pdp' is not known"),
+            ("audio/pcm;rate", "'rate' is not a parameter"),
+        ] as [(String?, String)])
+    func whatIsNotUnderstoodIsRefused(type: String?, reason: String) {
+        #expect(throws: UnsupportedMediaType(reason: reason)) { try AudioMediaType(parsing: type) }
+    }
+
+    // MARK: - Accept
+
+    @Test(
+        arguments: [
+            (nil, AnswerFormat.lines), ("*/*", .lines), ("application/x-ndjson", .lines),
+            ("application/json", .object), ("application/json, */*", .object),
+            ("application/json, application/x-ndjson;q=0.1", .lines),
+            ("application/x-ndjson;q=0, application/json", .object),
+            ("text/plain", .text), ("TEXT/PLAIN; charset=utf-8", .text), ("text/*", .text),
+            ("image/png", nil), ("", nil),
+        ] as [(String?, AnswerFormat?)])
+    func theFormThatAClientAccepts(accept: String?, format: AnswerFormat?) {
+        #expect(AnswerFormat(accept: accept) == format)
+    }
+
+    // MARK: - Authorization
+
+    @Test func onlyTheRightTokenIsShown() throws {
+        let token = try #require(BearerToken("abc.DEF"))
+        for field in ["Bearer abc.DEF", "bearer abc.DEF", "BEARER   abc.DEF"] {
+            #expect(token.isShown(by: field))
+        }
+        for field in [
+            nil, "", "Bearer", "Bearer ", "Bearer abc.DE", "Bearer abc.DEFG", "Bearer abc.DEf",
+            "Basic abc.DEF", "abc.DEF",
+        ] {
+            #expect(!token.isShown(by: field))
+        }
+    }
+
+    @Test func aTokenIsNeverDescribed() throws {
+        let token = try #require(BearerToken("abc.DEF"))
+        var configuration = RecognitionEndpointConfiguration()
+        configuration.bearerToken = token
+        var text = ""
+        dump(configuration, to: &text)
+        #expect(!"\(configuration) \(token) \(String(reflecting: token)) \(text)".contains("abc"))
+    }
+
+    @Test(arguments: ["", "a b", "a\r\nb", "ä"])
+    func aTokenThatNoHeaderCanCarryIsNone(text: String) {
+        #expect(BearerToken(text) == nil)
+    }
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+@Suite struct RecognitionEndpointTests {
+    private static let pcm = "audio/pcm;rate=16000;channels=1"
+
+    // MARK: - Text while speaking
+
+    @Test func partialTextArrivesBeforeTheBodyIsClosed() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            let (partial, rest) = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk(audio.prefix(64_000))
+                let head = try client.readHead()
+                #expect(head.status == 200)
+                #expect(head.fields["content-type"] == "application/x-ndjson")
+                let partial = try client.readChunk()
+                try client.sendChunk(audio.dropFirst(64_000))
+                try client.sendEnd()
+                return (partial, try client.readBody(head))
+            }
+            #expect(partial.hasPrefix(#"{"type":"partial","text":""#))
+            let lines = rest.split(separator: "\n")
+            let final = try #require(lines.last)
+            #expect(lines.dropLast().allSatisfy { $0.hasPrefix(#"{"type":"partial","text":""#) })
+            #expect(
+                final.hasPrefix(#"{"type":"final","text":"go forward ten meters","duration":2.79,"#)
+            )
+        }
+    }
+
+    @Test func wordsHaveTimesInTheAudioEvenInASecondRequest() async throws {
+        let audio = try Samples.wav("go-forward")
+        try await TestEndpoint.run { port, _ in
+            for _ in 0..<2 {
+                let answer = try await TestEndpoint.post(
+                    audio, type: "audio/wav", accept: "application/json", to: port)
+                #expect(answer.head.fields["content-type"] == "application/json")
+                #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
+                #expect(answer.body.contains(#"{"word":"go","start":0.4"#))
+                #expect(answer.body.contains(#"{"word":"meters","start":1.5"#))
+                #expect(answer.body.hasSuffix("\"probability\":1}]}\n"))
+                #expect(!answer.body.contains("sil"))
+            }
+        }
+    }
+
+    @Test func silenceIsEmptyText() async throws {
+        try await TestEndpoint.run { port, _ in
+            let silence = [UInt8](repeating: 0, count: 96_000)
+            let answer = try await TestEndpoint.post(
+                silence, type: Self.pcm, accept: "application/x-ndjson", to: port)
+            #expect(
+                answer.body == "{\"type\":\"final\",\"text\":\"\",\"duration\":3,\"words\":[]}\n")
+        }
+    }
+
+    @Test func anEmptyBodyIsEmptyText() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post([], type: Self.pcm, to: port)
+            #expect(answer.body == "\n")
+        }
+    }
+
+    @Test(arguments: [
+        ("go-forward", "go forward ten meters"),
+        ("digits-29340", "two nine three four zero"),
+        ("cards-three", "eight of spades four of clubs seven of hearts"),
+    ])
+    func theDemoGrammarGetsTheClipsRight(name: String, text: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                Samples.wav(name), type: "audio/wav", to: port)
+            #expect(answer.body == text + "\n")
+        }
+    }
+
+    @Test func theLanguageModelHearsWhatNoGrammarAllows() async throws {
+        try await TestEndpoint.run {
+            $0.model = .languageModel
+        } _: { port, _ in
+            let answer = try await TestEndpoint.post(
+                Samples.wav("go-forward"), type: "audio/wav", to: port)
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test func longAudioIsCutAtPausesAndNothingIsLost() async throws {
+        // 12 times five digits and a second of silence: 41 s, three utterances.
+        let pause = [UInt8](repeating: 0, count: 32_000)
+        let once = try Samples.pcm("digits-29340") + pause
+        let audio = (0..<12).flatMap { _ in once }
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                audio, type: Self.pcm, accept: "application/json", to: port)
+            let words = answer.body.split(separator: "\"word\":").count - 1
+            #expect((58...64).contains(words), "\(answer.body.prefix(600))")
+            #expect(answer.body.contains(#""start":39."#) || answer.body.contains(#""start":38."#))
+        }
+    }
+
+    // MARK: - Media types
+
+    @Test(arguments: [
+        "audio/pcm;rate=16000;channels=1", "audio/pcm", "audio/l16; rate=16000", "audio/raw",
+        "application/octet-stream", "AUDIO/PCM; Rate=\"16000\"",
+    ])
+    func samplesWithoutAHeader(type: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                Samples.pcm("go-forward"), type: type, to: port)
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test(arguments: ["audio/wav", "audio/x-wav", "audio/wave"])
+    func wavFilesOfUnknownLength(type: String) async throws {
+        var wav = try Samples.wav("go-forward")
+        for index in Array(4..<8) + Array(40..<44) { wav[index] = 0xFF }
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(wav, type: type, to: port)
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test(arguments: [
+        ["-r", "44100", "-c", "2"], ["-r", "8000", "-b", "8"], ["-r", "48000", "-e", "float"],
+        ["-b", "24"],
+    ])
+    func wavFilesOfAnyKind(options: [String]) async throws {
+        let wav = try await onThread {
+            let folder = try ScratchFolder()
+            let path = folder.path("audio.wav")
+            try ForeignTool("sox").run(["\(Samples.folder)/go-forward.wav"] + options + [path])
+            return try folder.read("audio.wav")
+        }
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(wav, type: "audio/wav", to: port)
+            // Half of the spectrum is gone at 8 kHz, and words with it.
+            let isWhole = !options.contains("8000")
+            #expect(answer.head.status == 200)
+            #expect(!isWhole || answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test func whatFollowsTheSamplesOfAWAVFileIsNotHeard() async throws {
+        var wav = try Samples.wav("go-forward")
+        wav += Array("LIST".utf8) + [0, 0, 1, 0] + [UInt8](repeating: 77, count: 65_536)
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                wav, type: "audio/wav", accept: "application/json", to: port)
+            #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
+        }
+    }
+
+    @Test(arguments: [
+        "audio/ogg", "audio/ogg;codecs=opus", "audio/ogg; codecs=\"opus\"", "audio/opus",
+    ])
+    func opusInOgg(type: String) async throws {
+        let file = try await onThread {
+            let folder = try ScratchFolder()
+            let path = folder.path("audio.opus")
+            try ForeignTool("opusenc").run(["--quiet", "\(Samples.folder)/go-forward.wav", path])
+            return try folder.read("audio.opus")
+        }
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                file, type: type, accept: "application/json", to: port)
+            #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
+        }
+    }
+
+    @Test func otherRatesChannelsAndByteOrdersOfSamples() async throws {
+        let samples = try await onThread {
+            try ForeignTool("sox").run([
+                "\(Samples.folder)/go-forward.wav", "-t", "raw", "-B", "-r", "48000", "-c", "2",
+                "-",
+            ]).output
+        }
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                samples, type: "audio/l16;rate=48000;channels=2;endian=big", to: port)
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    // MARK: - Many at once
+
+    @Test func twoRecognitionsAtOnceAndTheThirdIsToldToComeBack() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let running = try (0..<2).map { _ in
+                    let client = try RawClient(port: port)
+                    try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                    try client.sendChunk(audio.prefix(64_000))
+                    #expect(try client.readHead().status == 200)
+                    return client
+                }
+                let third = try RawClient(port: port)
+                try third.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                let answer = try third.readAnswer()
+                #expect(answer.head.status == 503)
+                #expect(answer.head.fields["retry-after"] == "1")
+                for client in running {
+                    try client.sendChunk(audio.dropFirst(64_000))
+                    try client.sendEnd()
+                    var line = ""
+                    while !line.contains("final") { line = try client.readChunk() }
+                    #expect(line.contains("go forward ten meters"))
+                }
+            }
+            // Both are free again as soon as their answers are there.
+            let answer = try await TestEndpoint.post(audio, type: Self.pcm, to: port)
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test func aConnectionServesOneRequestAfterAnother() async throws {
+        let audio = try Samples.pcm("digits-29340")
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                for _ in 0..<3 {
+                    let fields = ["Content-Type: \(Self.pcm)", "Accept: text/plain"]
+                    try client.sendHead("/v1/recognize", fields)
+                    try client.sendChunk(audio)
+                    try client.sendEnd()
+                    #expect(try client.readAnswer().body == "two nine three four zero\n")
+                }
+            }
+        }
+    }
+
+    @Test func curlGetsTheText() async throws {
+        try await TestEndpoint.run { port, _ in
+            let text = try await onThread {
+                try ForeignTool("curl").run([
+                    "-sS", "-T", "\(Samples.folder)/go-forward.wav", "-X", "POST",
+                    "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain", "-H", "Expect:",
+                    "http://127.0.0.1:\(port)/recognize",
+                ]).text
+            }
+            #expect(text == "go forward ten meters\n")
+        }
+    }
+
+    @Test func theEndpointSaysThatItIsWell() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send(Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+                return try client.readAnswer()
+            }
+            #expect(answer.head.status == 200)
+            #expect(answer.head.fields["content-type"] == "application/json")
+            let running = #""recognitions":{"running":0,"maximum":2}"#
+            #expect(answer.body == "{\"status\":\"ok\",\(running)}\n")
+        }
+    }
+}

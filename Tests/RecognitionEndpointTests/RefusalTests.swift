@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+/// What the endpoint says when it gives no text.
+@Suite struct RefusalTests {
+    private static let pcm = "audio/pcm"
+
+    private func request(
+        _ lines: [String], body: [UInt8] = [], to port: Int
+    ) async throws -> (head: RawClient.Head, body: String) {
+        try await onThread {
+            let client = try RawClient(port: port)
+            try client.send(Array((lines + ["Host: test", "", ""]).joined(separator: "\r\n").utf8))
+            try client.send(body)
+            return try client.readAnswer()
+        }
+    }
+
+    // MARK: - Statuses
+
+    @Test func anUnknownPathIs404() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await request(["GET / HTTP/1.1"], to: port)
+            #expect(answer.head.status == 404)
+            let message = "there is nothing here; audio goes to /recognize"
+            #expect(answer.body == "{\"error\":{\"message\":\"\(message)\"}}\n")
+        }
+    }
+
+    @Test func anotherMethodIs405AndTheRightOneIsNamed() async throws {
+        try await TestEndpoint.run { port, _ in
+            let get = try await request(["GET /recognize HTTP/1.1"], to: port)
+            #expect(get.head.status == 405)
+            #expect(get.head.fields["allow"] == "POST")
+            let delete = try await request(["DELETE /healthz HTTP/1.1"], to: port)
+            #expect(delete.head.status == 405)
+            #expect(delete.head.fields["allow"] == "GET, HEAD")
+        }
+    }
+
+    @Test func aMissingOrWrongTokenIs401WhileTheBodyIsStillComing() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run {
+            $0.bearerToken = BearerToken("open-sesame")
+        } _: { port, _ in
+            for field in [
+                "Accept: */*", "Authorization: Bearer open-sesamf",
+                "Authorization: Basic open-sesame",
+            ] {
+                try await onThread {
+                    let client = try RawClient(port: port)
+                    try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)", field])
+                    try client.sendChunk(audio.prefix(3_200))
+                    let answer = try client.readAnswer()
+                    #expect(answer.head.status == 401)
+                    #expect(answer.head.fields["www-authenticate"] == "Bearer")
+                    #expect(answer.head.fields["connection"] == "close")
+                    #expect(!answer.body.contains("sesame"))
+                }
+            }
+            let answer = try await TestEndpoint.post(
+                audio, type: Self.pcm, to: port, fields: ["Authorization: bearer open-sesame"])
+            #expect(answer.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test(arguments: ["text/html", "audio/mpeg", "audio/ogg;codecs=vorbis", "audio/pcm;rate=x", ""])
+    func anUnknownMediaTypeIs415(type: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post([1, 2], type: type, to: port)
+            #expect(answer.head.status == 415)
+            #expect(answer.body.contains("send audio/wav, audio/ogg;codecs=opus or audio/pcm"))
+        }
+    }
+
+    @Test func aCompressedBodyIs415() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                [1, 2], type: Self.pcm, to: port, fields: ["Content-Encoding: gzip"])
+            #expect(answer.head.status == 415)
+        }
+    }
+
+    @Test func anAnswerThatNobodyAcceptsIs406() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                [], type: Self.pcm, accept: "image/png", to: port)
+            #expect(answer.head.status == 406)
+        }
+    }
+
+    @Test func aWebPageIs403() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await TestEndpoint.post(
+                [], type: Self.pcm, to: port, fields: ["Origin: https://page.example"])
+            #expect(answer.head.status == 403)
+        }
+    }
+
+    // MARK: - Bodies
+
+    @Test(arguments: [
+        (
+            "audio/wav", "this is no WAV file at all, not in the least, is it",
+            "WAV: byte 0: 'this' is neither RIFF nor RF64"
+        ),
+        ("audio/wav", "RIFF", "WAV: it ended after 4 bytes, in its header"),
+        (
+            "audio/ogg", "OggX is a page of no Ogg file at all",
+            "Ogg Opus: byte 0 does not begin an intact Ogg page"
+        ),
+        ("audio/ogg", "", "Ogg Opus: the stream ended before its headers were complete"),
+    ])
+    func aBodyThatIsNoAudioIs400AndSaysWhy(
+        type: String, text: String, reason: String
+    ) async throws {
+        try await TestEndpoint.run { port, _ in
+            for accept in ["application/x-ndjson", "application/json"] {
+                let answer = try await TestEndpoint.post(
+                    Array(text.utf8), type: type, accept: accept, to: port)
+                #expect(answer.head.status == 400)
+                #expect(
+                    answer.body.contains("the body cannot be decoded: \(reason)\"}}"),
+                    "\(answer.body)")
+            }
+        }
+    }
+
+    @Test func aDeclaredLengthBeyondTheLimitIs413AtOnce() async throws {
+        try await TestEndpoint.run {
+            $0.maximumBodyByteCount = 1_000
+        } _: { port, _ in
+            let lines = [
+                "POST /recognize HTTP/1.1", "Content-Type: audio/pcm", "Content-Length: 1001",
+            ]
+            let answer = try await request(lines, to: port)
+            #expect(answer.head.status == 413)
+            #expect(answer.body.contains("the body is longer than 1000 bytes"))
+        }
+    }
+
+    @Test func aBodyThatGrowsBeyondTheLimitIs413InItsMiddle() async throws {
+        try await TestEndpoint.run {
+            $0.maximumBodyByteCount = 4_000
+        } _: { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk([UInt8](repeating: 0, count: 4_000))
+                try client.sendChunk([0, 0])
+                // The body goes on, and the answer is there nevertheless.
+                let answer = try client.readAnswer()
+                #expect(answer.head.status == 413)
+                #expect(try client.readToEnd() == [])
+            }
+        }
+    }
+
+    @Test func whatGoesWrongAfterTheTextBeganIsALine() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run {
+            $0.maximumBodyByteCount = 64_000
+        } _: { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk(audio.prefix(64_000))
+                let head = try client.readHead()
+                #expect(try client.readChunk().contains("partial"))
+                try client.sendChunk(audio.dropFirst(64_000))
+                let last = try client.readBody(head).split(separator: "\n").last
+                let message = "the body is longer than 64000 bytes"
+                #expect(last ?? "" == "{\"type\":\"error\",\"message\":\"\(message)\"}")
+            }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func aBodyThatBreaksOffGivesNoFinalText(isReset: Bool) async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            let received = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk(audio)
+                if isReset { return "" }
+                client.endSending()
+                return String(decoding: try client.readToEnd(), as: UTF8.self)
+            }
+            #expect(!received.contains("final"))
+            // The recogniser is free again.
+            for _ in 0..<2 {
+                let answer = try await TestEndpoint.post(audio, type: Self.pcm, to: port)
+                #expect(answer.body == "go forward ten meters\n")
+            }
+        }
+    }
+
+    @Test func aClientThatFallsSilentIsCutOff() async throws {
+        try await TestEndpoint.run {
+            $0.idleTimeout = .milliseconds(300)
+        } _: { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk([0, 0])
+                let rest = try? client.readToEnd()
+                #expect(!String(decoding: rest ?? [], as: UTF8.self).contains("200"))
+            }
+        }
+    }
+
+    // MARK: - Framing
+
+    @Test(arguments: [
+        ["Content-Length: 4", "Transfer-Encoding: chunked"],
+        ["Transfer-Encoding: chunked", "Content-Length: 4"],
+        ["Content-Length: 4", "Content-Length: 5"],
+        ["Content-Length: +4"], ["Content-Length: 4, 4"],
+        ["Transfer-Encoding: chunked, identity"],
+        ["Transfer-Encoding: xchunked"],
+        ["Content-Length: 4", " folded: yes"],
+        ["Content-Length : 4"],
+        ["X-Null: a\u{0}b", "Content-Length: 4"],
+    ])
+    func framingThatTwoServersMightReadDifferentlyIsRefused(fields: [String]) async throws {
+        try await TestEndpoint.run { port, _ in
+            let lines = ["POST /recognize HTTP/1.1", "Content-Type: audio/pcm"] + fields
+            let received = try await onThread {
+                let client = try RawClient(port: port)
+                let head = (lines + ["Host: test", "", ""]).joined(separator: "\r\n")
+                try client.send(Array((head + "0\r\n\r\n").utf8))
+                return String(decoding: try client.readToEnd(), as: UTF8.self)
+            }
+            #expect(received.isEmpty || received.hasPrefix("HTTP/1.1 400"), "\(received)")
+            #expect(received.split(separator: "HTTP/1.1").count <= 1)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+
+/// An endpoint that runs for one test.
+enum TestEndpoint {
+    /// Runs an endpoint with the demo grammar while `body` runs.
+    static func run<Value>(
+        _ change: (inout RecognitionEndpointConfiguration) -> Void = { _ in },
+        _ body: (Int, RecognitionEndpoint) async throws -> Value
+    ) async throws -> Value {
+        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        change(&configuration)
+        let endpoint = try RecognitionEndpoint(configuration)
+        let (ports, ready) = AsyncStream.makeStream(of: Int.self)
+        let server = Task {
+            defer { ready.finish() }
+            try await endpoint.run { port in
+                ready.yield(port)
+            }
+        }
+        defer { endpoint.shutdown() }
+        guard let port = await ports.first(where: { _ in true }) else {
+            try await server.value
+            throw RawClient.Failure.connectionRefused
+        }
+        let value = try await body(port, endpoint)
+        endpoint.shutdown()
+        try await server.value
+        return value
+    }
+
+    /// Posts a whole body and reads the whole answer.
+    static func post(
+        _ body: [UInt8], type: String, accept: String = "text/plain", to port: Int,
+        fields: [String] = []
+    ) async throws -> (head: RawClient.Head, body: String) {
+        try await onThread {
+            let client = try RawClient(port: port)
+            let fields = ["Content-Type: \(type)", "Accept: \(accept)"] + fields
+            try client.sendHead("/recognize", fields)
+            var rest = body[...]
+            while !rest.isEmpty {
+                try client.sendChunk(rest.prefix(3_001))
+                rest = rest.dropFirst(3_001)
+            }
+            try client.sendEnd()
+            return try client.readAnswer()
+        }
+    }
+}
+
+/// The recordings of the package.
+enum Samples {
+    /// The folder of the recordings.
+    static let folder =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/") + "/samples"
+
+    /// The path of the grammar for them.
+    static let grammar = folder + "/grammar/demo.gram"
+
+    /// A recording as a WAV file.
+    static func wav(_ name: String) throws -> [UInt8] {
+        try ScratchFolder.read(path: "\(folder)/\(name).wav")
+    }
+
+    /// A recording without its header of 44 bytes.
+    static func pcm(_ name: String) throws -> [UInt8] {
+        Array(try wav(name).dropFirst(44))
+    }
+}
