@@ -36,6 +36,16 @@ public struct WAVHeader: Sendable, Hashable {
     /// Bytes in one frame of the file.
     public var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 
+    /// Whether a file that begins like this calls itself RIFF.
+    ///
+    /// - Parameter bytes: at least the first four bytes.
+    /// - Returns: true for RIFF, RF64, BW64 and RIFX, be the rest usable or not.
+    public static func isContainer(_ bytes: Span<UInt8>) -> Bool {
+        guard bytes.count >= 4 else { return false }
+        let found = ChunkIdentifier(bytes, at: 0)
+        return [.riff, .rf64, .bw64, .rifx].contains(found)
+    }
+
     /// Reads the header at the start of `bytes`.
     ///
     /// For streams, of which only the beginning is there. A file is better read with

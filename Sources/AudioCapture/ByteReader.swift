@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Buffered bytes of a file, a pipe or a terminal, read without ever waiting for them.
+///
+/// A regular file is read by offset, so that skipping costs nothing and the descriptor's own
+/// offset, which others may share, stays where it is. Anything else is polled before each
+/// read, because `O_NONBLOCK` would stay set for every process that shares the descriptor.
+struct ByteReader: ~Copyable {
+    /// How far a fill came.
+    enum Fill {
+        /// The bytes are there.
+        case filled
+        /// They are not there yet: poll `descriptor`.
+        case notYet
+        /// The input ended before them.
+        case ended
+    }
+
+    /// What to poll for `POLLIN`.
+    let descriptor: Int32
+
+    /// Bytes from position 0 to the end of the file when it was opened; `nil` for a pipe.
+    let fileByteCount: Int?
+
+    /// The position of the first byte that has not been consumed.
+    private(set) var position = 0
+
+    private let owned: OwnedDescriptor?
+    private let fileOffset: Int
+    private var buffer: [UInt8]
+    private var start = 0
+    private var end = 0
+
+    /// Opens a file.
+    ///
+    /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
+    ///
+    /// - Throws: `CaptureError.permissionDenied` or `.cannotOpen`.
+    init(opening path: String) throws(CaptureError) {
+        let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+        guard number >= 0 else {
+            let error = SystemError.last("open")
+            throw error.code == EACCES || error.code == EPERM
+                ? .permissionDenied(name: path) : .cannotOpen(name: path, reason: error.reason)
+        }
+        try self.init(
+            descriptor: number, owned: OwnedDescriptor(taking: number), name: path, prefix: [])
+    }
+
+    /// Reads a descriptor that somebody else closes, later than this reader goes.
+    ///
+    /// - Parameters:
+    ///   - descriptor: open for reading.
+    ///   - name: for errors.
+    ///   - prefix: bytes that have been read from the descriptor already.
+    /// - Throws: `CaptureError.cannotOpen` when it is not open or is a folder.
+    init(descriptor: Int32, name: String, prefix: [UInt8]) throws(CaptureError) {
+        try self.init(descriptor: descriptor, owned: nil, name: name, prefix: prefix)
+    }
+
+    private init(
+        descriptor: Int32, owned: consuming OwnedDescriptor?, name: String, prefix: [UInt8]
+    ) throws(CaptureError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw .cannotOpen(name: name, reason: SystemError.last("fstat").reason)
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw .cannotOpen(name: name, reason: "is a folder") }
+        self.descriptor = descriptor
+        self.owned = owned
+        if kind == S_IFREG {
+            fileOffset = max(0, lseek(descriptor, 0, SEEK_CUR) - prefix.count)
+            fileByteCount = max(0, Int(status.st_size) - fileOffset)
+            buffer = []
+        } else {
+            (fileOffset, fileByteCount) = (0, nil)
+            buffer = prefix
+            end = prefix.count
+        }
+    }
+
+    /// Bytes that are there to be consumed.
+    var byteCount: Int { end - start }
+
+    /// Makes room for `capacity` bytes, so that fills of as many allocate nothing.
+    mutating func reserve(_ capacity: Int) {
+        if buffer.count < capacity {
+            buffer += [UInt8](repeating: 0, count: capacity - buffer.count)
+        }
+    }
+
+    /// Reads until `wanted` bytes are there, or as many as can be had now.
+    ///
+    /// - Throws: `SystemError` of `read`, `pread` or `poll`.
+    mutating func fill(_ wanted: Int) throws(SystemError) -> Fill {
+        reserve(wanted)
+        if start == end || start + wanted > buffer.count { moveToFront() }
+        while byteCount < wanted {
+            if fileByteCount == nil, try !isReadable() { return .notYet }
+            guard let count = try readOnce() else { return .notYet }
+            guard count > 0 else { return .ended }
+            end += count
+        }
+        return .filled
+    }
+
+    /// Goes forward to a position, over bytes that nobody needs.
+    ///
+    /// - Throws: `SystemError` of `read` or `poll`.
+    mutating func skip(to target: Int) throws(SystemError) -> Fill {
+        consume(min(byteCount, max(0, target - position)))
+        guard fileByteCount == nil else {
+            position = max(position, target)
+            return .filled
+        }
+        while position < target {
+            let fill = try fill(1)
+            guard case .filled = fill else { return fill }
+            consume(min(byteCount, target - position))
+        }
+        return .filled
+    }
+
+    /// Marks bytes as done with; at most `byteCount`.
+    mutating func consume(_ count: Int) {
+        start += count
+        position += count
+    }
+
+    /// Lends the first `count` bytes that are there.
+    func withBytes<Result, Failure: Error>(
+        _ count: Int, _ body: (Span<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(buffer.span.extracting(start..<start + count))
+    }
+
+    private mutating func moveToFront() {
+        guard start > 0 else { return }
+        let count = byteCount
+        let from = start
+        for index in 0..<count { buffer[index] = buffer[from + index] }
+        (start, end) = (0, count)
+    }
+
+    /// One read behind what is there.
+    ///
+    /// - Returns: 0 at the end; `nil` when somebody else made the descriptor non-blocking and
+    ///   took the bytes first.
+    /// - Throws: `SystemError` of `read` or `pread`.
+    private mutating func readOnce() throws(SystemError) -> Int? {
+        let room = end..<buffer.count
+        let offset = fileByteCount == nil ? nil : off_t(fileOffset + position + byteCount)
+        let descriptor = descriptor
+        do throws(SystemError) {
+            return try unsafe buffer.withUnsafeMutableBufferPointer {
+                bytes throws(SystemError) in
+                let part = unsafe UnsafeMutableBufferPointer(rebasing: bytes[room])
+                return try retryingInterrupts(offset == nil ? "read" : "pread") {
+                    if let offset {
+                        return unsafe pread(descriptor, part.baseAddress, part.count, offset)
+                    }
+                    return unsafe read(descriptor, part.baseAddress, part.count)
+                }
+            }
+        } catch {
+            guard error.code == EAGAIN else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether a read would return at once, be it with bytes, the end or an error.
+    private func isReadable() throws(SystemError) -> Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return try retryingInterrupts("poll") { unsafe poll(&request, 1, 0) } > 0
+    }
+}

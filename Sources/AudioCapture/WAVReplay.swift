@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+public import Glibc
+internal import LinuxPlatform
+
+/// A WAV recording, from a file or a pipe, replayed as if it were being spoken.
+///
+/// Whole periods of 20 ms are delivered, each at the instant at which its last frame would have
+/// come from a microphone; the clock starts with the first read. A file that ends before its
+/// header says so yields what is there, and `warning` tells.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+public final class WAVReplay: CaptureSource, @unchecked Sendable {
+    /// What a person calls this source: the path, or the name given.
+    public let name: String
+
+    /// False: a recording waits.
+    public var isLive: Bool { false }
+
+    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
+    public private(set) var warning: String?
+
+    /// How long `open` waits for the header of a pipe.
+    static let headerWait = Duration.seconds(10)
+
+    private enum Origin {
+        case path(String)
+        case descriptor(Int32, prefix: [UInt8])
+    }
+
+    private static let minimumBufferByteCount = 65_536
+
+    private let origin: Origin
+    private let pace: Pace
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    private var reader: ByteReader?
+    private var header: WAVHeader?
+    private var schedule: ReplaySchedule?
+    private var deliveredFrameCount = 0
+
+    /// All frames of the recording; `nil` while a pipe of unknown length goes on.
+    private var frameCount: Int?
+    private var isStopped = false
+
+    /// Names a file; it is opened by `open`.
+    ///
+    /// - Parameters:
+    ///   - path: a file, a FIFO or a device.
+    ///   - pace: how fast it is replayed.
+    ///   - now: the clock.
+    public init(
+        path: String, pace: Pace = .realTime,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        name = path
+        origin = .path(path)
+        self.pace = pace
+        self.now = now
+    }
+
+    /// Names an input; nothing is read before `open`.
+    ///
+    /// - Parameters:
+    ///   - descriptor: open for reading until `close`, and closed by its owner.
+    ///   - name: what a person calls it.
+    ///   - pace: how fast it is replayed.
+    ///   - prefix: bytes that have been read from the descriptor already, to learn with
+    ///     `recognises` that this is a WAV file.
+    ///   - now: the clock.
+    public init(
+        descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.name = name
+        origin = .descriptor(descriptor, prefix: prefix)
+        self.pace = pace
+        self.now = now
+    }
+
+    /// Whether an input that begins like this is a WAV file.
+    ///
+    /// - Parameter prefix: at least the first four bytes.
+    /// - Returns: true for RIFF, RF64, BW64 and RIFX, whether or not it can be used.
+    public static func recognises(_ prefix: Span<UInt8>) -> Bool {
+        WAVHeader.isContainer(prefix)
+    }
+
+    /// Opens the file and reads its header.
+    ///
+    /// Waits up to 10 s for the header of a pipe.
+    ///
+    /// - Throws: `CaptureError` when there is no such file or it is not a WAV file of use.
+    public func open() throws(CaptureError) -> StreamFormat {
+        var opened =
+            switch origin {
+            case .path(let path): try ByteReader(opening: path)
+            case .descriptor(let descriptor, let prefix):
+                try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
+            }
+        let header = try WAVHeaderReading(name: name, deadline: .now + Self.headerWait)
+            .header(from: &opened)
+        let format = header.streamFormat
+        opened.reserve(
+            max(Self.minimumBufferByteCount, 2 * periodFrameCount(format) * header.bytesPerFrame))
+        let fileByteCount = opened.fileByteCount.map { $0 - header.dataOffset }
+        if let byteCount = fileByteCount ?? header.dataByteCount {
+            settleLength(header, byteCount: byteCount)
+        }
+        reader = consume opened
+        self.header = header
+        return format
+    }
+
+    /// Delivers the periods that are due, or says when the next one is.
+    public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        guard !isStopped, reader != nil, let header else { return .end }
+        let format = header.streamFormat
+        let room = frames.count / format.channelCount
+        let unit = min(room, periodFrameCount(format))
+        guard unit > 0 else { return .end }
+
+        let fill = try fillPeriods(unit, of: room, header)
+        if case .ended = fill { settleLength(header, byteCount: bytesSeen(header)) }
+        let left = (frameCount ?? .max) - deliveredFrameCount
+        guard left > 0 else { return .end }
+
+        // Less than a period is whole only at the end.
+        let step = min(unit, left)
+        let due = dueFrameCount(format)
+        guard due - deliveredFrameCount >= step else {
+            return .wait(.until(instant(ofFrames: deliveredFrameCount + step)))
+        }
+        let available = (reader?.byteCount ?? 0) / header.bytesPerFrame
+        guard available >= step else { return .wait(.forDescriptors) }
+        let most = min(room, left, available, due - deliveredFrameCount)
+        let count = most == left ? left : most / unit * unit
+        deliver(count, header, into: &frames)
+        return .frames(count)
+    }
+
+    /// Adds the descriptor when reading it may have to wait.
+    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        guard !isStopped, let number = pipeDescriptor else { return }
+        descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
+    }
+
+    /// Ends the source with what has been delivered.
+    public func requestStop() {
+        isStopped = true
+    }
+
+    /// Closes a file that `open` opened; a descriptor that was given stays open.
+    public func close() {
+        reader = nil
+    }
+}
+
+// MARK: - How much, and when
+
+extension WAVReplay {
+    private var pipeDescriptor: Int32? {
+        reader?.fileByteCount == nil ? reader?.descriptor : nil
+    }
+
+    private func periodFrameCount(_ format: StreamFormat) -> Int {
+        max(1, format.framesPerPeriod)
+    }
+
+    /// How many frames may have been delivered by now.
+    private func dueFrameCount(_ format: StreamFormat) -> Int {
+        guard let speed = pace.speed else { return .max }
+        let now = now()
+        let schedule =
+            schedule ?? ReplaySchedule(start: now, sampleRate: format.sampleRate, speed: speed)
+        self.schedule = schedule
+        return schedule.frames(at: now)
+    }
+
+    private func instant(ofFrames frames: Int) -> ContinuousClock.Instant {
+        schedule?.instant(ofFrames: frames) ?? now()
+    }
+
+    /// Bytes of samples that have come so far; all of them when the input has ended.
+    private func bytesSeen(_ header: WAVHeader) -> Int {
+        deliveredFrameCount * header.bytesPerFrame + (reader?.byteCount ?? 0)
+    }
+
+    /// Reads ahead as much as one read can deliver.
+    private func fillPeriods(
+        _ unit: Int, of room: Int, _ header: WAVHeader
+    ) throws(CaptureError) -> ByteReader.Fill {
+        // When paced, one period at a time: what is read ahead would have to be moved each time.
+        let most = pace.speed == nil ? Self.minimumBufferByteCount / header.bytesPerFrame : unit
+        var wanted = max(unit, min(room, most)) * header.bytesPerFrame
+        if let frameCount {
+            wanted = min(wanted, (frameCount - deliveredFrameCount) * header.bytesPerFrame)
+        }
+        do throws(SystemError) {
+            return try reader?.fill(max(0, wanted)) ?? .ended
+        } catch {
+            throw .readFailed(name: name, reason: error.reason)
+        }
+    }
+
+    private func deliver(
+        _ count: Int, _ header: WAVHeader, into frames: inout MutableSpan<Int16>
+    ) {
+        let byteCount = count * header.bytesPerFrame
+        reader?.withBytes(byteCount) { bytes in
+            _ = header.sampleFormat.decode(bytes, into: &frames)
+        }
+        reader?.consume(byteCount)
+        deliveredFrameCount += count
+    }
+
+    /// Fixes the recording's length, and notes what is odd about it.
+    private func settleLength(_ header: WAVHeader, byteCount: Int) {
+        let there = max(0, min(byteCount, header.dataByteCount ?? .max))
+        frameCount = there / header.bytesPerFrame
+        guard warning == nil else { return }
+        if let promised = header.dataByteCount, promised > there {
+            warning =
+                "'\(name)' ends after \(there) of the \(promised) bytes of audio "
+                + "that its header promises"
+        } else if there % header.bytesPerFrame > 0 {
+            warning =
+                "the last \(there % header.bytesPerFrame) bytes of audio in '\(name)' "
+                + "are less than a frame and left out"
+        }
+    }
+}
