@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CALSA
 internal import Glibc
 internal import LinuxPlatform
 

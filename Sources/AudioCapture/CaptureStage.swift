@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CALSA
 internal import AudioConversion
 public import AudioCore
 public import AudioEncoding
