@@ -30,7 +30,11 @@ package struct TakeSession {
         let take = pipeline.start(plan)
         let requests = Task { await obey(take) }
         var reporter = TakeReporter(options: output, stopHint: stopHint)
-        for await event in take.events { reporter.show(event) }
+        for await event in take.events {
+            reporter.show(event)
+            // From here on only the loops run: what start-up needed can go.
+            if case .connected = event { ProgramText.releasePages() }
+        }
         let outcome = await take.outcome
         requests.cancel()
         reporter.clear()
