@@ -56,11 +56,12 @@ struct RecognitionExchange: Sendable {
         let isHead = request.method == .head
         let body = isHead ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: text))
         try await writer.write(response: head, body: body)
-        try await takeBody()
     }
 
     /// Answers before anything of the body was read.
-    @concurrent private func refuse(_ refusal: Refusal, _ writer: consuming ResponseWriter) async throws {
+    @concurrent private func refuse(
+        _ refusal: Refusal, _ writer: consuming ResponseWriter
+    ) async throws {
         let hasBody =
             request.headers[.transferEncoding] != nil
             || request.headers[.contentLength].map { $0 != "0" } == true
@@ -68,12 +69,8 @@ struct RecognitionExchange: Sendable {
         guard hasBody else { return }
         let deadline = await connection.linger()
         defer { deadline.cancel() }
-        try await takeBody()
-        throw Connection.End()
-    }
-
-    @concurrent private func takeBody() async throws {
         for try await _ in request.body {}
+        throw Connection.End()
     }
 
     // MARK: - Recognition
