@@ -47,8 +47,8 @@ struct MicrophoneStream: ~Copyable {
     /// Whether the card's position moves between two wake-ups.
     private enum Grain {
         case unknown
-        /// Half a period later, is this still its position?
-        case probing(position: Int)
+        /// Half a period later, has it moved on from this position by as much?
+        case probing(position: Int, at: Int64)
         case fine
         case coarse
     }
@@ -135,7 +135,7 @@ extension MicrophoneStream {
         let available = try device.available()
         let now = ALSADevice.now()
         clock.note(frames: position + available, at: now)
-        settleGrain(available: available, wasWoken: wasWoken)
+        settleGrain(available: available, at: now, wasWoken: wasWoken)
         let overwritten = available - (device.setup.bufferFrames - margin)
         guard overwritten <= 0 else {
             try discard(overwritten)
@@ -170,13 +170,15 @@ extension MicrophoneStream {
         return whole <= 0 && wasWoken ? available : whole
     }
 
-    private mutating func settleGrain(available: Int, wasWoken: Bool) {
+    private mutating func settleGrain(available: Int, at now: Int64, wasWoken: Bool) {
         switch grain {
-        case .probing(let before):
-            grain = position + available > before ? .fine : .coarse
+        case .probing(let before, let then):
+            let moved = position + available - before
+            let expected = format.frames(in: .nanoseconds(now - then))
+            grain = abs(moved - expected) < device.setup.periodFrames / 2 ? .fine : .coarse
         case .coarse where !wasWoken && available > 0:
-            // All was read a moment ago.
-            grain = .fine
+            // All was read a moment ago: look again.
+            grain = .unknown
         case .unknown, .fine, .coarse:
             return
         }
@@ -228,7 +230,10 @@ extension MicrophoneStream {
         }
         let period = format.duration(ofFrames: device.setup.periodFrames)
         if hasBegun, case .unknown = grain {
-            grain = .probing(position: position + ((try? device.available()) ?? 0))
+            // Without an answer nothing is settled, and the next read says why.
+            if let available = try? device.available() {
+                grain = .probing(position: position + available, at: ALSADevice.now())
+            }
             return .wait(.until(.now + period / 2))
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.

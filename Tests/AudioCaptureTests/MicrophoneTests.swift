@@ -109,6 +109,24 @@ import Testing
         #expect(sizes.dropFirst(sizes.count / 4).first == period)
     }
 
+    /// A sound server's quantum is no multiple of our period; a rest of it need not wait.
+    @Test func allThatASoundServerHandsOverIsTakenAtOnce() async throws {
+        var offer = VirtualCard()
+        offer.chunk = 341
+        // A busy machine may look at the wrong moments and take it for a card.
+        for _ in 0..<5 {
+            let server = try VirtualMicrophone(offer)
+            let recording = try await MicrophoneRecorder.record(server.deviceName) {
+                try $0.record(untilPosition: 341 * 20)
+            }
+            #expect(recording.gaps.isEmpty)
+            #expect(recording.firstWrongFrame == nil)
+            let ends = recording.reads.dropFirst(3).map { $0.position + $0.frames }
+            if ends.allSatisfy({ $0 % 341 == 0 }) { return }
+        }
+        Issue.record("a rest was left behind each time")
+    }
+
     @Test(arguments: ["", "plug:"])
     func theLastFrameBeforeTheStopIsDelivered(through plugin: String) async throws {
         let card = try VirtualMicrophone()
