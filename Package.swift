@@ -123,7 +123,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AudioCaptureTests",
-            dependencies: ["AudioCapture", "AudioCore", "LinuxPlatform", "TestSupport"],
+            dependencies: [
+                "AudioCapture", "AudioConversion", "AudioCore", "AudioEncoding", "LinuxPlatform",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AudioEncodingTests",

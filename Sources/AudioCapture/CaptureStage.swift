@@ -145,7 +145,10 @@ public final class CaptureStage {
         encoded.reserveCapacity(
             encoder.maximumByteCount(forFrames: 2 * Self.framesPerRead))
         do {
-            if format != .speech { converter = try SpeechConverter(from: format) }
+            if format != .speech {
+                converter = try SpeechConverter(
+                    from: format, quality: source.isLive ? .live : .recording)
+            }
         } catch {
             phase = .closing(
                 .source(.formatRefused(device: source.name, detail: error.description)))

@@ -46,7 +46,7 @@ extension CaptureSource {
             case .wait(.until(let instant)):
                 #expect(instant > clock.now())
                 clock.advance(to: instant)
-            case .wait(.forDescriptors):
+            case .wait(.forDescriptors), .wait(.forDescriptorsOrUntil):
                 try awaitDescriptors()
             case .gap:
                 Issue.record("a gap in a recording")
