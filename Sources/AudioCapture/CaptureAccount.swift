@@ -24,7 +24,7 @@ public final class CaptureAccount: Sendable {
     /// Frames that were lost, and replaced by silence of the same length.
     public var gapFrames: Int { lost.load(ordering: .relaxed) }
 
-    /// How many times frames were lost.
+    /// How many holes there are; losses that follow each other make one.
     public var gapCount: Int { gapEvents.load(ordering: .relaxed) }
 
     /// Frames that went into the encoder, silence in place of gaps included.
@@ -47,8 +47,9 @@ public final class CaptureAccount: Sendable {
         captured.store(captured.load(ordering: .relaxed) + frames, ordering: .relaxed)
     }
 
-    func addGap(_ frames: Int) {
+    func addGap(_ frames: Int, isNew: Bool) {
         lost.store(lost.load(ordering: .relaxed) + frames, ordering: .relaxed)
+        guard isNew else { return }
         gapEvents.store(gapEvents.load(ordering: .relaxed) + 1, ordering: .relaxed)
     }
 

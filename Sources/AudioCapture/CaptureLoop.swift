@@ -22,8 +22,8 @@ public final class CaptureLoop: Sendable {
 
     /// Starts the thread.
     ///
-    /// - Parameter onWrite: called on the capture thread after a turn in which bytes went into
-    ///   a ring; must not block.
+    /// - Parameter onWrite: called on the capture thread after a turn in which a ring was given
+    ///   bytes or its end; must not block.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public init(onWrite: @escaping @Sendable () -> Void) throws(SystemError) {
         wakeup = try Wakeup()
@@ -46,7 +46,8 @@ public final class CaptureLoop: Sendable {
 
     /// Ends the thread and waits for it; takes that still run are abandoned.
     public func shutDown() {
-        isShutDown.store(true, ordering: .relaxed)
+        // releasing: partner of the acquire in `run`.
+        isShutDown.store(true, ordering: .releasing)
         wakeup.signal()
         thread.withLock { $0 }?.join()
     }
@@ -55,7 +56,11 @@ public final class CaptureLoop: Sendable {
         var stages: [CaptureStage] = []
         var descriptors: [pollfd] = []
         descriptors.reserveCapacity(64)
-        while !isShutDown.load(ordering: .relaxed) {
+        while true {
+            // Taken back first: what is asked for after this signals again.
+            wakeup.drain()
+            // acquiring: partner of the release in `shutDown`.
+            if isShutDown.load(ordering: .acquiring) { return }
             collect(into: &stages)
             let now = ContinuousClock.now
             var didWrite = false
@@ -83,7 +88,6 @@ public final class CaptureLoop: Sendable {
     }
 
     private func collect(into stages: inout [CaptureStage]) {
-        wakeup.drain()
         // acquiring: partner of the release in `add`.
         guard hasMail.exchange(false, ordering: .acquiring) else { return }
         let new = inbox.withLock { mail in
@@ -96,10 +100,12 @@ public final class CaptureLoop: Sendable {
     private func wait(for descriptors: inout [pollfd], until due: ContinuousClock.Instant?) {
         var timeout: Int32 = -1
         if let due {
-            let left = due - .now
-            guard left > .zero else { return }
-            timeout = Int32(clamping: left.components.seconds * 1_000
-                + (left.components.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+            // Even when a timer is due, the descriptors are looked at: a replay that is always
+            // due must not keep a microphone from being read.
+            let left = max(.zero, due - .now).components
+            timeout = Int32(
+                clamping: left.seconds * 1_000
+                    + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
         }
         // EINTR and EAGAIN lead to one more turn, which is harmless.
         unsafe descriptors.withUnsafeMutableBufferPointer { buffer in

@@ -35,6 +35,9 @@ public final class CaptureStage {
     private var gaps: [Gap] = []
     /// Frames at 16 kHz that were lost and have not yet been replaced by silence.
     private var owedSilence = 0
+    /// What earlier losses left over when they were counted in frames at 16 kHz, in parts of
+    /// the source's rate, so that many small losses add up to the right length.
+    private var lostRemainder = 0
     private var tailFrames = 0
     private var wait = SourceWait.until(.now)
     /// Where the source's descriptors stand among those polled now.
@@ -56,6 +59,7 @@ public final class CaptureStage {
     /// Joins the parts of one take.
     ///
     /// - Parameters:
+    ///   - producer: of an empty ring with room for what 200 ms can become at most.
     ///   - onOpen: called once on the capture thread, with what the source delivers.
     ///   - onEnd: called once on the capture thread, after the last byte went into the ring.
     public init(
@@ -64,6 +68,9 @@ public final class CaptureStage {
         onOpen: @escaping @Sendable (StreamFormat) -> Void,
         onEnd: @escaping @Sendable (CaptureEnd) -> Void
     ) {
+        // A smaller ring would make a source wait for room that never comes.
+        precondition(
+            producer.freeByteCount >= encoder.maximumByteCount(forFrames: Self.speechFramesPerRead))
         self.source = source
         self.encoder = encoder
         self.producer = producer
@@ -75,7 +82,7 @@ public final class CaptureStage {
         gaps.reserveCapacity(16)
     }
 
-    /// Whether bytes went into the ring in the last turn.
+    /// Whether the ring was given bytes or its end in the last turn.
     private(set) var didWrite = false
 
     /// What the next turn waits for, or nil when the take has ended.
@@ -126,8 +133,9 @@ public final class CaptureStage {
     private var controlAsks: Bool {
         switch phase {
         case .running: control.isStopRequested || control.isCancelRequested
-        case .tail, .draining: control.isCancelRequested
-        default: false
+        case .tail: control.isCancelRequested || !control.keepsTail
+        case .draining, .closing: control.isCancelRequested
+        case .unopened, .ended: false
         }
     }
 
@@ -165,15 +173,19 @@ public final class CaptureStage {
     private func applyControl() {
         if control.isCancelRequested {
             switch phase {
-            case .running, .tail, .draining: phase = .closing(.cancelled)
-            default: break
+            case .running, .tail, .draining, .closing: phase = .closing(.cancelled)
+            case .unopened, .ended: break
             }
         }
-        guard case .running = phase, control.isStopRequested else { return }
-        if source.isLive && control.keepsTail && plan.tail != .none {
-            phase = .tail
-        } else {
-            drain()
+        switch phase {
+        case .running where control.isStopRequested:
+            if source.isLive && control.keepsTail && plan.tail != .none {
+                phase = .tail
+            } else {
+                drain()
+            }
+        case .tail where !control.keepsTail: drain()
+        default: break
         }
     }
 
@@ -185,10 +197,12 @@ public final class CaptureStage {
 
     private func close(_ cause: CaptureEnd.Cause) {
         source.close()
-        guard pushOut(), settleSilence() else { return waitForRoom() }
+        let isSettled = pushOut() && settleSilence()
+        // A cancelled take ends at once, with what the ring has room for.
+        guard isSettled || cause == .cancelled else { return waitForRoom() }
         if case .encoder = cause {
             // What the encoder still holds cannot be had.
-        } else if account.capturedFrames > 0 || cause == .finished {
+        } else if isSettled, account.encodedFrames > 0 || cause == .finished {
             do throws(EncodingError) {
                 try finishEncoding()
             } catch {
@@ -196,11 +210,13 @@ public final class CaptureStage {
                 return close(.encoder(error))
             }
         }
-        guard pushOut() else {
+        guard pushOut() || cause == .cancelled else {
             phase = .closing(cause)
             return waitForRoom()
         }
         producer.finish()
+        // The journal has to be told of the end, too.
+        didWrite = true
         phase = .ended
         onEnd(CaptureEnd(cause: cause, gaps: gaps, warning: source.warning))
     }
@@ -218,6 +234,7 @@ public final class CaptureStage {
                 throw .codecFailed(operation: "resampling", reason: error.description)
             }
             trimToLimit()
+            account.addCaptured(speech.count)
             try encode(speech, first: speech.count)
         }
         try encoder.finish(into: &encoded)
@@ -250,8 +267,10 @@ public final class CaptureStage {
                     return close(cause)
                 }
             case .gap(let frames):
-                owe(
-                    frames * StreamFormat.speech.sampleRate / format.sampleRate, cause: .overrun)
+                if lose(frames) {
+                    phase = .closing(.limitReached)
+                    return close(.limitReached)
+                }
             case .wait(let reason):
                 wait = reason
                 return
@@ -266,10 +285,12 @@ public final class CaptureStage {
     /// Whether a read may be made: a live source is always read, others wait for the journal.
     private var hasRoom: Bool {
         source.isLive
-            || producer.freeByteCount >= encoder.maximumByteCount(forFrames: speechFramesPerRead)
+            || producer.freeByteCount
+                >= encoder.maximumByteCount(forFrames: Self.speechFramesPerRead)
     }
 
-    private var speechFramesPerRead: Int { 2 * Self.framesPerRead }
+    /// The most frames at 16 kHz that one read becomes, with what the converter held back.
+    private static let speechFramesPerRead = 2 * framesPerRead
 
     /// Encodes what was just read. Returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
@@ -298,18 +319,36 @@ public final class CaptureStage {
             return .encoder(error)
         }
         if reachesLimit { return .limitReached }
-        if case .tail = phase {
-            tailFrames += speech.count
-            if plan.tail.isOver(recorded: tailFrames, silent: gate.silentFrames) { drain() }
-        }
+        countTail(speech.count)
         return nil
+    }
+
+    /// Counts frames of the source that are gone. Returns whether the take must end now.
+    private func lose(_ frames: Int) -> Bool {
+        let parts = lostRemainder + frames * StreamFormat.speech.sampleRate
+        lostRemainder = parts % format.sampleRate
+        let lost = min(parts / format.sampleRate, framesLeft)
+        owe(lost, cause: .overrun)
+        countTail(lost)
+        return framesLeft == 0
+    }
+
+    private func countTail(_ frames: Int) {
+        guard case .tail = phase else { return }
+        tailFrames += frames
+        if plan.tail.isOver(recorded: tailFrames, silent: gate.silentFrames) { drain() }
+    }
+
+    /// Frames at 16 kHz until the take is as long as allowed.
+    private var framesLeft: Int {
+        guard let limit = plan.longestFrames else { return .max }
+        return max(0, limit - account.capturedFrames - account.gapFrames)
     }
 
     /// Cuts `speech` where the take would become longer than allowed.
     @discardableResult
     private func trimToLimit() -> Bool {
-        guard let limit = plan.longestFrames else { return false }
-        let left = max(0, limit - account.capturedFrames - account.gapFrames)
+        let left = framesLeft
         guard speech.count >= left else { return false }
         speech.removeLast(speech.count - left)
         return true
@@ -346,14 +385,13 @@ public final class CaptureStage {
         guard frames > 0 else { return }
         let start = account.encodedFrames + owedSilence
         if wasCaptured { account.addCaptured(-frames) }
-        account.addGap(frames)
         owedSilence += frames
-        if let last = gaps.last, last.cause == cause, last.start + last.frames == start {
+        let goesOn = gaps.last.map { $0.cause == cause && $0.start + $0.frames == start } ?? false
+        account.addGap(frames, isNew: !goesOn)
+        if goesOn || gaps.count == 1_000 {
             gaps[gaps.count - 1].frames += frames
-        } else if gaps.count < 1_000 {
-            gaps.append(Gap(cause: cause, start: start, frames: frames))
         } else {
-            gaps[gaps.count - 1].frames += frames
+            gaps.append(Gap(cause: cause, start: start, frames: frames))
         }
     }
 

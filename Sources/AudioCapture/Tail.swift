@@ -59,8 +59,9 @@ struct VoiceGate {
     private static let faintest: Float = 0.001
 
     mutating func hear(_ level: Level, frames: Int) {
-        floor = min(level.rootMeanSquare, floor * 1.005)
-        let isVoice = level.rootMeanSquare > max(floor * Self.factor, Self.faintest)
+        // Many cards begin with digital silence; a floor of nothing could never rise again.
+        floor = max(min(level.rootMeanSquare, floor * 1.005), Self.faintest / Self.factor)
+        let isVoice = level.rootMeanSquare > floor * Self.factor
         silentFrames = isVoice ? 0 : silentFrames + frames
     }
 }

@@ -4,9 +4,16 @@
 #ifndef UTTER_CALSA_H
 #define UTTER_CALSA_H
 
+// alsa-lib includes <poll.h>, which the Glibc module has, too. Of two definitions of pollfd Swift
+// takes the one that it meets first, so that a file compiles or not by its neighbours in a batch.
+// Here it stays a name: the definition is Glibc's alone.
+#define _SYS_POLL_H 1
+struct pollfd;
+
 #include <alsa/asoundlib.h>
+#undef _SYS_POLL_H
+
 #include <errno.h>
-#include <poll.h>
 #include <stdarg.h>
 
 // An error handler that says nothing; its va_list keeps it out of Swift.

@@ -47,17 +47,23 @@ public final class JournalLoop: Sendable {
     /// Says that a ring has bytes. From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
-    /// Ends the thread and waits for it; journals that still grow are left unsealed.
+    /// Carries what the rings hold now, ends the thread and waits for it; journals whose rings
+    /// have not been finished are left unsealed.
     public func shutDown() {
-        isShutDown.store(true, ordering: .relaxed)
+        // releasing: partner of the acquire in `run`.
+        isShutDown.store(true, ordering: .releasing)
         wakeup.signal()
         thread.withLock { $0 }?.join()
     }
 
     private func run() {
         var stages: [JournalStage] = []
-        while !isShutDown.load(ordering: .relaxed) {
+        while true {
+            // Taken back first: what is asked for after this signals again.
             wakeup.drain()
+            // acquiring: partner of the release in `shutDown`; what the rings were given before
+            // it is seen below.
+            let isLast = isShutDown.load(ordering: .acquiring)
             inbox.withLock { mail in
                 stages.append(contentsOf: mail)
                 mail.removeAll()
@@ -66,6 +72,7 @@ public final class JournalLoop: Sendable {
             for stage in stages where stage.turn() { didAppend = true }
             stages.removeAll { $0.isDone }
             if didAppend { onAppend() }
+            if isLast { return }
             var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
             // EINTR leads to one more turn, which is harmless.
             _ = unsafe poll(&descriptor, 1, -1)

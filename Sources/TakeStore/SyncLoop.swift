@@ -45,6 +45,7 @@ public final class SyncLoop: Sendable {
 
     /// Carries out what was given before, ends the thread and waits for it.
     public func shutDown() {
+        // releasing: partner of the acquire in `run`.
         isShutDown.store(true, ordering: .releasing)
         wakeup.signal()
         thread.withLock { $0 }?.join()
@@ -53,9 +54,11 @@ public final class SyncLoop: Sendable {
     private func run() {
         var nextSync = ContinuousClock.now
         while true {
-            // Asked first: jobs given before the end was declared are then seen below.
-            let isLast = isShutDown.load(ordering: .acquiring)
+            // Taken back first: what is asked for after this signals again.
             wakeup.drain()
+            // acquiring: partner of the release in `shutDown`; jobs given before it are seen
+            // below.
+            let isLast = isShutDown.load(ordering: .acquiring)
             let jobs = state.withLock { state in
                 defer { state.jobs = [] }
                 return state.jobs
