@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CALSA
 public import AudioCore
+public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///

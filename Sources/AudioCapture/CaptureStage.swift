@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CALSA
 internal import AudioConversion
 public import AudioCore
 public import AudioEncoding

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CALSA
 public import AudioCore
+public import Glibc
 
 /// A sound card, or a sound server's source, through ALSA.
 ///

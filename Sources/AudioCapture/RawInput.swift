@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CALSA
 public import AudioCore
+public import Glibc
 internal import LinuxPlatform
 
 /// Raw signed 16-bit little-endian PCM from a descriptor, such as standard input.

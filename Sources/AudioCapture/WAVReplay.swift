@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import CALSA
 public import AudioCore
+public import Glibc
 internal import LinuxPlatform
 
 /// A WAV recording, from a file or a pipe, replayed as if it were being spoken.
