@@ -109,6 +109,11 @@ let package = Package(
             ],
             swiftSettings: shipped),
 
+        // How a program uses the library.
+        .executableTarget(
+            name: "transcribe", dependencies: ["Utter"], path: "samples/transcribe",
+            swiftSettings: settings),
+
         // The tests: one target a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["AudioCore", "LinuxPlatform", "CLinux"],

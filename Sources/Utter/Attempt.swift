@@ -33,7 +33,9 @@ final class Attempt: TransferObserver, @unchecked Sendable {
     }
 
     func transferDidEnd(_ result: TransferResult) {
+        let before = transcript
         transcript.apply(answer.finish())
+        if transcript != before { run.didHear(transcript) }
         run.didTransfer(result, answer: answer.failure, message: answer.message, transcript)
     }
 }

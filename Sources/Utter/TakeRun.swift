@@ -364,7 +364,6 @@ extension TakeRun {
         }
         switch step {
         case .answered:
-            didHear(transcript)
             // The service has heard enough: what is said now would go nowhere.
             if isRecording { stop() }
             deliver(.success(transcript))

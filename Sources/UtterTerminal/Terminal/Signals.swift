@@ -30,6 +30,9 @@ package final class Signals: Sendable {
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
         _ = signal(SIGPIPE, SIG_IGN)
+        // A shell without job control starts what it puts into the background with SIGINT
+        // ignored, and an ignored signal never arrives. SIGHUP stays as nohup(1) left it.
+        for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
     /// Undoes `block`, for a program that is about to be executed in place of this one.
