@@ -88,6 +88,13 @@ public struct JournalSeal: Sendable, Equatable {
     public var sha256: String
     /// The write that not even memory could take; bytes after it are lost.
     public var loss: SystemError?
+
+    /// Creates the seal of a journal.
+    public init(byteCount: Int, sha256: String, loss: SystemError?) {
+        self.byteCount = byteCount
+        self.sha256 = sha256
+        self.loss = loss
+    }
 }
 
 /// One ring on its way into one journal. Touched by the journal thread alone once it is added.

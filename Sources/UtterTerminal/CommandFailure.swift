@@ -17,4 +17,16 @@ package struct CommandFailure: Error {
     package init(_ error: ServiceError) {
         self.init(error.description, hint: error.hint, status: .usage)
     }
+
+    /// A failure of the takes on the disk.
+    package init(_ error: TakeStoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .noSuchTake: .noInput
+            case .ambiguous: .usage
+            case .unreadable, .laterVersion: .localIO
+            case .folderUnusable: .configuration
+            }
+        self.init(error.description, hint: error.hint, status: status)
+    }
 }

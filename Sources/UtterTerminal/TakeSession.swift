@@ -27,7 +27,25 @@ package struct TakeSession {
     /// - Parameter stopHint: how a person ends the recording, or nil when it ends by itself.
     /// - Returns: how the process should exit.
     package func run(_ plan: TakePlan, stopHint: String?) async -> ExitStatus {
-        let take = pipeline.start(plan)
+        await follow(pipeline.start(plan), stopHint: stopHint)
+    }
+
+    /// Sends a take of an earlier run to its end.
+    ///
+    /// - Throws: `CommandFailure` when the take cannot be read.
+    package func resend(
+        _ folder: TakeFolder, by plan: DeliveryPlan
+    ) async throws(CommandFailure) -> ExitStatus {
+        let take: Take
+        do throws(TakeStoreError) {
+            take = try pipeline.resend(folder, by: plan)
+        } catch {
+            throw CommandFailure(error)
+        }
+        return await follow(take, stopHint: nil)
+    }
+
+    private func follow(_ take: Take, stopHint: String?) async -> ExitStatus {
         let requests = Task { await obey(take) }
         var reporter = TakeReporter(options: output, stopHint: stopHint)
         for await event in take.events {

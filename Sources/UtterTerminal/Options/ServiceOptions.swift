@@ -69,9 +69,16 @@ package struct ServiceOptions: ParsableArguments {
     package func plan(
         source: any CaptureSource, capture: CapturePlan
     ) throws(CommandFailure) -> TakePlan {
-        TakePlan(
-            source: source, service: try service(), format: format, capture: capture,
-            deadlines: deadlines, redirectOrigins: try redirectOrigins(), certificateFile: cacert)
+        TakePlan(source: source, capture: capture, delivery: try delivery())
+    }
+
+    /// How these options deliver a take.
+    ///
+    /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
+    package func delivery() throws(CommandFailure) -> DeliveryPlan {
+        DeliveryPlan(
+            service: try service(), format: format, deadlines: deadlines,
+            redirectOrigins: try redirectOrigins(), certificateFile: cacert)
     }
 
     private func service() throws(CommandFailure) -> RecognitionService {

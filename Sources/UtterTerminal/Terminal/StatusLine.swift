@@ -5,7 +5,7 @@ internal import Utter
 /// The one line on a terminal that shows a running take.
 ///
 /// Pure: it says what to print for a width, and prints nothing.
-struct StatusLine: Equatable {
+package struct StatusLine: Equatable {
     /// What the take is doing.
     enum Phase: String {
         case opening = "opening"
@@ -51,7 +51,7 @@ struct StatusLine: Equatable {
     }
 
     /// Minutes, seconds and tenths.
-    static func clock(_ duration: Duration) -> String {
+    package static func clock(_ duration: Duration) -> String {
         let tenths =
             Int(duration.components.seconds) * 10
             + Int(duration.components.attoseconds / 100_000_000_000_000_000)
