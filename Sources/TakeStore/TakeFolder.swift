@@ -57,16 +57,22 @@ public final class TakeFolder: Sendable {
         } catch {
             throw .unreadable(take: id.text, reason: error.reason)
         }
-        let manifest: TakeManifest
         do {
-            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            // Read by itself: a later version may lack what this one needs.
+            let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
+            guard version <= TakeManifest.currentVersion else {
+                throw TakeStoreError.laterVersion(take: id.text, version: version)
+            }
+            return try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+        } catch let error as TakeStoreError {
+            throw error
         } catch {
             throw .unreadable(take: id.text, reason: "\(Self.manifestName) is damaged")
         }
-        guard manifest.version <= TakeManifest.currentVersion else {
-            throw .laterVersion(take: id.text, version: manifest.version)
-        }
-        return manifest
+    }
+
+    private struct Version: Decodable {
+        let version: Int
     }
 
     /// Removes the audio and makes that durable. Blocks on the disk.

@@ -14,7 +14,7 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case folderUnusable(path: String, reason: String)
 }
 
-extension TakeStoreError {
+extension TakeStoreError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
