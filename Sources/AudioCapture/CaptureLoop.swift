@@ -80,7 +80,8 @@ public final class CaptureLoop: Sendable {
                 }
             }
             if hasEnded { stages.removeAll { $0.pendingWait == nil } }
-            if didWrite { onWrite() }
+            // An end, too, is for the journal to see: it may come without a byte.
+            if didWrite || hasEnded { onWrite() }
             wait(for: &descriptors, until: due)
             for stage in stages { stage.noteReadiness(in: descriptors.span) }
         }

@@ -12,8 +12,9 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Replay a recording in real time to an endpoint in the same process.",
         discussion: """
-            The recording is sent while it is being replayed, over a real connection; partial
-            texts appear while it still speaks. The account at the end says where the time went.
+            The recording is sent while it is being replayed, over a real connection;
+            partial texts appear while it still speaks. The account at the end says where
+            the time went.
             """)
 
     @Argument(help: "A WAV file; a sample of this package unless given.")
@@ -77,7 +78,7 @@ struct DemoCommand: AsyncParsableCommand {
             }
             let plan = TakePlan(
                 source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)
-            return await session.run(plan, stopHint: nil)
+            return await session.run(plan, as: .sending)
         }
     }
 

@@ -28,7 +28,7 @@ struct RetryCommand: AsyncParsableCommand {
             let plan = try service.delivery()
             var status = ExitStatus.textPrinted
             for folder in try folders() {
-                let next = try await session.resend(folder, by: plan)
+                let next = await session.resend(folder, by: plan)
                 if status == .textPrinted { status = next }
                 if next.isByRequest { return next }
             }

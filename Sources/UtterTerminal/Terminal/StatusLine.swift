@@ -10,6 +10,7 @@ package struct StatusLine: Equatable {
     enum Phase: String {
         case opening = "opening"
         case recording = "rec"
+        case sending = "send"
         case waiting = "wait"
         case refused = "refused"
     }
@@ -24,24 +25,24 @@ package struct StatusLine: Equatable {
     /// Levels from -60 to 0 dBFS, 7.5 dB a step.
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
 
-    /// The line, at most `columns` - 1 characters wide, colour codes not counted.
+    /// The line, at most `columns` - 1 columns wide, colour codes not counted.
     ///
-    /// The partial text is cut at its front: the newest words matter.
+    /// The partial text is cut at its front: the newest words matter. What else does not fit is
+    /// left out from the right.
     func text(columns: Int, hasColour: Bool) -> String {
         let head = "\(phase.rawValue) \(Self.clock(elapsed)) "
         let facts =
             " \(Self.size(journaledByteCount)) kept, \(Self.size(sentByteCount)) sent"
-        let width = columns - 1
-        var line = head + meter + facts
-        guard line.count <= width else { return String((head + meter).prefix(width)) }
+        let width = max(0, columns - 1)
+        var line = head + meter
+        if line.count + facts.count <= width { line += facts }
         let room = width - line.count - 2
         let words = TerminalText.singleLine(partial)
-        if room > 8 && !words.isEmpty {
-            line += "  " + (words.count > room ? "…" + words.suffix(room - 1) : words)
-        }
-        guard hasColour else { return line }
-        let colour = phase == .recording ? "31" : phase == .refused ? "33" : "36"
+        if room > 8 && !words.isEmpty { line += "  " + TextWidth.suffix(of: words, columns: room) }
+        line = String(line.prefix(width))
         let name = phase.rawValue
+        guard hasColour && line.hasPrefix(name) else { return line }
+        let colour = phase == .recording ? "31" : phase == .refused ? "33" : "36"
         return "\u{1B}[\(colour)m\(name)\u{1B}[0m" + line.dropFirst(name.count)
     }
 
