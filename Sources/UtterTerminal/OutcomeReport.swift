@@ -51,6 +51,7 @@ package struct OutcomeReport: Encodable {
     var bytes: Bytes
     var sha256: String
     var attempts: [AttemptReport]
+    var mayBeDoubled: Bool
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
@@ -80,6 +81,7 @@ package struct OutcomeReport: Encodable {
             bodyOffset: account.bodyOffset, sent: account.sentBytes)
         sha256 = account.sha256
         attempts = outcome.attempts.map { AttemptReport($0) }
+        mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
         kept = outcome.audioPath
         unprotected = outcome.unprotected

@@ -89,6 +89,9 @@ package struct TakeSession {
                 return outputLost(outcome)
             }
         }
+        if outcome.mayBeDoubled && !output.quiet {
+            StandardError.line("sent twice: the service may have had the whole take before")
+        }
         switch outcome.result {
         case .success(let transcript):
             if !output.json && !transcript.text.isEmpty {

@@ -54,8 +54,11 @@ struct TakeReporter {
         case .refused(let failure):
             line.phase = .refused
             warn("\(failure.description); recording goes on and is kept")
+        case .interrupted(let failure, let pause):
+            let seconds = StatusLine.seconds(pause)
+            say("\(failure.description); nothing is lost, trying again in \(seconds)")
         case .resending(let attempt, let url):
-            say("sending again, attempt \(attempt), to \(url)")
+            detail("attempt \(attempt), to \(url)")
         }
         redraw()
     }
