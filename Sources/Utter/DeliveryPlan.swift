@@ -18,16 +18,20 @@ public struct DeliveryPlan: Sendable {
     /// A file of PEM certificates to trust instead of the system's, or nil.
     public var certificateFile: String?
 
+    /// When it is sent again.
+    public var retry: RetryPolicy
+
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
         service: RecognitionService, format: AudioFormat = .pcm,
         deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
-        certificateFile: String? = nil
+        certificateFile: String? = nil, retry: RetryPolicy = .standard
     ) {
         self.service = service
         self.format = format
         self.deadlines = deadlines
         self.redirectOrigins = redirectOrigins
         self.certificateFile = certificateFile
+        self.retry = retry
     }
 }

@@ -27,12 +27,13 @@ public struct TakePlan: Sendable {
     public init(
         source: any CaptureSource, service: RecognitionService, format: AudioFormat = .pcm,
         capture: CapturePlan = CapturePlan(), deadlines: TransferDeadlines = TransferDeadlines(),
-        redirectOrigins: [Origin] = [], certificateFile: String? = nil
+        redirectOrigins: [Origin] = [], certificateFile: String? = nil,
+        retry: RetryPolicy = .standard
     ) {
         self.init(
             source: source, capture: capture,
             delivery: DeliveryPlan(
                 service: service, format: format, deadlines: deadlines,
-                redirectOrigins: redirectOrigins, certificateFile: certificateFile))
+                redirectOrigins: redirectOrigins, certificateFile: certificateFile, retry: retry))
     }
 }

@@ -59,7 +59,8 @@ final class TakeRun: Sendable {
             bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             State(
-                delivery: Delivery(url: plan.service.url, allowed: plan.redirectOrigins)))
+                delivery: Delivery(
+                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry)))
     }
 
     // MARK: - Joining the stages
@@ -146,8 +147,8 @@ final class TakeRun: Sendable {
         if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
-    /// Posts the journal from its start. On the journal thread, or on the transfer thread.
-    private func startTransfer() {
+    /// Posts the journal from its start, after a pause.
+    private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
         let (journal, url, attempt) = state.withLock {
             ($0.journal, $0.delivery.url, $0.delivery.attempt)
         }
@@ -162,12 +163,14 @@ final class TakeRun: Sendable {
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
+        let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
-            request, observer: Attempt(run: self, number: attempt, rule: plan.service.answer))
-        let isUnwanted = state.withLock { state in
+            request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
+        let (isUnwanted, isSealed) = state.withLock { state in
             state.transfer = transfer
-            return state.delivered != nil
+            return (state.delivered != nil, state.seal != nil)
         }
+        if pause.isForSpeaker && isSealed { pipeline.transfer.hurry(transfer) }
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
@@ -209,6 +212,8 @@ final class TakeRun: Sendable {
             state.seal = seal
             state.sealedAt = .now
         }
+        // Whoever waits for the text does not wait for a pause that was made for a speaker.
+        if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
         record?.save { manifest in
             manifest.state = manifest.state == .recording ? .sealed : manifest.state
@@ -306,7 +311,7 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, audioPath: state.journal?.path,
+            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled, audioPath: state.journal?.path,
             unprotected: state.unprotected, answerDelay: delay)
     }
 }
@@ -331,7 +336,11 @@ extension TakeRun {
         let (step, delivery) = state.withLock { state in
             state.attempts.append(
                 TakeAttempt(url: state.delivery.url.description, result: result))
-            let step = state.delivery.next(after: result, answer: answer, message: message)
+            let circumstances = Delivery.Circumstances(
+                isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
+                jitter: .random(in: 0...1))
+            let step = state.delivery.next(
+                after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
         }
         switch step {
@@ -339,10 +348,13 @@ extension TakeRun {
             // The service has heard enough: what is said now would go nowhere.
             if isRecording { stop() }
             deliver(.success(transcript))
-        case .resend:
+        case .resend(let pause):
+            if let cause = pause.cause {
+                continuation.yield(.interrupted(cause, pause: pause.duration))
+            }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
-            startTransfer()
+            startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }
             deliver(.failure(failure))

@@ -52,6 +52,7 @@ package struct OutcomeReport: Encodable {
     var bytes: Bytes
     var sha256: String
     var attempts: [AttemptReport]
+    var mayBeDoubled: Bool
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
@@ -84,6 +85,7 @@ package struct OutcomeReport: Encodable {
             bodyOffset: account.bodyOffset, sent: account.sentBytes)
         sha256 = account.sha256
         attempts = outcome.attempts.map { AttemptReport($0) }
+        mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected

@@ -121,6 +121,9 @@ package struct TakeSession {
     }
 
     private func tell(_ outcome: TakeOutcome) {
+        if outcome.mayBeDoubled && !output.quiet {
+            StandardError.line("sent twice: the service may have had the whole take before")
+        }
         switch outcome.result {
         case .success(let transcript):
             if transcript.text.isEmpty && !output.quiet { StandardError.line("heard nothing") }

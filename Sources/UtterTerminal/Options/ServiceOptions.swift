@@ -6,6 +6,7 @@ internal import LinuxPlatform
 package import Utter
 
 extension AudioFormat: ExpressibleByArgument {}
+extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
 package struct ServiceOptions: ParsableArguments {
@@ -55,6 +56,14 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a key to travel over plain http to another machine.")
     package var insecureKey = false
 
+    @Flag(help: "Do not try again by itself; keep the take at the first failure.")
+    var noRetry = false
+
+    @Option(
+        help: ArgumentHelp(
+            "When all was sent and no answer came: resend, or keep.", valueName: "what"))
+    var onUnknown = RetryPolicy.UnknownOutcome.resend
+
     @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
     package var connectTimeout: DurationArgument?
 
@@ -81,7 +90,13 @@ package struct ServiceOptions: ParsableArguments {
         try checkCertificates()
         return DeliveryPlan(
             service: try service(), format: format, deadlines: deadlines,
-            redirectOrigins: try redirectOrigins(), certificateFile: cacert)
+            redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
+    }
+
+    private var retry: RetryPolicy {
+        var policy = noRetry ? RetryPolicy.never : .standard
+        policy.unknownOutcome = onUnknown
+        return policy
     }
 
     private func service() throws(CommandFailure) -> RecognitionService {
