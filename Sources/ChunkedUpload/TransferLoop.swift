@@ -54,7 +54,9 @@ public final class TransferLoop: Sendable {
         return id
     }
 
-    /// Ends the pause of a transfer that has not begun. From any thread.
+    /// Ends the pause of a transfer that has not begun.
+    ///
+    /// From any thread.
     public func hurry(_ id: TransferID) {
         inbox.withLock { $0.append(.hurry(id)) }
         wakeup.signal()
@@ -68,7 +70,9 @@ public final class TransferLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Says that a journal grew or was sealed. From any thread; never blocks.
+    /// Says that a journal grew or was sealed.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Cancels what still runs, ends the thread and waits for it.

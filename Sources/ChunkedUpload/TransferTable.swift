@@ -3,8 +3,9 @@
 internal import CCurl
 internal import Glibc
 
-/// The transfers of one loop and the multi handle that carries them. Touched by the transfer
-/// thread alone.
+/// The transfers of one loop and the multi handle that carries them.
+///
+/// Touched by the transfer thread alone.
 @safe final class TransferTable {
     private let multi: UnsafeMutableRawPointer
     private var waiting: [TransferCommand.Start] = []

@@ -44,7 +44,9 @@ public final class JournalLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Says that a ring has bytes. From any thread; never blocks.
+    /// Says that a ring has bytes.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Carries what the rings hold now, ends the thread and waits for it; journals whose rings
@@ -97,7 +99,9 @@ public struct JournalSeal: Sendable, Equatable {
     }
 }
 
-/// One ring on its way into one journal. Touched by the journal thread alone once it is added.
+/// One ring on its way into one journal.
+///
+/// Touched by the journal thread alone once it is added.
 private final class JournalStage: @unchecked Sendable {
     private let ring: ByteRing.Consumer
     private let open: @Sendable () -> Result<Journal, SystemError>
@@ -119,7 +123,9 @@ private final class JournalStage: @unchecked Sendable {
         self.onSeal = onSeal
     }
 
-    /// Empties the ring into the journal. Returns whether the journal grew or was sealed.
+    /// Empties the ring into the journal.
+    ///
+    /// Returns whether the journal grew or was sealed.
     func turn() -> Bool {
         guard !isDone else { return false }
         if journal == nil && loss == nil {

@@ -56,7 +56,8 @@ public final class Pipeline: Sendable {
     ) throws(TakeStoreError) -> Take {
         let manifest = try folder.manifest()
         let store = try store.get()
-        guard let byteCount = manifest.byteCount, let format = AudioFormat(rawValue: manifest.format)
+        guard let byteCount = manifest.byteCount,
+            let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let journal: Journal
         do throws(SystemError) {
@@ -79,8 +80,10 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Ends the loops and waits for them, the disk included. Takes that still run are abandoned
-    /// where they are; what they captured stays in their journals.
+    /// Ends the loops and waits for them, the disk included.
+    ///
+    /// Takes that still run are abandoned where they are; what they captured stays in their
+    /// journals.
     public func shutDown() {
         capture.shutDown()
         transfer.shutDown()

@@ -100,7 +100,9 @@ final class TakeRun: Sendable {
         continuation.yield(.listening(source: source, format: format))
     }
 
-    /// Makes the take's folder and journal, and opens the connection. On the journal thread.
+    /// Makes the take's folder and journal, and opens the connection.
+    ///
+    /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
         let opened = makeJournal(source)
         guard case .success(let journal) = opened else { return opened }
@@ -311,7 +313,8 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled, audioPath: state.journal?.path,
+            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            audioPath: state.journal?.path,
             unprotected: state.unprotected, answerDelay: delay)
     }
 }

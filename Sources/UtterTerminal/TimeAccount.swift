@@ -12,9 +12,12 @@ package struct TimeAccount {
     /// A few lines, each with a line break at its end.
     package var text: String {
         var lines: [(String, String)] = [
-            ("recorded", "\(StatusLine.seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
-                + (outcome.account.gapFrames > 0
-                    ? ", \(outcome.account.gapFrames / 16) ms of it lost" : ""))
+            (
+                "recorded",
+                "\(StatusLine.seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
+                    + (outcome.account.gapFrames > 0
+                        ? ", \(outcome.account.gapFrames / 16) ms of it lost" : "")
+            )
         ]
         if let attempt = outcome.attempts.last {
             let timings = attempt.result.timings
@@ -26,9 +29,12 @@ package struct TimeAccount {
             }
             if let first = timings.firstByteIn, let last = timings.lastByteOut {
                 lines.append(
-                    ("answer began", first < last
-                        ? "\(StatusLine.seconds(last - first)) before the end of the recording"
-                        : "\(milliseconds(first - last)) after the end of the recording"))
+                    (
+                        "answer began",
+                        first < last
+                            ? "\(StatusLine.seconds(last - first)) before the end of the recording"
+                            : "\(milliseconds(first - last)) after the end of the recording"
+                    ))
             }
             if let last = timings.lastByteOut, let end = timings.end {
                 lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))

@@ -29,7 +29,9 @@ package final class Signals: Sendable {
     private let state = Mutex(State())
     private let keyboard: Keyboard?
 
-    /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
+    /// Blocks the watched signals and ignores SIGPIPE.
+    ///
+    /// Called before any thread is started.
     package static func block() {
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
@@ -80,8 +82,10 @@ package final class Signals: Sendable {
     /// Whether anybody can press Enter.
     package var hasKeyboard: Bool { keyboard != nil }
 
-    /// Gives every request to `handler`, on the thread of the signals; those that have come
-    /// before are given at once, on the calling thread. Called once.
+    /// Gives every request to , on the thread of the signals; those that have come before are
+    /// given at once, on the calling thread.
+    ///
+    /// g thread. Called once.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler

@@ -72,7 +72,10 @@ package struct StatusLine: Equatable {
 
     /// A byte count with a unit.
     static func size(_ count: Int) -> String {
-        count < 1_000 ? "\(count) B" : count < 1_000_000 ? "\(count / 1_000) kB"
-            : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+        count < 1_000
+            ? "\(count) B"
+            : count < 1_000_000
+                ? "\(count / 1_000) kB"
+                : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
     }
 }
