@@ -154,6 +154,39 @@ public final class Folder: Sendable {
         }
     }
 
+    /// The size of a file in bytes.
+    public func byteCount(of name: String) throws(SystemError) -> Int {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+            throw SystemError.last("stat \(path)/\(name)")
+        }
+        return Int(status.st_size)
+    }
+
+    /// Cuts a file, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    public func truncateFile(_ name: String, to byteCount: Int) throws(SystemError) {
+        let file = OwnedDescriptor(
+            taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        try retryingInterrupts("truncate \(path)/\(name)") {
+            ftruncate(file.number, off_t(byteCount))
+        }
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
+    /// Locks this folder against every other process that asks, for as long as it is held open.
+    ///
+    /// The corresponding C function is `flock`.
+    ///
+    /// - Returns: false when another process holds the lock.
+    public func lock() throws(SystemError) -> Bool {
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
+        guard errno == EWOULDBLOCK else { throw SystemError.last("lock \(path)") }
+        return false
+    }
+
     /// Makes the names in this folder durable.
     ///
     /// Blocks on the disk.

@@ -36,6 +36,28 @@ public final class TakeFolder: Sendable {
             path: folder.path + "/" + fileName)
     }
 
+    /// The size of the audio in bytes.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
+    public func audioByteCount(fileName: String) throws(SystemError) -> Int {
+        try folder.byteCount(of: fileName)
+    }
+
+    /// Cuts the audio after its last whole frame or page.
+    ///
+    /// Blocks on the disk.
+    public func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        try folder.truncateFile(fileName, to: byteCount)
+    }
+
+    /// Keeps every other process from recording or sending this take while it is held open.
+    ///
+    /// - Returns: false when another process holds it.
+    public func lock() throws(SystemError) -> Bool { try folder.lock() }
+
+    /// The names of the files within.
+    public func fileNames() throws(SystemError) -> [String] { try folder.names() }
+
     /// Replaces the manifest, `take.json`, atomically and durably.
     ///
     /// Blocks on the disk.

@@ -24,8 +24,13 @@ public final class TakeStore: Sendable {
     /// Makes the folder of a new take.
     ///
     /// Its name is durable after `sync`.
+    ///
+    /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        // Nobody else can know the name yet; a file system without locks is no reason to fail.
+        _ = try? take.lock()
+        return take
     }
 
     /// Removes the folder of a take that captured nothing.

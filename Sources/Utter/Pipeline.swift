@@ -54,8 +54,9 @@ public final class Pipeline: Sendable {
     public func resend(
         _ folder: TakeFolder, by plan: DeliveryPlan
     ) throws(TakeStoreError) -> Take {
-        let manifest = try folder.manifest()
         let store = try store.get()
+        guard try folder.isOurs() else { throw .inUse(take: folder.id.text) }
+        let manifest = try folder.manifest()
         guard let byteCount = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
@@ -89,5 +90,16 @@ public final class Pipeline: Sendable {
         transfer.shutDown()
         journal.shutDown()
         sync.shutDown()
+    }
+}
+
+extension TakeFolder {
+    /// Locks the take; false when another process has.
+    fileprivate func isOurs() throws(TakeStoreError) -> Bool {
+        do throws(SystemError) {
+            return try lock()
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
     }
 }

@@ -62,6 +62,7 @@ package struct CommandFailure: Error {
             case .noSuchTake: .noInput
             case .ambiguous: .usage
             case .unreadable, .laterVersion: .localIO
+            case .inUse: .notDelivered
             case .folderUnusable: .configuration
             }
         self.init(error.description, hint: error.hint, status: status)

@@ -23,6 +23,7 @@ struct ListCommand: ParsableCommand {
         let rows: [Row]
         do throws(TakeStoreError) {
             let store = try TakeStore(stateFolder: Environment.stateFolder)
+            try Recovery.recoverAll(in: store)
             rows = try store.ids().map { Self.row($0, store) }
         } catch {
             throw Launch.exit(CommandFailure(error))

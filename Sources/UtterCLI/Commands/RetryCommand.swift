@@ -39,6 +39,7 @@ struct RetryCommand: AsyncParsableCommand {
     private func folders() throws(CommandFailure) -> [TakeFolder] {
         do throws(TakeStoreError) {
             let store = try TakeStore(stateFolder: Environment.stateFolder)
+            try Recovery.recoverAll(in: store)
             guard takes == ["all"] else {
                 return try takes.map { name throws(TakeStoreError) in try store.find(name) }
             }
