@@ -109,6 +109,11 @@ let package = Package(
             ],
             swiftSettings: shipped),
 
+        // How a program uses the library.
+        .executableTarget(
+            name: "transcribe", dependencies: ["Utter"], path: "samples/transcribe",
+            swiftSettings: settings),
+
         // The tests: one target a module, and what they share.
         .target(
             name: "TestSupport", dependencies: ["AudioCore", "LinuxPlatform", "CLinux"],
@@ -123,7 +128,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "AudioCaptureTests",
-            dependencies: ["AudioCapture", "AudioCore", "LinuxPlatform", "TestSupport"],
+            dependencies: [
+                "AudioCapture", "AudioConversion", "AudioCore", "AudioEncoding", "LinuxPlatform",
+                "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "AudioEncodingTests",

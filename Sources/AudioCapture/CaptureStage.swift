@@ -146,7 +146,10 @@ public final class CaptureStage {
         encoded.reserveCapacity(
             encoder.maximumByteCount(forFrames: 2 * Self.framesPerRead))
         do {
-            if format != .speech { converter = try SpeechConverter(from: format) }
+            if format != .speech {
+                converter = try SpeechConverter(
+                    from: format, quality: source.isLive ? .live : .recording)
+            }
         } catch {
             phase = .closing(
                 .source(.formatRefused(device: source.name, detail: error.description)))
@@ -268,7 +271,9 @@ public final class CaptureStage {
     /// The most frames at 16 kHz that one read becomes, with what the converter held back.
     private static let speechFramesPerRead = 2 * framesPerRead
 
-    /// Encodes what was just read. Returns why the take must end now, if it must.
+    /// Encodes what was just read.
+    ///
+    /// Returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
         speech.removeAll(keepingCapacity: true)
         let samples = count * format.channelCount
@@ -299,7 +304,9 @@ public final class CaptureStage {
         return nil
     }
 
-    /// Counts frames of the source that are gone. Returns whether the take must end now.
+    /// Counts frames of the source that are gone.
+    ///
+    /// Returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
         let converted = ledger.speechFrames(
             lost: frames, sampleRate: format.sampleRate,

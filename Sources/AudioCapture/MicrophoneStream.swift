@@ -18,7 +18,8 @@ internal import Glibc
 /// taken the few frames that came since its interrupt too, the next one would find less than
 /// `avail_min` and not wake us: the double period from which most recorders suffer. So a read ends
 /// at the last interrupt. A PCM whose position stands still between its wake-ups (a sound server)
-/// has no such frames, and all it has is read; the first wake-up finds out which kind it is.
+/// has no such frames, and all it has is read. Which kind it is we find out by looking again in the
+/// middle of a period: after the first one, and then when the take is twice as old.
 struct MicrophoneStream: ~Copyable {
     /// The place of the next frame: frames read and frames lost.
     private(set) var position = 0
@@ -35,7 +36,9 @@ struct MicrophoneStream: ~Copyable {
     private var cardStart = 0
     /// The position at which the take ends, once that was asked for.
     private var end: Int?
-    private var grain = Grain.unknown
+    private var grain = Grain.fine
+    /// The position at which to find out about the grain.
+    private var nextProbe = 0
     /// Whether the descriptors said that there is something to do.
     private var isWoken = false
     /// Since when nothing has come, in ns.
@@ -46,8 +49,7 @@ struct MicrophoneStream: ~Copyable {
 
     /// Whether the card's position moves between two wake-ups.
     private enum Grain {
-        case unknown
-        /// Half a period later, is this still its position?
+        /// A quarter of a period later, has it moved on from this position?
         case probing(position: Int)
         case fine
         case coarse
@@ -175,9 +177,9 @@ extension MicrophoneStream {
         case .probing(let before):
             grain = position + available > before ? .fine : .coarse
         case .coarse where !wasWoken && available > 0:
-            // All was read a moment ago.
+            // All was read a moment ago, so that it does move.
             grain = .fine
-        case .unknown, .fine, .coarse:
+        case .fine, .coarse:
             return
         }
     }
@@ -227,9 +229,11 @@ extension MicrophoneStream {
             throw .deviceSilent(device: name, seconds: limit)
         }
         let period = format.duration(ofFrames: device.setup.periodFrames)
-        if hasBegun, case .unknown = grain {
-            grain = .probing(position: position + ((try? device.available()) ?? 0))
-            return .wait(.until(.now + period / 2))
+        // Without an answer nothing is found out, and the next read says why.
+        if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
+            grain = .probing(position: position + left)
+            nextProbe = position * 2
+            return .wait(.until(.now + period / 4))
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.
         if wasWoken { return .wait(.until(.now + period / 4)) }

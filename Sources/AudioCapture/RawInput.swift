@@ -62,8 +62,8 @@ public final class RawInput: CaptureSource, @unchecked Sendable {
     /// Delivers the whole frames that have come.
     public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let room = frames.count / format.channelCount
-        guard !isStopped, room > 0 else { return .end }
-        guard reader != nil else { return .end }
+        precondition(room > 0, "a capture buffer holds at least one frame")
+        guard !isStopped, reader != nil else { return .end }
         let bytesPerFrame = format.bytesPerFrame
         let wanted = min(room * bytesPerFrame, Self.bufferByteCount / bytesPerFrame * bytesPerFrame)
         let fill = try filled(max(wanted, bytesPerFrame))

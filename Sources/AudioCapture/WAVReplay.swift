@@ -120,7 +120,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
         let format = header.streamFormat
         let room = frames.count / format.channelCount
         let unit = min(room, periodFrameCount(format))
-        guard unit > 0 else { return .end }
+        precondition(unit > 0, "a capture buffer holds at least one frame")
 
         let fill = try fillPeriods(unit, of: room, header)
         if case .ended = fill { settleLength(header, byteCount: bytesSeen(header)) }

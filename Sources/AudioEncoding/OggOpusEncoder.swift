@@ -17,6 +17,8 @@ public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     private var opus: OpusPacketEncoder
     private var pages: OggPageWriter
     private let packetsPerPage: Int
+    private let identificationHeader: [UInt8]
+    private let commentHeader: [UInt8]
 
     private var frames: [Int16] = []
     private var packet = [UInt8](repeating: 0, count: OpusPacketEncoder.maximumPacketByteCount)
@@ -37,6 +39,9 @@ public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         packetsPerPage = try settings.packetsPerPage()
         opus = try OpusPacketEncoder(bitrate: settings.bitrate, complexity: settings.complexity)
         pages = try OggPageWriter(serialNumber: serialNumber)
+        identificationHeader = Self.identificationHeader(
+            preSkip: opus.lookahead * Self.granulesPerFrame)
+        commentHeader = Self.commentHeader()
         frames.reserveCapacity(OpusPacketEncoder.framesPerPacket)
     }
 
@@ -88,10 +93,13 @@ public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         let packets = (frames + pending) / OpusPacketEncoder.framesPerPacket + 1
         let segments = OpusPacketEncoder.maximumPacketByteCount / 255 + 1
         let page = OggPageWriter.pageHeaderByteCount + segments
-        let headers =
-            2 * OggPageWriter.pageHeaderByteCount + 2 + identificationHeader.count
+        return headersByteCount + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
+    }
+
+    /// Each header is on a page of its own, in one segment.
+    private var headersByteCount: Int {
+        2 * (OggPageWriter.pageHeaderByteCount + 1) + identificationHeader.count
             + commentHeader.count
-        return headers + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
     }
 
     /// Samples at 48 kHz that a decoder throws away at the start (RFC 7845 §4.2).
@@ -123,19 +131,19 @@ public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// RFC 7845 §5.1: magic, version 1, one channel, pre-skip, input rate, gain 0, mapping 0.
-    private var identificationHeader: [UInt8] {
-        Array("OpusHead".utf8) + [1, 1] + Self.littleEndian(UInt16(clamping: preSkip))
-            + Self.littleEndian(UInt32(16_000)) + [0, 0, 0]
+    private static func identificationHeader(preSkip: Int) -> [UInt8] {
+        Array("OpusHead".utf8) + [1, 1] + littleEndian(UInt16(clamping: preSkip))
+            + littleEndian(UInt32(16_000)) + [0, 0, 0]
     }
 
     /// RFC 7845 §5.2: magic, vendor, one comment.
-    private var commentHeader: [UInt8] {
+    private static func commentHeader() -> [UInt8] {
         let vendor = Array(OpusPacketEncoder.version.utf8)
         let comment = Array("ENCODER=utter".utf8)
         return Array("OpusTags".utf8)
-            + Self.littleEndian(UInt32(clamping: vendor.count)) + vendor
-            + Self.littleEndian(UInt32(1))
-            + Self.littleEndian(UInt32(clamping: comment.count)) + comment
+            + littleEndian(UInt32(clamping: vendor.count)) + vendor
+            + littleEndian(UInt32(1))
+            + littleEndian(UInt32(clamping: comment.count)) + comment
     }
 
     private static func littleEndian<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {

@@ -154,7 +154,9 @@ public final class Folder: Sendable {
         }
     }
 
-    /// Makes the names in this folder durable. Blocks on the disk.
+    /// Makes the names in this folder durable.
+    ///
+    /// Blocks on the disk.
     public func sync() throws(SystemError) {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
     }

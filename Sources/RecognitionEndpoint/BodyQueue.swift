@@ -63,12 +63,14 @@ final class BodyQueue: Sendable {
         }
     }
 
-    /// Says that the body is whole. From any thread.
+    /// Says that the body is whole; called from any thread.
     func finish() {
         end(.end)
     }
 
-    /// Gives the recognition up; what has not been taken is dropped. From any thread.
+    /// Gives the recognition up; what has not been taken is dropped.
+    ///
+    /// From any thread.
     func fail(_ failure: BodyFailure) {
         end(.failed(failure))
     }
@@ -85,7 +87,7 @@ final class BodyQueue: Sendable {
 
     // MARK: - The recogniser's thread
 
-    /// Waits for bytes or an end, and takes them. Blocks.
+    /// Waits for bytes or an end, and takes them; blocks.
     func take() -> Taken {
         while true {
             let (taken, waiter) = state.withLock { state in takeNow(&state) }

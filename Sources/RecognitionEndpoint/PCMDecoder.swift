@@ -21,6 +21,7 @@ struct PCMDecoder {
     ///   - format: rate and channels of the interleaved frames.
     ///   - byteCount: the length of all samples in bytes; nil when they go on to the end.
     ///   - isBigEndian: whether the bytes of each sample come in the other order.
+    /// - Throws: `BodyFailure.notAudio` when this rate or layout cannot be converted.
     init(
         _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int?, isBigEndian: Bool
     ) throws(BodyFailure) {

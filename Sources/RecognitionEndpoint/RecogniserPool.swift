@@ -41,14 +41,12 @@ final class RecogniserPool: Sendable {
     func begin(_ job: RecognitionJob) async throws(RecognitionEndpointError) -> Bool {
         switch reserve() {
         case .warm(let thread):
-            thread.work(at: job)
+            return thread.work(at: job)
         case .toStart(let number):
-            let thread = try await start(number: number)
-            thread.work(at: job)
+            return try await start(number: number).work(at: job)
         case .none:
             return false
         }
-        return true
     }
 
     /// Ends every recogniser after the job that it is at, and waits for that.

@@ -18,8 +18,10 @@ final class RecogniserThread: Sendable {
     ///
     /// - Parameters:
     ///   - number: what comes after `recognise-` in the thread's name.
+    ///   - model: what the decoder knows.
     ///   - onIdle: called on the thread after every job, and before the job's last event.
     ///   - onEnd: called when the thread ends, or could not be started.
+    /// - Returns: the thread, idle, with its model loaded.
     /// - Throws: `RecognitionEndpointError` when the model cannot be used or there is no thread.
     static func start(
         number: Int, model: PreparedModel,
@@ -57,13 +59,20 @@ final class RecogniserThread: Sendable {
         self.wakeup = wakeup
     }
 
-    /// Hands work over; only to a thread that is idle. From any thread.
-    func work(at job: RecognitionJob) {
-        state.withLock { $0.job = job }
+    /// Hands work over, from any thread; only to a thread that is idle.
+    ///
+    /// - Returns: false when the thread was told to stop.
+    func work(at job: RecognitionJob) -> Bool {
+        let isTaken = state.withLock { state in
+            guard !state.isStopping else { return false }
+            state.job = job
+            return true
+        }
         wakeup.signal()
+        return isTaken
     }
 
-    /// Ends the thread when it has done its work. From any thread.
+    /// Ends the thread when it has done its work; called from any thread.
     func stop() {
         state.withLock { $0.isStopping = true }
         wakeup.signal()
@@ -97,7 +106,7 @@ final class RecogniserThread: Sendable {
         }
     }
 
-    /// Waits for work. Blocks; called on the thread.
+    /// Waits for work; blocks, called on the thread.
     ///
     /// - Returns: nil when the thread is to end.
     private func nextJob() -> RecognitionJob? {

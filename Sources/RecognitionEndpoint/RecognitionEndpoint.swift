@@ -88,7 +88,9 @@ public final class RecognitionEndpoint: Sendable {
         if let failure { throw translated(failure) }
     }
 
-    /// Ends `run` gracefully; without effect when it has ended. From any thread.
+    /// Lets the work that runs finish and ends `run`; without effect when it has ended.
+    ///
+    /// From any thread; returns at once.
     public func shutdown() {
         let group: ServiceGroup? = state.withLock { state in
             switch state {
@@ -136,7 +138,9 @@ public final class RecognitionEndpoint: Sendable {
             idleTimeout: TimeAmount(configuration.idleTimeout), httpDecoderConfiguration: decoder)
         let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
             configuration: ServerConfiguration(
-                address: .hostname(configuration.host, port: configuration.port)),
+                address: .hostname(configuration.host, port: configuration.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    Self.maximumConnectionCount)),
             eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger,
             responder: { [configuration, pool] request, writer, channel in
                 try await RecognitionExchange(
@@ -148,6 +152,9 @@ public final class RecognitionEndpoint: Sendable {
         services.maximumGracefulShutdownDuration = configuration.shutdownGracePeriod
         return ServiceGroup(configuration: services)
     }
+
+    /// Beyond it, connections wait to be accepted.
+    private static let maximumConnectionCount = 256
 
     private func translated(_ error: any Error) -> RecognitionEndpointError {
         guard let error = error as? IOError else { return .serverFailed(reason: "\(error)") }

@@ -25,7 +25,7 @@ final class RecognitionEvents: Sendable {
 
     private let state = Mutex(State())
 
-    /// Hands an event over. Never blocks; called on the recogniser's thread.
+    /// Hands an event over; never blocks, called on the recogniser's thread.
     func post(_ event: Event) {
         let waiter = state.withLock { state in
             if let waiter = state.waiter.take() { return Optional(waiter) }
@@ -38,7 +38,7 @@ final class RecognitionEvents: Sendable {
         waiter?.resume(returning: event)
     }
 
-    /// Waits for the next event; not to be called again after the last one. One task calls.
+    /// Waits for the next event; called by one task, and not again after the last event.
     func next() async -> Event {
         await withCheckedContinuation { continuation in
             let event: Event? = state.withLock { state in

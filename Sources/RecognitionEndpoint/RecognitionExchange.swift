@@ -56,11 +56,12 @@ struct RecognitionExchange: Sendable {
         let isHead = request.method == .head
         let body = isHead ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: text))
         try await writer.write(response: head, body: body)
-        try await takeBody()
     }
 
     /// Answers before anything of the body was read.
-    @concurrent private func refuse(_ refusal: Refusal, _ writer: consuming ResponseWriter) async throws {
+    @concurrent private func refuse(
+        _ refusal: Refusal, _ writer: consuming ResponseWriter
+    ) async throws {
         let hasBody =
             request.headers[.transferEncoding] != nil
             || request.headers[.contentLength].map { $0 != "0" } == true
@@ -68,12 +69,8 @@ struct RecognitionExchange: Sendable {
         guard hasBody else { return }
         let deadline = await connection.linger()
         defer { deadline.cancel() }
-        try await takeBody()
-        throw Connection.End()
-    }
-
-    @concurrent private func takeBody() async throws {
         for try await _ in request.body {}
+        throw Connection.End()
     }
 
     // MARK: - Recognition
@@ -102,15 +99,16 @@ struct RecognitionExchange: Sendable {
             case .final(let recognition):
                 try await answer.finish(recognition)
                 return try await uploaded
-            case .failed(.brokenOff):
-                // The connection's own error says how to end it.
+            case .failed(.brokenOff) where !answer.hasBegun:
+                // For what is not HTTP, the server has an answer of its own.
                 try await uploaded
                 throw Connection.End()
             case .failed(let failure):
                 try await answer.fail(failure)
                 let deadline = await connection.linger()
                 defer { deadline.cancel() }
-                try await uploaded
+                // The answer has gone out, so an error cannot be answered any more.
+                try? await uploaded
                 throw Connection.End()
             }
         }

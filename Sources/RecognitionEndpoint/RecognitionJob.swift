@@ -20,7 +20,7 @@ final class RecognitionJob: Sendable {
         body = try BodyQueue()
     }
 
-    /// Does the work. Blocks until the body's end; called on the recogniser's thread.
+    /// Does the work; blocks until the body's end, called on the recogniser's thread.
     ///
     /// - Returns: the last event, which the thread posts when it is free again.
     func run(_ recogniser: inout SpeechRecogniser) -> RecognitionEvents.Event {

@@ -37,6 +37,7 @@ struct SpeechRecogniser: ~Copyable {
     /// - Parameters:
     ///   - samples: 16 kHz, mono, any count.
     ///   - onPartial: called whenever the text has changed.
+    /// - Throws: `Failure`.
     mutating func process(
         _ samples: Span<Int16>, onPartial: (PartialRecognition) -> Void
     ) throws(Failure) {

@@ -14,12 +14,18 @@ struct StreamedAnswer: ~Copyable {
 
     /// Prepares an answer of which nothing has been sent.
     ///
-    /// - Parameter delay: how long the head is held back.
+    /// - Parameters:
+    ///   - writer: what the answer is written to.
+    ///   - format: the form of the text.
+    ///   - delay: how long the head is held back.
     init(_ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?) {
         unused = consume writer
         self.format = format
         self.delay = delay
     }
+
+    /// Whether the head has been sent.
+    var hasBegun: Bool { begun != nil }
 
     /// Writes the text so far, when the format has a place for it.
     @concurrent mutating func write(_ partial: PartialRecognition) async throws {

@@ -54,16 +54,22 @@ public final class Journal: Sendable {
         sealed.store(true, ordering: .releasing)
     }
 
-    /// Bytes that can be read. Grows until the journal is sealed. From any thread.
+    /// Bytes that can be read.
+    ///
+    /// Grows until the journal is sealed. From any thread.
     public var byteCount: Int {
         // acquiring: partner of the release in `append`.
         written.load(ordering: .acquiring)
     }
 
-    /// Bytes that a power cut leaves on the disk. From any thread.
+    /// Bytes that a power cut leaves on the disk.
+    ///
+    /// From any thread.
     public var durableByteCount: Int { durable.load(ordering: .relaxed) }
 
-    /// Whether no more bytes will come. Once true, `byteCount` is final. From any thread.
+    /// Whether no more bytes will come.
+    ///
+    /// Once true, `byteCount` is final. From any thread.
     public var isSealed: Bool {
         // acquiring: partner of the release in `seal`.
         sealed.load(ordering: .acquiring)
@@ -82,7 +88,9 @@ public final class Journal: Sendable {
         case end
     }
 
-    /// Reads from an offset. From any thread; does not wait for bytes.
+    /// Reads from an offset.
+    ///
+    /// From any thread; does not wait for bytes.
     ///
     /// - Parameters:
     ///   - offset: in bytes from the start.
@@ -111,7 +119,9 @@ public final class Journal: Sendable {
 
     // MARK: - The journal thread
 
-    /// Appends bytes; when the disk refuses, in memory. Called on the journal thread.
+    /// Appends bytes; when the disk refuses, in memory.
+    ///
+    /// Called on the journal thread.
     ///
     /// - Throws: `SystemError` when not even memory is left.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
@@ -129,7 +139,9 @@ public final class Journal: Sendable {
         written.store(offset + bytes.count, ordering: .releasing)
     }
 
-    /// Says that no more bytes will come. Called on the journal thread.
+    /// Says that no more bytes will come.
+    ///
+    /// Called on the journal thread.
     func seal() {
         if hasFailedSync.load(ordering: .relaxed) {
             // Without memory, the disk's own copy is all that there is to read.
@@ -171,7 +183,9 @@ public final class Journal: Sendable {
 
     // MARK: - The sync thread
 
-    /// Makes everything on the disk durable. Called on the sync thread; blocks on the disk.
+    /// Makes everything on the disk durable.
+    ///
+    /// Called on the sync thread; blocks on the disk.
     ///
     /// - Parameter call: makes a descriptor's bytes durable and returns 0, or -1 and `errno`.
     func sync(using call: (Int32) -> Int32 = fdatasync) {

@@ -75,7 +75,9 @@ public final class TakeFolder: Sendable {
         let version: Int
     }
 
-    /// Removes the audio and makes that durable. Blocks on the disk.
+    /// Removes the audio and makes that durable.
+    ///
+    /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
         try folder.removeFile(fileName)
         try folder.sync()

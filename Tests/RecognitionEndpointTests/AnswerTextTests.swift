@@ -11,8 +11,8 @@ import Testing
         words: [RecognisedWord(text: "go", start: 0.1, end: 1, probability: 0.99999)])
 
     @Test func aFinalTextInEachForm() {
-        let fields =
-            #""text":"go \"on\"","duration":2.79,"words":[{"word":"go","start":0.1,"end":1,"probability":1}]"#
+        let words = #"[{"word":"go","start":0.1,"end":1,"probability":1}]"#
+        let fields = #""text":"go \"on\"","duration":2.79,"words":"# + words
         #expect(AnswerFormat.lines.final(recognition) == "{\"type\":\"final\",\(fields)}\n")
         #expect(AnswerFormat.object.final(recognition) == "{\(fields)}\n")
         #expect(AnswerFormat.text.final(recognition) == "go \"on\"\n")

@@ -11,8 +11,8 @@ import Testing
 
     @Test func everyItemIsRead() throws {
         let plan = try FaultPlan(
-            parsing:
-                "status=429 after=32000 retry-after=5 stop-reading stall=3s delay=20ms truncate-answer"
+            parsing: "status=429 after=32000 retry-after=5 stop-reading stall=3s delay=20ms "
+                + "truncate-answer"
         )
         #expect(plan.byteCount == 32_000)
         #expect(plan.stall == .seconds(3))

@@ -11,6 +11,7 @@ import Testing
     ) async throws {
         try await TestEndpoint.run {
             $0.allowsFaults = true
+            $0.shutdownGracePeriod = .milliseconds(500)
         } _: { port, _ in
             try await onThread {
                 let client = try RawClient(port: port)
@@ -40,6 +41,13 @@ import Testing
             let answer = try client.readAnswer()
             #expect(answer.head.status == 500)
             #expect(answer.head.fields["connection"] == nil)
+        }
+    }
+
+    @Test func anAnswerAfterWhichNothingIsReadAnyMore() async throws {
+        try await run("status=429 after=10 stop-reading") { client in
+            try client.sendChunk([UInt8](repeating: 0, count: 10))
+            #expect(try client.readAnswer().head.status == 429)
         }
     }
 

@@ -13,7 +13,7 @@
 //
 // A card is a folder (the argument DIR) with two files:
 //   card   its properties, a "name value value ..." a line: rates, channels, formats, periods,
-//          period_bytes, buffer_bytes, always_stops, content, loop
+//          period_bytes, buffer_bytes, always_stops, chunk, content, loop
 //   state  64 native 64-bit words, mapped: words 0-31 are the card's account of what it did,
 //          words 32-63 are commands of the test; enum word below
 #include <alsa/asoundlib.h>
@@ -73,6 +73,7 @@ struct card {
     int timer_fd;
     int always_stops;
     int loop;
+    uint64_t chunk;           // frames by which the position moves, like a sound server's; 0: 1
     const int16_t *content;
     uint64_t content_frames;
 
@@ -97,6 +98,17 @@ static uint64_t now_ns(void) {
 
 static uint64_t frames_now(const struct card *card) {
     return (now_ns() - card->t0) * card->io.rate / 1000000000ull;
+}
+
+// The frames in the ring by now, as the driver may know them.
+static uint64_t ring_now(const struct card *card) {
+    uint64_t frames = frames_now(card) - card->base;
+    return card->chunk ? frames / card->chunk * card->chunk : frames;
+}
+
+// The frames between two interrupts.
+static uint64_t stride(const struct card *card) {
+    return card->chunk ? card->chunk : card->io.period_size;
 }
 
 // The moment when the driver can hand over `frames` frames.
@@ -124,10 +136,10 @@ static int16_t sample(const struct card *card, uint64_t index, unsigned channel)
 static void arm(struct card *card, uint64_t appl) {
     struct itimerspec when = {{0, 0}, {0, 0}};
     if (card->running && !card->state[MUTE_CLOCK]) {
-        uint64_t need = appl + card->avail_min, period = card->io.period_size;
+        uint64_t need = appl + card->avail_min, step = stride(card);
         uint64_t at = 1;
         if (card->seen < need)
-            at = captured_at(card, card->base + (need + period - 1) / period * period);
+            at = captured_at(card, card->base + (need + step - 1) / step * step);
         when.it_value.tv_sec = (time_t)(at / 1000000000ull);
         when.it_value.tv_nsec = (long)(at % 1000000000ull);
     } else if (card->gone || card->suspended) {
@@ -137,8 +149,8 @@ static void arm(struct card *card, uint64_t appl) {
 }
 
 static void freeze(struct card *card) {
-    uint64_t frames = frames_now(card);
-    if (frames > card->base + card->seen) card->seen = frames - card->base;
+    uint64_t frames = ring_now(card);
+    if (frames > card->seen) card->seen = frames;
     card->state[CAPTURED] = card->base + card->seen;
     card->running = 0;
 }
@@ -165,8 +177,8 @@ static snd_pcm_sframes_t card_pointer(snd_pcm_ioplug_t *io) {
     card->appl = io->appl_ptr;
     obey(card);
     if (card->running && !card->state[MUTE_CLOCK]) {
-        uint64_t frames = frames_now(card);
-        if (frames > card->base + card->seen) card->seen = frames - card->base;
+        uint64_t frames = ring_now(card);
+        if (frames > card->seen) card->seen = frames;
         card->state[CAPTURED] = card->base + card->seen;
         snd_pcm_uframes_t stop =
             card->always_stops ? io->buffer_size : card->stop_threshold;
@@ -212,7 +224,7 @@ static int card_prepare(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
     obey(card);
     if (card->gone) return -ENODEV;
-    if (card->suspended) card->unread_from = card->base + card->appl + 1;
+    if (card->suspended || card->running) card->unread_from = card->base + card->appl + 1;
     card->suspended = 0;
     card->running = 0;
     card->seen = 0;
@@ -282,7 +294,7 @@ static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *descriptors, u
     } else if (!card->running) {
         *revents = POLLERR;
     } else if (!card->state[MUTE_CLOCK]) {
-        uint64_t interrupted = (frames_now(card) - card->base) / io->period_size * io->period_size;
+        uint64_t interrupted = ring_now(card) / stride(card) * stride(card);
         if (interrupted > card->seen) card->seen = interrupted;
         if (card->seen - io->appl_ptr >= card->avail_min) *revents = POLLIN;
     }
@@ -339,7 +351,9 @@ static const snd_pcm_ioplug_callback_t callbacks = {
 
 static void read_range(char *rest, struct range *range, int formats) {
     range->count = 0;
-    for (char *word = strtok(rest, " \n"); word && range->count < LIST; word = strtok(NULL, " \n"))
+    char *left;
+    for (char *word = strtok_r(rest, " \n", &left); word && range->count < LIST;
+         word = strtok_r(NULL, " \n", &left))
         range->values[range->count++] =
             formats ? (unsigned)snd_pcm_format_value(word) : (unsigned)strtoul(word, NULL, 10);
 }
@@ -378,6 +392,7 @@ static int constrain(struct card *card, const char *folder) {
         if (!strcmp(line, "period_bytes")) read_range(rest, &period_bytes, 0);
         if (!strcmp(line, "buffer_bytes")) read_range(rest, &buffer_bytes, 0);
         if (!strcmp(line, "always_stops")) card->always_stops = atoi(rest);
+        if (!strcmp(line, "chunk")) card->chunk = strtoul(rest, NULL, 10);
         if (!strcmp(line, "loop")) card->loop = atoi(rest);
         if (!strcmp(line, "content")) {
             rest[strcspn(rest, "\n")] = 0;

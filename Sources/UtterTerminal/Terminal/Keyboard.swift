@@ -37,7 +37,11 @@ struct Keyboard: Sendable {
 
     /// What one read found.
     enum Found {
-        case line, nothing, closed
+        case line, nothing
+        /// Ctrl-D on a terminal, which ends a recording as Enter does.
+        case end
+        /// There will never be anything more.
+        case closed
     }
 
     /// Reads what is there; called when the descriptor is ready.
@@ -45,7 +49,7 @@ struct Keyboard: Sendable {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
-        if count == 0 { return .closed }
+        if count == 0 { return isatty(descriptor) == 1 ? .end : .closed }
         return bytes[..<count].contains(0x0A) ? .line : .nothing
     }
 }

@@ -26,6 +26,8 @@ public struct VirtualCard: Sendable {
     public var bufferBytes: ClosedRange<Int> = 256...4_000_000
     /// Whether it stops at an overrun even when told not to, as some plug-ins do.
     public var alwaysStops = false
+    /// By how many frames its position moves at a time; a sound server's moves by its quantum.
+    public var chunk = 1
     /// What it captures.
     public var content = Content.numbered
 
@@ -63,7 +65,7 @@ public struct VirtualCard: Sendable {
             "rates \(list(rates))", "channels \(list(channels))",
             "formats \(formats.joined(separator: " "))", "periods \(range(periods))",
             "period_bytes \(range(periodBytes))", "buffer_bytes \(range(bufferBytes))",
-            "always_stops \(alwaysStops ? 1 : 0)",
+            "always_stops \(alwaysStops ? 1 : 0)", "chunk \(chunk > 1 ? chunk : 0)",
         ]
         switch content {
         case .numbered: break

@@ -14,23 +14,29 @@ public struct VirtualCardAccount: Sendable {
 
     private subscript(word: Word) -> Int { Int(words[word.rawValue]) }
 
-    /// How often the card was opened, and closed.
+    /// How often the card was opened.
     public var opens: Int { self[.opens] }
+    /// How often the card was closed.
     public var closes: Int { self[.closes] }
     /// How often it was started.
     public var starts: Int { self[.starts] }
     /// The start of frame 0 by `CLOCK_MONOTONIC`, in ns.
     public var firstFrameAt: Int { self[.firstFrame] }
-    /// What was agreed on: Hz, channels, frames.
+    /// The rate agreed on, in Hz.
     public var rate: Int { self[.rate] }
+    /// The number of channels agreed on.
     public var channels: Int { self[.channels] }
+    /// The period agreed on, in frames.
     public var period: Int { self[.period] }
+    /// The length of the ring agreed on, in frames.
     public var buffer: Int { self[.buffer] }
+    /// Frames that must wait before it calls its reader.
     public var availMin: Int { self[.availMin] }
     /// Frames since the first start that its driver has seen.
     public var captured: Int { self[.captured] }
-    /// Overruns that stopped it, and the frames lost until it was started again.
+    /// Overruns that stopped it.
     public var stops: Int { self[.stops] }
+    /// Frames lost by overruns that stopped it, and by suspending it, until it was started again.
     public var lost: Int { self[.lost] }
     /// Frames that were read after newer ones had overwritten them.
     public var stale: Int { self[.stale] }

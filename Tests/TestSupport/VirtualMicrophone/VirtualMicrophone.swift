@@ -103,6 +103,7 @@ public final class VirtualMicrophone: Sendable {
 
 /// Why there is no virtual microphone.
 public struct VirtualMicrophoneError: Error, CustomStringConvertible {
+    /// What is missing.
     public let description: String
 
     init(_ description: String) { self.description = description }

@@ -50,6 +50,7 @@ final class VirtualMicrophoneDriver: Sendable {
     /// An ALSA configuration with the virtual microphones and nothing else.
     ///
     /// - Parameter defaultFolder: the card that "uttermic" and "default" mean, if any.
+    /// - Returns: the text of an asound.conf.
     func configuration(defaultFolder: String?) -> String {
         let byDefault = """
             pcm.default {
@@ -75,7 +76,7 @@ final class VirtualMicrophoneDriver: Sendable {
             }
             pcm.null { type null hint { show on description "Nothing" } }
             namehint.pcm [
-                "headset:CARD=Nowhere|DESCHeadset\nof nobody|IOIDInput"
+                "headset:CARD=Nowhere|Headset\nof nobody|IOIDInput"
                 "speakers|Loud|IOIDOutput"
             ]
             \(defaultFolder == nil ? "" : byDefault)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+# What it takes is the Swift toolchain and make; each target installs the Debian packages it misses.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build install uninstall lint format layers asan tsan bench clean check hooks
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: build ## Build, then watch a recorded voice become text while it is being sent
+	@"$$(swift build -c release --show-bin-path)/utter" demo
+
+test: ## Build and run all tests
+	@scripts/test.sh
+
+build: ## Build both programs for release, with the Swift runtime inside
+	@scripts/build.sh
+
+install: build ## Install below PREFIX (/usr/local), in DESTDIR if given
+	@scripts/install.sh install "$(DESTDIR)" "$(PREFIX)"
+
+uninstall: ## Remove what install has put there
+	@scripts/install.sh uninstall "$(DESTDIR)" "$(PREFIX)"
+
+lint: ## Check the formatting, the layers and the scripts
+	@scripts/lint.sh
+
+format: ## Format all Swift files
+	swift format --in-place --parallel -r Sources Tests Package.swift
+
+layers: ## Check the rules that the compiler does not know
+	@scripts/check-layers.sh
+
+asan: ## Run all tests with the address sanitizer
+	@scripts/test.sh address
+
+tsan: ## Run all tests with the thread sanitizer, optimised
+	@scripts/test.sh thread
+
+bench: ## Run the benchmarks
+	@scripts/install-packages.sh build && swift run -c release --package-path Benchmarks
+
+clean: ## Remove all build products
+	rm -rf .build .build-asan .build-tsan Benchmarks/.build
+
+check: lint test ## What a change must pass: lint and test
+
+hooks: ## Let git check each commit
+	git config core.hooksPath scripts/git-hooks

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+
+/// A pipe whose writing end a test holds; what is written must fit into the kernel's 64 KiB.
+final class TestPipe {
+    let readEnd: Int32
+    private var writeEnd: Int32
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw SystemError.last("pipe") }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        // A test that writes too much fails instead of hanging.
+        _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
+    }
+
+    convenience init(_ bytes: [UInt8]) throws {
+        try self.init()
+        try write(bytes)
+        closeWriteEnd()
+    }
+
+    deinit {
+        closeWriteEnd()
+        close(readEnd)
+    }
+
+    func write(_ bytes: [UInt8]) throws {
+        let count = try retryingInterrupts("write") { Glibc.write(writeEnd, bytes, bytes.count) }
+        guard count == bytes.count else { throw SystemError(call: "write", code: ENOSPC) }
+    }
+
+    func closeWriteEnd() {
+        if writeEnd >= 0 { close(writeEnd) }
+        writeEnd = -1
+    }
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Checks the rules of our code that the compiler does not know; CONTRIBUTING.md lists them.
+# check-layers.sh [FILE…]: all Swift files of Sources and Tests, or those given.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+allowlist=scripts/unchecked-allowlist
+if [ $# -gt 0 ]; then
+    files=("$@")
+else
+    mapfile -t files < <(find Sources Tests -name '*.swift' -type f | sort)
+fi
+
+findings=$(
+    awk -v allowlist="$allowlist" '
+        BEGIN {
+            while ((getline line < allowlist) > 0)
+                if (line ~ /^[^#].*: ./) allowed[substr(line, 1, index(line, ":") - 1)] = 1
+        }
+
+        function say(what) { printf "%s:%d: %s\n", FILENAME, FNR, what }
+
+        # What is left of a line without comments and the insides of strings.
+        function code(text) {
+            gsub(/\\"/, "", text)
+            gsub(/"[^"]*"/, "\"\"", text)
+            sub(/\/\/.*/, "", text)
+            return text
+        }
+
+        FNR == 1 {
+            shipped = FILENAME ~ /^Sources\//
+            split(FILENAME, parts, "/")
+            target = parts[2]
+            command = target == "UtterCLI" || target == "UtterEndpointCLI"
+            previous = ""
+            quoted = 0
+        }
+        FNR == 401 { say("the file has more than 400 lines") }
+
+        {
+            # A string over several lines is text, not code.
+            marks = gsub(/"""/, "\"\"\"")
+            inside = quoted
+            if (marks % 2) quoted = !quoted
+            if (inside) { previous = $0; next }
+            text = code($0)
+        }
+        text ~ /try\?/ && $0 !~ /\/\// && previous !~ /^[ \t]*\/\// {
+            say("try? without a comment that says why the error does not matter")
+        }
+        text ~ /try!|[ \t]as![ \t]|(^|[^A-Za-z0-9_.])fatalError\(/ {
+            say("try!, as! and fatalError have no place here")
+        }
+        text ~ /@unchecked|nonisolated\(unsafe\)/ && !(FILENAME in allowed) {
+            say("@unchecked and nonisolated(unsafe) need a reason in " allowlist)
+        }
+        shipped && !command && text ~ /(^|[^A-Za-z0-9_.])(print|debugPrint)\(/ \
+            && text !~ /func print\(/ {
+            say("a library does not print")
+        }
+        shipped && !command && text ~ /^[a-z@_ ]*import ([a-z]+ )?Foundation([^A-Za-z]|$)/ {
+            say("no library imports Foundation; FoundationEssentials may do in some")
+        }
+        shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
+            && target !~ /^(SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterTerminal)$/ {
+            say("FoundationEssentials is not for this module")
+        }
+        { previous = $0 }
+    ' "${files[@]}"
+
+    # A C library is fenced in by one target.
+    for folder in Sources/C*/; do
+        library=$(basename "$folder")
+        importers=$(grep -rlE "^[a-z@_ ]*import ([a-z]+ )?$library([^A-Za-z]|$)" \
+            --include='*.swift' Sources | cut -d / -f 2 | sort -u || true)
+        if [ "$(wc -w <<<"$importers")" -gt 1 ]; then
+            echo "Sources/$library: imported by more than one target: ${importers//$'\n'/, }"
+        fi
+    done
+
+    # A reason that nobody needs any more is removed with its cause.
+    { grep -vE '^(#|$)' "$allowlist" || true; } | while IFS=: read -r path reason; do
+        if [ -z "${reason// /}" ]; then
+            echo "$allowlist: '$path' has no reason"
+        elif ! grep -qE '@unchecked|nonisolated\(unsafe\)' "$path" 2>/dev/null; then
+            echo "$allowlist: '$path' does not need its line"
+        fi
+    done
+)
+
+[ -z "$findings" ] && exit 0
+printf '%s\n' "$findings"
+exit 1

@@ -1,0 +1,120 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Installs the Debian packages that are missing: install-packages.sh [runtime|build|test]
+# UTTER_PACKAGES=skip leaves that to somebody else, for machines that are not Debian.
+set -euo pipefail
+export LC_ALL=C
+
+# Names and what each is for. "a|b" is one library under the names of two Debian releases.
+runtime_packages='
+libasound2t64|libasound2     reads the microphone (ALSA)
+libcurl4t64|libcurl4         sends the recording over HTTP and TLS
+libopus0                     compresses speech
+libogg0                      wraps the compressed speech into pages
+libsamplerate0               converts other sample rates to 16 kHz
+libssl3t64|libssl3           computes the SHA-256 of a recording
+libpocketsphinx3             recognises speech in utter-endpoint
+pocketsphinx-en-us           the English model that it recognises with
+ca-certificates              whom to trust in TLS'
+build_packages='
+libasound2-dev               reads the microphone (ALSA)
+libcurl4-openssl-dev         sends the recording over HTTP and TLS
+libopus-dev                  compresses speech
+libogg-dev                   wraps the compressed speech into pages
+libsamplerate0-dev           converts other sample rates to 16 kHz
+libssl-dev                   computes the SHA-256 of a recording
+libpocketsphinx-dev          recognises speech in utter-endpoint
+pocketsphinx-en-us           the English model that it recognises with
+ca-certificates              whom to trust in TLS
+pkg-config                   tells the compiler where the libraries are'
+test_packages="$build_packages
+make                         runs the targets of the Makefile
+sox                          makes recordings to compare with
+opus-tools                   judges our Ogg Opus files
+ffmpeg                       judges them, and makes odd recordings
+strace                       shows what reaches the disk, and when
+gcc                          builds the virtual microphone
+libc6-dev                    builds the virtual microphone
+procps                       shows threads and memory
+curl                         a second client to compare with"
+
+say() { printf 'utter: %s\n' "$*" >&2; }
+
+cannot() {
+    say "error: $1"
+    say "hint: $2"
+    exit 1
+}
+
+is_installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Prints the lines of the list on standard input that are not installed.
+missing_lines() {
+    local names reason name
+    while read -r names reason; do
+        [ -n "$names" ] || continue
+        for name in ${names//|/ }; do
+            is_installed "$name" && continue 2
+        done
+        printf '%s %s\n' "$names" "$reason"
+    done
+}
+
+# Prints the first of the alternative names that this release of Debian has.
+known_name() {
+    local name
+    for name in ${1//|/ }; do
+        if apt-cache policy "$name" 2>/dev/null | grep 'Candidate: [^(]' >/dev/null; then
+            printf '%s\n' "$name"
+            return
+        fi
+    done
+    return 1
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@" >&2
+}
+
+case "${1:-build}" in
+    runtime) wanted=$runtime_packages ;;
+    build) wanted=$build_packages ;;
+    test) wanted=$test_packages ;;
+    *) cannot "there is no list '$1'" "say runtime, build or test" ;;
+esac
+
+[ "${UTTER_PACKAGES:-}" = skip ] && exit 0
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    cannot "this system has no apt-get, so the packages cannot be installed" \
+        "install what scripts/install-packages.sh lists, then set UTTER_PACKAGES=skip"
+fi
+
+missing=$(missing_lines <<<"$wanted")
+[ -n "$missing" ] || exit 0
+
+say "these Debian packages are missing:"
+while read -r names reason; do
+    printf '  %-22s %s\n' "${names##*|}" "$reason" >&2
+done <<<"$missing"
+
+if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    cannot "installing them takes root, and there is no sudo" \
+        "as root, run scripts/install-packages.sh ${1:-build}"
+fi
+
+say "updating the package lists and installing"
+apt update || cannot "apt-get update failed" "look at the lines above; is there a network?"
+names=()
+while read -r alternatives _; do
+    name=$(known_name "$alternatives") \
+        || cannot "no package source offers '$alternatives'" "look at /etc/apt/sources.list"
+    names+=("$name")
+done <<<"$missing"
+apt install --yes --no-install-recommends "${names[@]}" \
+    || cannot "apt-get install failed" "look at the lines above"

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs all tests: test.sh [address|thread] [options of swift test]
+# The last line is the runner's closing line; no test run at all is a failure too.
+# UTTER_STRICT=1 makes warnings and undeclared imports errors.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+scripts/install-packages.sh test
+
+# A crash must end a test, not leave the backtrace program holding our pipes.
+export SWIFT_BACKTRACE=enable=no
+
+# Many tests wait in real time, so a few run side by side; all at once would starve each other.
+options=(--disable-xctest --experimental-maximum-parallelization-width 4)
+flags=()
+log=.build/test.log
+
+case "${1:-}" in
+    address)
+        shift
+        # The leak check blames the test runtime itself.
+        export ASAN_OPTIONS=detect_leaks=0
+        flags=(--sanitize=address --scratch-path .build-asan)
+        log=.build-asan/test.log
+        ;;
+    thread)
+        shift
+        mkdir -p .build-tsan
+        # The sanitizer does not see the slow path of Synchronization.Mutex without this.
+        "$(dirname "$(readlink -f "$(command -v swift)")")/clang" -O2 \
+            -c scripts/tsan-mutex.c -o .build-tsan/tsan-mutex.o
+        export TSAN_OPTIONS="halt_on_error=0:exitcode=66 ${TSAN_OPTIONS:-}"
+        # Races in debug builds hide in the standard library, which is not instrumented.
+        flags=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path .build-tsan
+            -Xlinker "$PWD/.build-tsan/tsan-mutex.o")
+        log=.build-tsan/test.log
+        ;;
+esac
+if [ "${UTTER_STRICT:-}" = 1 ]; then
+    flags+=(-Xswiftc -warnings-as-errors --explicit-target-dependency-import-check error)
+fi
+
+swift build --build-tests "${flags[@]}"
+
+status=0
+swift test --skip-build "${flags[@]}" "${options[@]}" "$@" 2>&1 | tee "$log" || status=$?
+closing=$(grep -E 'Test run with [0-9]+ tests?' "$log" | tail -n 1 || true)
+if [ "$status" -ne 0 ]; then
+    echo "utter: error: swift test ended with status $status" >&2
+elif ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' <<<"$closing"; then
+    echo "utter: error: no test has run" >&2
+    status=1
+elif grep -q 'WARNING: ThreadSanitizer' "$log"; then
+    echo "utter: error: the thread sanitizer has found something" >&2
+    status=1
+fi
+[ -z "$closing" ] || printf '%s\n' "$closing"
+exit "$status"
