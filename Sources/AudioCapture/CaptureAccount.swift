@@ -21,7 +21,8 @@ public final class CaptureAccount: Sendable {
     /// Creates the account of a recording of an earlier run.
     ///
     /// - Parameters:
-    ///   - encodedFrames: all its frames, `gapFrames` of them silence in place of lost ones.
+    ///   - encodedFrames: all its frames.
+    ///   - gapFrames: those of them that are silence in place of lost ones.
     ///   - encodedBytes: the size of its audio.
     public init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
         addCaptured(encodedFrames - gapFrames)

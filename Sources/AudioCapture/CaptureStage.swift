@@ -52,10 +52,9 @@ public final class CaptureStage {
 
     /// Joins the parts of one take.
     ///
-    /// - Parameters:
-    ///   - producer: of an empty ring with room for what 200 ms can become at most.
-    ///   - onOpen: called once on the capture thread, with what the source delivers.
-    ///   - onEnd: called once on the capture thread, after the last byte went into the ring.
+    /// The ring is empty and has room for what 200 ms can become at most. `onOpen` and `onEnd` are
+    /// called once on the capture thread: with what the source delivers, and after the last byte
+    /// went into the ring.
     public init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
         plan: CapturePlan, control: CaptureControl, account: CaptureAccount,

@@ -36,6 +36,7 @@ public final class TransferLoop: Sendable {
     /// From any thread. The observer is kept until `transferDidEnd`.
     ///
     /// - Parameters:
+    ///   - request: what to send, and where to.
     ///   - pause: how long to wait before it begins, unless it is hurried.
     ///   - atLeast: how long to wait even then.
     ///   - observer: told what happens, on the transfer thread.

@@ -95,6 +95,7 @@ public final class Journal: Sendable {
     /// - Parameters:
     ///   - offset: in bytes from the start.
     ///   - buffer: receives at most its size; must not be empty.
+    /// - Returns: what stands at that offset, perhaps less than fits.
     /// - Throws: `SystemError` when the disk fails.
     public func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
@@ -167,8 +168,8 @@ public final class Journal: Sendable {
         var copied = offset
         var buffer = [UInt8](repeating: 0, count: min(end - offset, 1 << 16))
         while copied < end {
-            // What cannot be read any more is left where it is, for whoever asks for it.
             let found = unsafe buffer.withUnsafeMutableBytes { bytes in
+                // What cannot be read any more is left where it is, for whoever asks for it.
                 unsafe try? read(at: copied, into: bytes)
             }
             guard case .bytes(let count) = found else { break }

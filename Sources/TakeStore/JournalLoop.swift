@@ -28,9 +28,12 @@ public final class JournalLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Carries `ring` into a journal until the ring is finished and empty. From any thread.
+    /// Carries a ring into a journal until the ring is finished and empty.
+    ///
+    /// From any thread.
     ///
     /// - Parameters:
+    ///   - ring: the reading end.
     ///   - open: called once on the journal thread, makes the journal.
     ///   - onGrowth: called on the journal thread when the journal grew; must not block.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.

@@ -36,7 +36,9 @@ public final class TakeFolder: Sendable {
             path: folder.path + "/" + fileName)
     }
 
-    /// Replaces `take.json` atomically and durably. Blocks on the disk.
+    /// Replaces the manifest, `take.json`, atomically and durably.
+    ///
+    /// Blocks on the disk.
     public func save(_ manifest: TakeManifest) throws(SystemError) {
         let bytes: [UInt8]
         do {

@@ -67,8 +67,11 @@ struct Delivery {
     /// Decides after one transfer.
     ///
     /// - Parameters:
+    ///   - result: how the transfer ended.
     ///   - answer: nil when the answer was read as one; why it is none otherwise.
     ///   - message: the service's own words, from a refusal's body.
+    ///   - circumstances: what else is known.
+    /// - Returns: what to do.
     mutating func next(
         after result: TransferResult, answer: AnswerError?, message: String?,
         _ circumstances: Circumstances

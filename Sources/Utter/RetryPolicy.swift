@@ -59,6 +59,7 @@ public struct RetryPolicy: Sendable, Equatable {
     ///   - asked: what the service asks for (RFC 9110 §10.2.3), or zero; the caller waits for
     ///     it in any case.
     ///   - jitter: from 0 to 1; spreads the tries of many clients.
+    /// - Returns: the pause, or nil to give up.
     func pause(
         failures: Int, failuresAfterRelease: Int, isSpeaking: Bool, asked: Duration,
         jitter: Double
@@ -66,8 +67,7 @@ public struct RetryPolicy: Sendable, Equatable {
         if isSpeaking {
             guard firstPause > .zero else { return nil }
             let doublings = min(failures - 1, 20)
-            let pause = min(firstPause * (1 << doublings), longestPause)
-            return pause
+            return min(firstPause * (1 << doublings), longestPause)
         }
         guard failuresAfterRelease <= pausesAfterRelease.count, failuresAfterRelease > 0,
             asked <= longestRetryAfter

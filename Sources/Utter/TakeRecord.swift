@@ -20,9 +20,8 @@ final class TakeRecord: Sendable {
 
     /// Keeps the record of a take whose folder exists.
     ///
-    /// - Parameters:
-    ///   - isNew: whether this run records the take; only then is an empty one removed.
-    ///   - onFailure: called on the sync thread when the manifest cannot be written.
+    /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
+    /// `onFailure` is called on the sync thread when the manifest cannot be written.
     init(
         folder: TakeFolder, isNew: Bool, store: TakeStore, sync: SyncLoop,
         manifest: TakeManifest, onFailure: @escaping @Sendable (SystemError) -> Void

@@ -46,7 +46,7 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// - Parameter account: what an earlier run has recorded; nothing for a new take.
+    /// The account is that of what an earlier run has recorded; empty for a new take.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount()
@@ -330,9 +330,8 @@ extension TakeRun {
 
     /// Decides what follows a transfer.
     ///
-    /// - Parameters:
-    ///   - answer: why the body is no answer, or nil.
-    ///   - message: the service's own words about a refusal, or nil.
+    /// `answer` says why the body is no answer, `message` is the service's own words about a
+    /// refusal; nil is neither.
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {

@@ -17,7 +17,7 @@ package struct CommandFailure: Error {
 
     /// A description of the service that cannot be used; a key is a matter of configuration.
     ///
-    /// - Parameter option: what the person wrote it behind, such as "--to".
+    /// The option is what the person wrote it behind, such as "--to".
     package init(_ error: ServiceError, in option: String) {
         var status = ExitStatus.usage
         if case .invalidCredential = error { status = .configuration }

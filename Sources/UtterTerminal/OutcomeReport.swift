@@ -59,7 +59,7 @@ package struct OutcomeReport: Encodable {
 
     /// Reports a take.
     ///
-    /// - Parameter isKept: whether its audio stays on the disk.
+    /// Its audio stays on the disk if `isKept`.
     package init(_ outcome: TakeOutcome, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         id = outcome.id.text

@@ -24,8 +24,7 @@ package struct TakeSession {
 
     /// Prepares to run takes.
     ///
-    /// - Parameter keepsAudio: whether the audio stays on the disk after its transcript was
-    ///   printed.
+    /// The audio stays on the disk after its transcript was printed if `keepsAudio`.
     init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
         self.pipeline = pipeline
         self.signals = signals
@@ -68,7 +67,7 @@ package struct TakeSession {
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
-        guard print(outcome, status) else { return .localIO }
+        guard didPrint(outcome, status) else { return .localIO }
         tell(outcome)
         if !isKept(outcome) { take.release() }
         return status
@@ -104,7 +103,7 @@ package struct TakeSession {
     /// Prints the transcript, or the object of `--json`.
     ///
     /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func print(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
+    private func didPrint(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
         let text: String
         if output.json {
             text = OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json
