@@ -28,6 +28,7 @@ package final class Signals: Sendable {
 
     private let state = Mutex(State())
     private let keyboard: Keyboard?
+    private let echoedLines = Atomic(0)
 
     /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
     package static func block() {
@@ -80,6 +81,9 @@ package final class Signals: Sendable {
     /// Whether anybody can press Enter.
     package var hasKeyboard: Bool { keyboard != nil }
 
+    /// The line feeds that typing has put on the screen since this was asked last.
+    func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
+
     /// Gives every request to `handler`, on the thread of the signals; those that have come
     /// before are given at once, on the calling thread. Called once.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
@@ -117,7 +121,9 @@ package final class Signals: Sendable {
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
             switch present.read() {
-            case .line: ask(.stop)
+            case .line:
+                if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
+                ask(.stop)
             case .nothing: break
             case .end:
                 ask(.stop)
