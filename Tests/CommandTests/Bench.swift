@@ -49,7 +49,7 @@ final class Bench: Sendable {
     }
 
     /// Starts a line of shell in which `$0` is `utter`.
-    func startShell(_ script: String, _ arguments: String...) throws -> CommandRun {
+    func startShell(_ script: String, _ arguments: [String]) throws -> CommandRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
