@@ -32,6 +32,7 @@ package final class Signals: Sendable {
 
     /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
     package static func block() {
+        _ = inherited
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
         _ = signal(SIGPIPE, SIG_IGN)
@@ -42,10 +43,11 @@ package final class Signals: Sendable {
         for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
-    /// Undoes `block`, for a program that is about to be executed in place of this one.
+    /// Undoes `block` on this thread, for a program that is about to be executed in place of
+    /// this one, or for a wait in which nothing can be lost.
     package static func unblock() {
-        var mask = set
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        var mask = inherited
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         _ = signal(SIGPIPE, SIG_DFL)
         _ = signal(SIGXFSZ, SIG_DFL)
     }
@@ -58,6 +60,13 @@ package final class Signals: Sendable {
             unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         if !isIgnored { _ = signal(SIGHUP, SIG_DFL) }
         return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
+    }()
+
+    /// What was blocked when the program began.
+    private static let inherited: sigset_t = {
+        var mask = sigset_t()
+        _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+        return mask
     }()
 
     private static var set: sigset_t {
