@@ -6,6 +6,8 @@ import TestSupport
 final class Bench: Sendable {
     let folder: TemporaryFolder
     private let environment: [String: String]
+    /// Held, because they go with their last reference.
+    private let company: (RecordingServer?, VirtualMicrophone?)
 
     /// Prepares a place.
     ///
@@ -18,6 +20,7 @@ final class Bench: Sendable {
         _ variables: [String: String] = [:]
     ) throws {
         folder = try TemporaryFolder()
+        company = (server, microphone)
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = folder.path
         environment["XDG_STATE_HOME"] = folder.path("state")

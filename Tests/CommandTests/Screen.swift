@@ -36,6 +36,11 @@ struct Screen {
         case "[2K":
             draw()
             lines[lines.count - 1] = ""
+        case "[A":
+            // Only the empty line below is left behind.
+            strangeControls += lines.last == "" && lines.count > 1 ? [code] : ["misplaced [A"]
+            lines.removeLast()
+            if lines.isEmpty { lines = [""] }
         case _ where code.hasSuffix("m"): colours += 1
         default: strangeControls.append(code)
         }
