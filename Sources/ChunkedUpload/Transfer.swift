@@ -4,7 +4,9 @@ internal import CCurl
 internal import LinuxPlatform
 internal import TakeStore
 
-/// One HTTP POST on its way. Touched by the transfer thread alone once it has begun.
+/// One HTTP POST on its way.
+///
+/// Touched by the transfer thread alone once it has begun.
 ///
 /// libcurl pulls the body through `fill`: bytes, *pause* when the journal has nothing yet, or
 /// the end when it is sealed and drained. libcurl never rewinds and follows nothing: every
@@ -166,7 +168,9 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - The end
 
-    /// Tells the observer how it ended. Called once, after the handle left the loop.
+    /// Tells the observer how it ended.
+    ///
+    /// Called once, after the handle left the loop.
     func end(code: CURLcode) {
         timings.end = elapsed
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCurl
-internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
 
 /// Names one transfer of a loop.
 public struct TransferID: Sendable, Hashable {
-    fileprivate let number: Int
+    let number: Int
 }
 
 /// The thread that sends every body and reads every response, for any number of takes.
@@ -18,13 +16,8 @@ public final class TransferLoop: Sendable {
     /// The longest wait without looking at everything again.
     private static let longestWait = Duration.milliseconds(500)
 
-    private enum Command: Sendable {
-        case start(TransferID, TransferRequest, any TransferObserver)
-        case cancel(TransferID)
-    }
-
     private let wakeup: Wakeup
-    private let inbox = Mutex<[Command]>([])
+    private let inbox = Mutex<[TransferCommand]>([])
     private let isShutDown = Atomic(false)
     private let nextNumber = Atomic(1)
     private let thread = Mutex<NamedThread?>(nil)
@@ -41,11 +34,33 @@ public final class TransferLoop: Sendable {
     /// Starts a transfer: the connection is opened at once, whether there is a body or not.
     ///
     /// From any thread. The observer is kept until `transferDidEnd`.
-    public func start(_ request: TransferRequest, observer: any TransferObserver) -> TransferID {
+    ///
+    /// - Parameters:
+    ///   - request: what to send, and where to.
+    ///   - pause: how long to wait before it begins, unless it is hurried.
+    ///   - atLeast: how long to wait even then.
+    ///   - observer: told what happens, on the transfer thread.
+    /// - Returns: its name, for `hurry` and `cancel`.
+    public func start(
+        _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
+        observer: any TransferObserver
+    ) -> TransferID {
         let id = TransferID(number: nextNumber.add(1, ordering: .relaxed).oldValue)
-        inbox.withLock { $0.append(.start(id, request, observer)) }
+        let now = ContinuousClock.now
+        let start = TransferCommand.Start(
+            id: id, request: request, observer: observer, notBefore: now + atLeast,
+            due: now + max(pause, atLeast))
+        inbox.withLock { $0.append(.start(start)) }
         wakeup.signal()
         return id
+    }
+
+    /// Ends the pause of a transfer that has not begun.
+    ///
+    /// From any thread.
+    public func hurry(_ id: TransferID) {
+        inbox.withLock { $0.append(.hurry(id)) }
+        wakeup.signal()
     }
 
     /// Breaks a transfer off: the connection is closed without an end of the body.
@@ -56,7 +71,9 @@ public final class TransferLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Says that a journal grew or was sealed. From any thread; never blocks.
+    /// Says that a journal grew or was sealed.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Cancels what still runs, ends the thread and waits for it.
@@ -69,91 +86,27 @@ public final class TransferLoop: Sendable {
     // MARK: - The transfer thread
 
     private func run() {
-        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-        defer { curl_global_cleanup() }
-        guard let multi = unsafe curl_multi_init() else { return refuseEverything() }
-        defer { unsafe curl_multi_cleanup(multi) }
-        var transfers: [TransferID: Transfer] = [:]
+        guard let table = TransferTable() else { return refuseEverything() }
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
-            unsafe obey(multi, &transfers)
+            for command in takeCommands() { table.obey(command) }
             let now = ContinuousClock.now
-            var next = now + Self.longestWait
-            for transfer in transfers.values { next = min(next, transfer.turn(now: now)) }
-            var running: Int32 = 0
-            unsafe curl_multi_perform(multi, &running)
-            unsafe collectFinished(multi, &transfers)
-            for transfer in transfers.values where transfer.mustEnd {
-                unsafe remove(transfer, CURLE_ABORTED_BY_CALLBACK, multi, &transfers)
-            }
-            unsafe wait(multi, until: next)
+            let next = min(now + Self.longestWait, table.turn(now: now))
+            table.wait(for: wakeup.descriptor, until: next)
         }
-        for transfer in transfers.values {
-            transfer.cancel()
-            unsafe remove(transfer, CURLE_ABORTED_BY_CALLBACK, multi, &transfers)
-        }
+        table.cancelEverything()
     }
 
-    private func obey(
-        _ multi: UnsafeMutableRawPointer, _ transfers: inout [TransferID: Transfer]
-    ) {
-        let commands = inbox.withLock { mail in
+    private func takeCommands() -> [TransferCommand] {
+        inbox.withLock { mail in
             defer { mail = [] }
             return mail
         }
-        for command in commands {
-            switch command {
-            case .start(let id, let request, let observer):
-                guard let transfer = Transfer(id: id, request: request, observer: observer)
-                else {
-                    observer.transferDidEnd(.outOfMemory)
-                    continue
-                }
-                transfers[id] = transfer
-                unsafe curl_multi_add_handle(multi, transfer.raw)
-            case .cancel(let id):
-                guard let transfer = transfers[id] else { continue }
-                transfer.cancel()
-                unsafe remove(transfer, CURLE_ABORTED_BY_CALLBACK, multi, &transfers)
-            }
-        }
-    }
-
-    private func collectFinished(
-        _ multi: UnsafeMutableRawPointer, _ transfers: inout [TransferID: Transfer]
-    ) {
-        var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(multi, &left) {
-            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
-            let handle = unsafe message.pointee.easy_handle
-            let code = unsafe utter_message_result(message)
-            if let transfer = transfers.values.first(where: { unsafe $0.raw == handle }) {
-                unsafe remove(transfer, code, multi, &transfers)
-            }
-        }
-    }
-
-    private func remove(
-        _ transfer: Transfer, _ code: CURLcode, _ multi: UnsafeMutableRawPointer,
-        _ transfers: inout [TransferID: Transfer]
-    ) {
-        unsafe curl_multi_remove_handle(multi, transfer.raw)
-        transfers[transfer.id] = nil
-        transfer.end(code: code)
-    }
-
-    private func wait(_ multi: UnsafeMutableRawPointer, until instant: ContinuousClock.Instant) {
-        let left = max(.zero, instant - .now).components
-        let milliseconds =
-            left.seconds * 1_000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        var event = curl_waitfd(
-            fd: wakeup.descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, Int32(clamping: milliseconds), nil)
     }
 
     private func refuseEverything() {
-        for command in inbox.withLock({ $0 }) {
-            if case .start(_, _, let observer) = command { observer.transferDidEnd(.outOfMemory) }
+        for case .start(let start) in takeCommands() {
+            start.observer.transferDidEnd(.outOfMemory)
         }
     }
 }
@@ -163,4 +116,9 @@ extension TransferResult {
     static let outOfMemory = TransferResult(
         ending: .cannotConnect("out of memory"), status: nil, headers: [], sentByteCount: 0,
         isBodyComplete: false, timings: TransferTimings())
+
+    /// The result of a transfer that was cancelled in its pause.
+    static let cancelledBeforeStart = TransferResult(
+        ending: .cancelled, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+        timings: TransferTimings())
 }

@@ -21,12 +21,21 @@ public final class TakeStore: Sendable {
     /// The path of the folder of takes.
     public var path: String { takes.path }
 
-    /// Makes the folder of a new take. Its name is durable after `sync`.
+    /// Makes the folder of a new take.
+    ///
+    /// Its name is durable after `sync`.
+    ///
+    /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        // Nobody else can know the name yet; a file system without locks is no reason to fail.
+        _ = try? take.lock()
+        return take
     }
 
-    /// Removes the folder of a take that captured nothing. Blocks on the disk.
+    /// Removes the folder of a take that captured nothing.
+    ///
+    /// Blocks on the disk.
     ///
     /// A folder that holds anything unknown stays.
     public func removeEmptyTake(_ take: TakeFolder) {
@@ -35,7 +44,9 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable. Blocks on the disk.
+    /// Makes the names of the takes durable.
+    ///
+    /// Blocks on the disk.
     public func sync() throws(SystemError) { try takes.sync() }
 
     /// The names of all takes, oldest first.

@@ -10,7 +10,10 @@ enum StandardInput {
 
     /// Waits for the first bytes and makes the source that fits them.
     ///
-    /// - Parameter rawFormat: the layout of raw samples.
+    /// - Parameters:
+    ///   - pace: how fast a WAV file is replayed.
+    ///   - rawFormat: the layout of raw samples.
+    /// - Returns: the source.
     /// - Throws: `CommandFailure` when nobody will send anything there.
     static func source(
         pace: Pace, rawFormat: StreamFormat

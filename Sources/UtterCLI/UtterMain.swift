@@ -21,6 +21,7 @@ struct UtterMain: AsyncParsableCommand {
               utter send interview.wav            send a file as fast as it is taken
               utter send --pace realtime note.wav replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
+              utter retry last                    send again what could not be delivered
               utter demo                          see it work, without a microphone
 
             The transcript is the only thing on standard output.
@@ -32,7 +33,8 @@ struct UtterMain: AsyncParsableCommand {
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, SendCommand.self, DevicesCommand.self, ServeCommand.self,
+            RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            DevicesCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)

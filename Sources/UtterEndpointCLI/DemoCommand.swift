@@ -74,7 +74,7 @@ struct DemoCommand: AsyncParsableCommand {
                 service = try RecognitionService(
                     url: try ServiceURL("http://127.0.0.1:\(port)/recognize"))
             } catch {
-                throw CommandFailure(error)
+                throw CommandFailure(error.description, status: .internalError)
             }
             let plan = TakePlan(
                 source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)

@@ -17,7 +17,7 @@ package struct CommandFailure: Error {
 
     /// A description of the service that cannot be used; a key is a matter of configuration.
     ///
-    /// - Parameter option: what the person wrote it behind, such as "--to".
+    /// The option is what the person wrote it behind, such as "--to".
     package init(_ error: ServiceError, in option: String) {
         var status = ExitStatus.usage
         if case .invalidCredential = error { status = .configuration }
@@ -53,5 +53,18 @@ package struct CommandFailure: Error {
         }
         StandardError.error(message)
         StandardError.hint(hint)
+    }
+
+    /// A failure of the takes on the disk.
+    package init(_ error: TakeStoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .noSuchTake: .noInput
+            case .ambiguous: .usage
+            case .unreadable, .laterVersion: .localIO
+            case .inUse: .notDelivered
+            case .folderUnusable: .configuration
+            }
+        self.init(error.description, hint: error.hint, status: status)
     }
 }

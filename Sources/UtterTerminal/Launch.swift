@@ -9,7 +9,8 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// - Parameter listensToEnter: whether Enter ends a recording.
+    /// Enter ends a recording if `listensToEnter`.
+    ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
@@ -42,7 +43,9 @@ package enum Launch {
 
     /// Says what went wrong.
     ///
-    /// - Parameter json: whether it is printed as an object on standard output too.
+    /// - Parameters:
+    ///   - failure: what went wrong.
+    ///   - json: whether it is printed as an object on standard output too.
     /// - Returns: the value to throw.
     package static func exit(_ failure: CommandFailure, json: Bool = false) -> any Error {
         failure.report(json: json)

@@ -52,13 +52,14 @@ package struct OutcomeReport: Encodable {
     var bytes: Bytes
     var sha256: String
     var attempts: [AttemptReport]
+    var mayBeDoubled: Bool
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
 
     /// Reports a take.
     ///
-    /// - Parameter isKept: whether its audio stays on the disk.
+    /// Its audio stays on the disk if `isKept`.
     package init(_ outcome: TakeOutcome, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         id = outcome.id.text
@@ -84,6 +85,7 @@ package struct OutcomeReport: Encodable {
             bodyOffset: account.bodyOffset, sent: account.sentBytes)
         sha256 = account.sha256
         attempts = outcome.attempts.map { AttemptReport($0) }
+        mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected

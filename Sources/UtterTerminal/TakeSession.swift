@@ -24,8 +24,7 @@ package struct TakeSession {
 
     /// Prepares to run takes.
     ///
-    /// - Parameter keepsAudio: whether the audio stays on the disk after its transcript was
-    ///   printed.
+    /// The audio stays on the disk after its transcript was printed if `keepsAudio`.
     init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
         self.pipeline = pipeline
         self.signals = signals
@@ -38,7 +37,21 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
-        let take = pipeline.start(plan)
+        await follow(pipeline.start(plan), as: activity)
+    }
+
+    /// Sends a take of an earlier run to its end.
+    ///
+    /// - Returns: how the process should exit.
+    package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
+        do throws(TakeStoreError) {
+            return await follow(try pipeline.resend(folder, by: plan), as: .sending)
+        } catch {
+            return refuse(CommandFailure(error))
+        }
+    }
+
+    private func follow(_ take: Take, as activity: Activity) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
@@ -55,7 +68,7 @@ package struct TakeSession {
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
-        guard print(outcome, status) else { return .localIO }
+        guard didPrint(outcome, status) else { return .localIO }
         tell(outcome)
         if !isKept(outcome) { take.release() }
         return status
@@ -91,7 +104,7 @@ package struct TakeSession {
     /// Prints the transcript, or the object of `--json`.
     ///
     /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func print(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
+    private func didPrint(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
         let text: String
         if output.json {
             text = OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json
@@ -108,6 +121,9 @@ package struct TakeSession {
     }
 
     private func tell(_ outcome: TakeOutcome) {
+        if outcome.mayBeDoubled && !output.quiet {
+            StandardError.line("sent twice: the service may have had the whole take before")
+        }
         switch outcome.result {
         case .success(let transcript):
             if transcript.text.isEmpty && !output.quiet { StandardError.line("heard nothing") }
@@ -143,11 +159,7 @@ package struct TakeSession {
         let length = StatusLine.clock(.milliseconds(outcome.account.encodedFrames / 16))
         StandardError.line("kept: \(path) (\(length))")
         guard case .failure = outcome.result else { return }
-        let shown = ShellWord.quoted(path)
-        StandardError.hint(
-            path.hasSuffix(".ogg")
-                ? "send it again with: opusdec --force-wav \(shown) - | utter send -"
-                : "send it again with: utter send \(shown)")
+        StandardError.hint("send it again with: utter retry \(outcome.id.text)")
     }
 }
 

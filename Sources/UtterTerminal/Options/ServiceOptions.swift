@@ -6,6 +6,7 @@ internal import LinuxPlatform
 package import Utter
 
 extension AudioFormat: ExpressibleByArgument {}
+extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
 package struct ServiceOptions: ParsableArguments {
@@ -55,6 +56,14 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a key to travel over plain http to another machine.")
     package var insecureKey = false
 
+    @Flag(help: "Do not try again by itself; keep the take at the first failure.")
+    var noRetry = false
+
+    @Option(
+        help: ArgumentHelp(
+            "When all was sent and no answer came: resend, or keep.", valueName: "what"))
+    var onUnknown = RetryPolicy.UnknownOutcome.resend
+
     @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
     package var connectTimeout: DurationArgument?
 
@@ -69,14 +78,25 @@ package struct ServiceOptions: ParsableArguments {
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
     package func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
-        let service = try service()
-        let origins = try redirectOrigins()
+        let delivery = try delivery()
+        return { TakePlan(source: $0, capture: $1, delivery: delivery) }
+    }
+
+    /// How these options deliver a take.
+    ///
+    /// - Returns: the plan for new takes and for kept ones.
+    /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
+    package func delivery() throws(CommandFailure) -> DeliveryPlan {
         try checkCertificates()
-        return { source, capture in
-            TakePlan(
-                source: source, service: service, format: format, capture: capture,
-                deadlines: deadlines, redirectOrigins: origins, certificateFile: cacert)
-        }
+        return DeliveryPlan(
+            service: try service(), format: format, deadlines: deadlines,
+            redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
+    }
+
+    private var retry: RetryPolicy {
+        var policy = noRetry ? RetryPolicy.never : .standard
+        policy.unknownOutcome = onUnknown
+        return policy
     }
 
     private func service() throws(CommandFailure) -> RecognitionService {

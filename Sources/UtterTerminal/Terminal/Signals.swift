@@ -30,7 +30,9 @@ package final class Signals: Sendable {
     private let keyboard: Keyboard?
     private let echoedLines = Atomic(0)
 
-    /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
+    /// Blocks the watched signals and ignores SIGPIPE.
+    ///
+    /// Called before any thread is started.
     package static func block() {
         _ = inherited
         var mask = set
@@ -93,8 +95,9 @@ package final class Signals: Sendable {
     /// The line feeds that typing has put on the screen since this was asked last.
     func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
 
-    /// Gives every request to `handler`, on the thread of the signals; those that have come
-    /// before are given at once, on the calling thread. Called once.
+    /// Gives every request to `handler`, on the thread of the signals.
+    ///
+    /// Those that have come before are given at once, on the calling thread. Called once.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler

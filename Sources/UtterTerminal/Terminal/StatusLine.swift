@@ -5,7 +5,7 @@ internal import Utter
 /// The one line on a terminal that shows a running take.
 ///
 /// Pure: it says what to print for a width, and prints nothing.
-struct StatusLine: Equatable {
+package struct StatusLine: Equatable {
     /// What the take is doing.
     enum Phase: String {
         case opening = "opening"
@@ -52,7 +52,7 @@ struct StatusLine: Equatable {
     }
 
     /// Minutes, seconds and tenths.
-    static func clock(_ duration: Duration) -> String {
+    package static func clock(_ duration: Duration) -> String {
         let tenths =
             Int(duration.components.seconds) * 10
             + Int(duration.components.attoseconds / 100_000_000_000_000_000)
@@ -60,9 +60,22 @@ struct StatusLine: Equatable {
         return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
     }
 
+    /// Seconds, to the hundredth below ten.
+    static func seconds(_ duration: Duration) -> String {
+        let hundredths =
+            Int(duration.components.seconds) * 100
+            + Int(duration.components.attoseconds / 10_000_000_000_000_000)
+        guard hundredths < 1_000 else { return "\(hundredths / 100) s" }
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+
     /// A byte count with a unit.
     static func size(_ count: Int) -> String {
-        count < 1_000 ? "\(count) B" : count < 1_000_000 ? "\(count / 1_000) kB"
-            : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
+        count < 1_000
+            ? "\(count) B"
+            : count < 1_000_000
+                ? "\(count / 1_000) kB"
+                : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
     }
 }

@@ -66,8 +66,11 @@ struct TakeReporter {
             // A file is not lost, and the error follows at once.
             guard activity != .sending else { break }
             warn("\(failure.description); recording goes on and is kept")
+        case .interrupted(let failure, let pause):
+            let seconds = StatusLine.seconds(pause)
+            say("\(failure.description); nothing is lost, trying again in \(seconds)")
         case .resending(let attempt, let url):
-            say("sending again, attempt \(attempt), to \(url)")
+            detail("attempt \(attempt), to \(url)")
         }
         if case .progress = event {
             guard ContinuousClock.now >= nextRedraw else { return }
