@@ -41,5 +41,5 @@ struct UtterMain: AsyncParsableCommand {
         ],
         defaultSubcommand: RecordCommand.self)
 
-    static func main() async { await Program.run(UtterMain.self) }
+    static func main() { Program.run(UtterMain.self) }
 }

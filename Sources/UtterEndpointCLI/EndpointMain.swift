@@ -13,5 +13,5 @@ struct EndpointMain: AsyncParsableCommand {
         version: "utter \(UtterVersion.text)",
         subcommands: [ServeCommand.self, DemoCommand.self])
 
-    static func main() async { await Program.run(EndpointMain.self) }
+    static func main() { Program.run(EndpointMain.self) }
 }

@@ -8,23 +8,30 @@ package enum Program {
     /// Parses the command line, runs what it names, and ends the process.
     ///
     /// Called before any other thread exists, so that every thread inherits the blocked signals.
-    package static func run(_ root: (some AsyncParsableCommand).Type) async -> Never {
+    /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
+    /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
+    package static func run<Root: AsyncParsableCommand & SendableMetatype>(
+        _ root: Root.Type
+    ) -> Never {
         openStandardDescriptors()
         Signals.block()
-        do {
-            var command = try root.parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
+        Task {
+            do {
+                var command = try root.parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch let code as ExitCode {
+                // Whoever threw it has said why.
+                exit(code.rawValue)
+            } catch {
+                end(root, error)
             }
-        } catch let code as ExitCode {
-            // Whoever threw it has said why.
-            exit(code.rawValue)
-        } catch {
-            end(root, error)
+            exit(ExitStatus.textPrinted.rawValue)
         }
-        exit(ExitStatus.textPrinted.rawValue)
+        while true { pause() }
     }
 
     /// Prints help, the version or what is wrong, and ends the process.

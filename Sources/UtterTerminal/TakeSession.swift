@@ -55,7 +55,8 @@ package struct TakeSession {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil)
+            stopHint: activity == .recording ? stopHint : nil,
+            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         for await event in take.events {
             reporter.show(event)
             // From here on only the loops run: what start-up needed can go.

@@ -100,10 +100,11 @@ package struct ServiceOptions: ParsableArguments {
     }
 
     private func service() throws(CommandFailure) -> RecognitionService {
-        let (text, origin) =
-            to.map { ($0, "--to") } ?? Environment["UTTER_URL"].map { ($0, "UTTER_URL") }
-            ?? (Self.localURL, "--to")
-        let url = try explained(origin) { () throws(ServiceError) in try ServiceURL(text) }
+        let variable = Environment["UTTER_URL"].flatMap { $0.isEmpty ? nil : $0 }
+        let text = to ?? variable ?? Self.localURL
+        let url = try explained(to == nil ? "UTTER_URL" : "--to") { () throws(ServiceError) in
+            try ServiceURL(text)
+        }
         let fields = try explained("--header") { () throws(ServiceError) in
             try header.map { line throws(ServiceError) in try HeaderField(line: line) }
         }

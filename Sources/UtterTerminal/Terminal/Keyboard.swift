@@ -35,6 +35,12 @@ struct Keyboard: Sendable {
         tcgetpgrp(terminal) == getpgrp()
     }
 
+    /// Whether what is typed appears on the screen.
+    var isEchoing: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & UInt32(ECHO) != 0
+    }
+
     /// What one read found.
     enum Found {
         case line, nothing

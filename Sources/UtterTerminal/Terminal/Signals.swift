@@ -28,11 +28,13 @@ package final class Signals: Sendable {
 
     private let state = Mutex(State())
     private let keyboard: Keyboard?
+    private let echoedLines = Atomic(0)
 
     /// Blocks the watched signals and ignores SIGPIPE.
     ///
     /// Called before any thread is started.
     package static func block() {
+        _ = inherited
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
         _ = signal(SIGPIPE, SIG_IGN)
@@ -43,10 +45,11 @@ package final class Signals: Sendable {
         for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
-    /// Undoes `block`, for a program that is about to be executed in place of this one.
+    /// Undoes `block` on this thread, for a program that is about to be executed in place of
+    /// this one, or for a wait in which nothing can be lost.
     package static func unblock() {
-        var mask = set
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        var mask = inherited
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         _ = signal(SIGPIPE, SIG_DFL)
         _ = signal(SIGXFSZ, SIG_DFL)
     }
@@ -59,6 +62,13 @@ package final class Signals: Sendable {
             unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         if !isIgnored { _ = signal(SIGHUP, SIG_DFL) }
         return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
+    }()
+
+    /// What was blocked when the program began.
+    private static let inherited: sigset_t = {
+        var mask = sigset_t()
+        _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+        return mask
     }()
 
     private static var set: sigset_t {
@@ -82,10 +92,12 @@ package final class Signals: Sendable {
     /// Whether anybody can press Enter.
     package var hasKeyboard: Bool { keyboard != nil }
 
-    /// Gives every request to , on the thread of the signals; those that have come before are
-    /// given at once, on the calling thread.
+    /// The line feeds that typing has put on the screen since this was asked last.
+    func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
+
+    /// Gives every request to `handler`, on the thread of the signals.
     ///
-    /// g thread. Called once.
+    /// Those that have come before are given at once, on the calling thread. Called once.
     package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
         let early = state.withLock { state in
             state.handler = handler
@@ -121,7 +133,9 @@ package final class Signals: Sendable {
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
             switch present.read() {
-            case .line: ask(.stop)
+            case .line:
+                if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
+                ask(.stop)
             case .nothing: break
             case .end:
                 ask(.stop)

@@ -11,6 +11,8 @@ struct TakeReporter {
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
+    /// Tells how many line feeds were typed since it was asked last.
+    private let takeEchoedLines: () -> Int
     private let start = ContinuousClock.now
     private var line = StatusLine()
     private var nextRedraw = ContinuousClock.now
@@ -19,7 +21,11 @@ struct TakeReporter {
     private var hasSound = false
     private var hasWarnedOfSilence = false
 
-    init(options: OutputOptions, activity: TakeSession.Activity, stopHint: String?) {
+    init(
+        options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
+        takeEchoedLines: @escaping () -> Int
+    ) {
+        self.takeEchoedLines = takeEchoedLines
         self.options = options
         self.activity = activity
         self.stopHint = stopHint
@@ -74,8 +80,14 @@ struct TakeReporter {
 
     /// Takes the live line away.
     mutating func clear() {
-        if isDrawn { StandardError.write("\r\u{1B}[2K") }
+        if isDrawn { StandardError.write(erasure) }
         isDrawn = false
+    }
+
+    /// What erases the live line, from the line above too when Enter has left it there.
+    private var erasure: String {
+        let erase = "\r\u{1B}[2K"
+        return String(repeating: erase + "\u{1B}[A", count: takeEchoedLines()) + erase
     }
 
     private mutating func report(_ end: CaptureEnd) {
@@ -125,7 +137,7 @@ struct TakeReporter {
         nextRedraw = .now + Self.redrawInterval
         let text = line.text(
             columns: StandardError.columns, hasColour: StandardError.hasColour)
-        StandardError.write("\r\u{1B}[2K\(text)")
+        StandardError.write((isDrawn ? erasure : "\r") + text)
         isDrawn = true
     }
 }
