@@ -4,6 +4,11 @@
 #ifndef UTTER_CALSA_H
 #define UTTER_CALSA_H
 
+// alsa-lib includes <poll.h>, and so does the Glibc module. Without this line both own `pollfd`, and
+// which of the two a public signature means depends on the kind of build.
+#if __has_feature(modules)
+#pragma clang module import SwiftGlibc
+#endif
 #include <alsa/asoundlib.h>
 #include <errno.h>
 #include <poll.h>
