@@ -98,8 +98,8 @@ extension CommandFailure {
     init(_ error: RecognitionEndpointError) {
         let status: ExitStatus =
             switch error {
-            case .modelFileUnreadable, .grammarMalformed, .modelRefused: .configuration
-            case .cannotListen: .noInput
+            case .modelFileUnreadable, .grammarMalformed, .modelRefused, .cannotListen:
+                .configuration
             default: .internalError
             }
         self.init(error.description, hint: error.hint, status: status)

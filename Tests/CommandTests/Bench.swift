@@ -15,6 +15,7 @@ final class Bench: Sendable {
     ///   - server: where `UTTER_URL` leads; nowhere when nil.
     ///   - microphone: the default device.
     ///   - variables: more of the environment.
+    /// - Throws: `SystemError` when there is no room for a folder.
     init(
         server: RecordingServer? = nil, microphone: VirtualMicrophone? = nil,
         _ variables: [String: String] = [:]
@@ -65,7 +66,8 @@ final class Bench: Sendable {
         guard let ids = try? folder.names(in: takes) else { return [] }
         return try ids.map { id in
             KeptTake(
-                path: folder.path("\(takes)/\(id)"), names: try folder.names(in: "\(takes)/\(id)"))
+                id: id, path: folder.path("\(takes)/\(id)"),
+                names: try folder.names(in: "\(takes)/\(id)"))
         }
     }
 
@@ -78,6 +80,7 @@ final class Bench: Sendable {
 
 /// A take's folder after `utter` has ended.
 struct KeptTake {
+    let id: String
     let path: String
     let names: [String]
 

@@ -49,7 +49,8 @@ import Testing
         #expect(try take.manifest["state"] == .string(this.state))
         #expect(result.errorText.contains("utter: \(this.message)\n"))
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav ("))
-        #expect(result.errorText.contains("utter: hint: send it again with: utter send "))
+        #expect(
+            result.errorText.contains("utter: hint: send it again with: utter retry \(take.id)\n"))
     }
 
     @Test(arguments: cases)

@@ -160,7 +160,7 @@ import Testing
     @Test func anUnpluggedMicrophoneWithoutAServiceKeepsWhatWasHeard() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
-        let run = try bench.start([])
+        let run = try bench.start(["--no-retry"])
         #expect(await run.wait(for: "recording goes on and is kept", in: .error))
         card.unplug(.afterRing)
         let result = try await run.result()

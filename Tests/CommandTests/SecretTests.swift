@@ -121,7 +121,7 @@ import Testing
         let bench = try Bench()
         let run = try bench.start([
             "send", "--to", "http://192.0.2.1:8/x", "--token-file", try writeKey(bench),
-            "--insecure-key", "--connect-timeout", "100ms", Clip.digits.path,
+            "--insecure-key", "--no-retry", "--connect-timeout", "100ms", Clip.digits.path,
         ])
         // Nobody is there (RFC 5737): what matters is that it was tried.
         #expect(try await run.result().status == .exited(75))

@@ -13,7 +13,8 @@ import Testing
         let run = try bench.start(["serve", "--port", "0"] + options)
         try #require(await run.wait(for: "/recognize\n", in: .error))
         let text = String(decoding: run.error, as: UTF8.self)
-        let match = try #require(text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
+        let match = try #require(
+            text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
         return (run, String(match.1))
     }
 
@@ -74,11 +75,11 @@ import Testing
         #expect(result.errorText.contains("may be read by others"))
     }
 
-    @Test func aPortInUseIsStatus66AndNamesThePort() async throws {
+    @Test func aPortInUseIsStatus78AndNamesThePort() async throws {
         let other = try RecordingServer()
         let result = try await Bench().run(
             "serve", "--port", "\(other.port)", "--grammar", grammar)
-        #expect(result.status == .exited(66))
+        #expect(result.status == .exited(78))
         #expect(result.output.isEmpty)
         #expect(result.errorText.contains("\(other.port)"), "\(result.errorText)")
         #expect(result.hasPlainErrors)
