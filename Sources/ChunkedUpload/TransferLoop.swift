@@ -23,8 +23,14 @@ public final class TransferLoop: Sendable {
         case cancel(TransferID)
     }
 
+    private struct Inbox {
+        var commands: [Command] = []
+        /// Whether nobody will read it any more.
+        var isClosed = false
+    }
+
     private let wakeup: Wakeup
-    private let inbox = Mutex<[Command]>([])
+    private let inbox = Mutex(Inbox())
     private let isShutDown = Atomic(false)
     private let nextNumber = Atomic(1)
     private let thread = Mutex<NamedThread?>(nil)
@@ -40,11 +46,15 @@ public final class TransferLoop: Sendable {
 
     /// Starts a transfer: the connection is opened at once, whether there is a body or not.
     ///
-    /// From any thread. The observer is kept until `transferDidEnd`.
+    /// From any thread. The observer is kept until `transferDidEnd`; once the loop has been shut
+    /// down it is told `.cancelled` at once, on the calling thread.
     public func start(_ request: TransferRequest, observer: any TransferObserver) -> TransferID {
         let id = TransferID(number: nextNumber.add(1, ordering: .relaxed).oldValue)
-        inbox.withLock { $0.append(.start(id, request, observer)) }
-        wakeup.signal()
+        let isTaken = inbox.withLock { inbox in
+            if !inbox.isClosed { inbox.commands.append(.start(id, request, observer)) }
+            return !inbox.isClosed
+        }
+        if isTaken { wakeup.signal() } else { observer.transferDidEnd(.unstarted(.cancelled)) }
         return id
     }
 
@@ -52,11 +62,13 @@ public final class TransferLoop: Sendable {
     ///
     /// From any thread. The observer is told `.cancelled`, unless it has ended already.
     public func cancel(_ id: TransferID) {
-        inbox.withLock { $0.append(.cancel(id)) }
+        inbox.withLock { $0.commands.append(.cancel(id)) }
         wakeup.signal()
     }
 
-    /// Says that a journal grew or was sealed. From any thread; never blocks.
+    /// Says that a journal grew or was sealed.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Cancels what still runs, ends the thread and waits for it.
@@ -71,18 +83,20 @@ public final class TransferLoop: Sendable {
     private func run() {
         curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         defer { curl_global_cleanup() }
-        guard let multi = unsafe curl_multi_init() else { return refuseEverything() }
+        guard let multi = unsafe curl_multi_init() else { return close(.unstarted(.noMemory)) }
         defer { unsafe curl_multi_cleanup(multi) }
         var transfers: [TransferID: Transfer] = [:]
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             unsafe obey(multi, &transfers)
-            let now = ContinuousClock.now
-            var next = now + Self.longestWait
-            for transfer in transfers.values { next = min(next, transfer.turn(now: now)) }
+            for transfer in transfers.values { transfer.unpauseWhenDue() }
             var running: Int32 = 0
             unsafe curl_multi_perform(multi, &running)
             unsafe collectFinished(multi, &transfers)
+            // After libcurl's turn, which may have brought a refusal or begun a deadline.
+            let now = ContinuousClock.now
+            var next = now + Self.longestWait
+            for transfer in transfers.values { next = min(next, transfer.look(now: now)) }
             for transfer in transfers.values where transfer.mustEnd {
                 unsafe remove(transfer, CURLE_ABORTED_BY_CALLBACK, multi, &transfers)
             }
@@ -92,25 +106,26 @@ public final class TransferLoop: Sendable {
             transfer.cancel()
             unsafe remove(transfer, CURLE_ABORTED_BY_CALLBACK, multi, &transfers)
         }
+        close(.unstarted(.cancelled))
     }
 
     private func obey(
         _ multi: UnsafeMutableRawPointer, _ transfers: inout [TransferID: Transfer]
     ) {
-        let commands = inbox.withLock { mail in
-            defer { mail = [] }
-            return mail
+        let commands = inbox.withLock { inbox in
+            defer { inbox.commands = [] }
+            return inbox.commands
         }
         for command in commands {
             switch command {
             case .start(let id, let request, let observer):
-                guard let transfer = Transfer(id: id, request: request, observer: observer)
+                guard let transfer = Transfer(id: id, request: request, observer: observer),
+                    unsafe curl_multi_add_handle(multi, transfer.raw) == CURLM_OK
                 else {
-                    observer.transferDidEnd(.outOfMemory)
+                    observer.transferDidEnd(.unstarted(.noMemory))
                     continue
                 }
                 transfers[id] = transfer
-                unsafe curl_multi_add_handle(multi, transfer.raw)
             case .cancel(let id):
                 guard let transfer = transfers[id] else { continue }
                 transfer.cancel()
@@ -143,24 +158,33 @@ public final class TransferLoop: Sendable {
     }
 
     private func wait(_ multi: UnsafeMutableRawPointer, until instant: ContinuousClock.Instant) {
-        let left = max(.zero, instant - .now).components
-        let milliseconds =
-            left.seconds * 1_000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let milliseconds = (instant - .now).wholeMilliseconds(upTo: Int(Int32.max))
         var event = curl_waitfd(
             fd: wakeup.descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, Int32(clamping: milliseconds), nil)
+        unsafe curl_multi_poll(multi, &event, 1, Int32(milliseconds), nil)
     }
 
-    private func refuseEverything() {
-        for command in inbox.withLock({ $0 }) {
-            if case .start(_, _, let observer) = command { observer.transferDidEnd(.outOfMemory) }
+    /// Tells everybody who still waits, and whoever comes later, that nothing begins any more.
+    private func close(_ result: TransferResult) {
+        let commands = inbox.withLock { inbox in
+            inbox.isClosed = true
+            defer { inbox.commands = [] }
+            return inbox.commands
         }
+        for case .start(_, _, let observer) in commands { observer.transferDidEnd(result) }
     }
 }
 
 extension TransferResult {
-    /// The result of a transfer that libcurl had no memory for.
-    static let outOfMemory = TransferResult(
-        ending: .cannotConnect("out of memory"), status: nil, headers: [], sentByteCount: 0,
-        isBodyComplete: false, timings: TransferTimings())
+    /// The result of a transfer that did not begin.
+    fileprivate static func unstarted(_ ending: Ending) -> TransferResult {
+        TransferResult(
+            ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+            timings: TransferTimings())
+    }
+}
+
+extension TransferResult.Ending {
+    /// libcurl had no memory for the transfer.
+    fileprivate static let noMemory = Self.cannotConnect("out of memory")
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who wants to know what happens to a transfer. Called on the transfer thread; must not block.
+/// Who wants to know what happens to a transfer.
+///
+/// Called on the transfer thread; must not block.
 public protocol TransferObserver: AnyObject, Sendable {
     /// The connection stands and the request is about to be sent.
     func transferDidConnect()
