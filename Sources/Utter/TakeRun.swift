@@ -114,8 +114,9 @@ final class TakeRun: Sendable {
     }
 
     private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
-        var reason: String
+        var reason: String?
         switch pipeline.store {
+        case .failure(.notWanted): break
         case .failure(let error): reason = error.description
         case .success(let store):
             do throws(SystemError) {
@@ -135,7 +136,7 @@ final class TakeRun: Sendable {
                 reason = error.description
             }
         }
-        declareUnprotected(reason)
+        if let reason { declareUnprotected(reason) }
         return Result { () throws(SystemError) in
             Journal(file: try makeMemoryFile("utter-journal"), path: nil)
         }
