@@ -15,10 +15,7 @@ import Testing
         var bodies: [[UInt8]] = []
         for number in 0..<100 {
             uploads.append(try Upload(to: server.url("/\(number)"), on: loop))
-            bodies.append(
-                (0..<Int.random(in: 0...20_000, using: &random)).map { _ in
-                    UInt8.random(in: 0...255, using: &random)
-                })
+            bodies.append(random.bytes(Int.random(in: 0...20_000, using: &random)))
         }
         // A piece of each in turn, so that all of them are under way together.
         for part in 0..<10 {

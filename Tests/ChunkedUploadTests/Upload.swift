@@ -70,5 +70,16 @@ final class Upload: Sendable {
 
 /// Bytes that repeat only after 251, so that a shifted or doubled block is seen.
 func bytes(_ count: Int, from start: Int = 0) -> [UInt8] {
-    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    // Doubled rather than counted: unoptimised tests need megabytes of them.
+    var pattern: [UInt8] = (0..<251).map { UInt8(($0 + start) % 251) }
+    while pattern.count < count { pattern += pattern }
+    return Array(pattern[..<count])
+}
+
+extension SeededRandom {
+    /// Random bytes.
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        let words = (0..<(count + 7) / 8).map { _ in next() }
+        return words.withUnsafeBytes { Array($0[..<count]) }
+    }
 }
