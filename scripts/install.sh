@@ -30,13 +30,8 @@ put_all() {
     put 644 <("$program" --generate-completion-script bash) "$bash_completion"
     put 644 <("$program" --generate-completion-script zsh) "$zsh_completion"
     put 644 <("$program" --generate-completion-script fish) "$fish_completion"
-    for sample in go-forward.wav jfk.wav; do
+    for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
-    done
-    for grammar in samples/*.gram samples/*.jsgf; do
-        if [ -e "$grammar" ]; then
-            put 644 "$grammar" "$root/share/utter/$(basename "$grammar")"
-        fi
     done
     put 644 LICENSE "$root/share/doc/utter/LICENSE"
     echo "installed $root/bin/utter; it needs the packages of: scripts/install-packages.sh runtime"

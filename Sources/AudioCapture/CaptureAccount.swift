@@ -18,6 +18,18 @@ public final class CaptureAccount: Sendable {
     /// Creates an account of nothing.
     public init() {}
 
+    /// Creates the account of a recording of an earlier run.
+    ///
+    /// - Parameters:
+    ///   - encodedFrames: all its frames.
+    ///   - gapFrames: those of them that are silence in place of lost ones.
+    ///   - encodedBytes: the size of its audio.
+    public init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
+        addCaptured(encodedFrames - gapFrames)
+        if gapFrames > 0 { addGap(gapFrames, isNew: true) }
+        addEncoded(frames: encodedFrames, bytes: encodedBytes)
+    }
+
     /// Frames that came from the source.
     public var capturedFrames: Int { captured.load(ordering: .relaxed) }
 

@@ -31,7 +31,9 @@ public final class CaptureLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Hands a take to the loop, which opens its source at once. From any thread.
+    /// Hands a take to the loop, which opens its source at once.
+    ///
+    /// From any thread.
     public func add(_ stage: sending CaptureStage) {
         let handed = Handed(stage)
         inbox.withLock { $0.append(handed.stage) }
@@ -40,7 +42,9 @@ public final class CaptureLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Makes the loop look at every take's control. From any thread; never blocks.
+    /// Makes the loop look at every take's control.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Ends the thread and waits for it; takes that still run are abandoned.
@@ -80,7 +84,8 @@ public final class CaptureLoop: Sendable {
                 }
             }
             if hasEnded { stages.removeAll { $0.pendingWait == nil } }
-            if didWrite { onWrite() }
+            // An end, too, is for the journal to see: it may come without a byte.
+            if didWrite || hasEnded { onWrite() }
             wait(for: &descriptors, until: due)
             for stage in stages { stage.noteReadiness(in: descriptors.span) }
         }

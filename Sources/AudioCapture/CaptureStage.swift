@@ -31,12 +31,7 @@ public final class CaptureStage {
     private var format = StreamFormat.speech
     private var converter: SpeechConverter?
     private var gate = VoiceGate()
-    private var gaps: [Gap] = []
-    /// Frames at 16 kHz that were lost and have not yet been replaced by silence.
-    private var owedSilence = 0
-    /// What earlier losses left over when they were counted in frames at 16 kHz, in parts of
-    /// the source's rate, so that many small losses add up to the right length.
-    private var lostRemainder = 0
+    private var ledger = GapLedger()
     private var tailFrames = 0
     private var wait = SourceWait.until(.now)
     /// Where the source's descriptors stand among those polled now.
@@ -57,10 +52,9 @@ public final class CaptureStage {
 
     /// Joins the parts of one take.
     ///
-    /// - Parameters:
-    ///   - producer: of an empty ring with room for what 200 ms can become at most.
-    ///   - onOpen: called once on the capture thread, with what the source delivers.
-    ///   - onEnd: called once on the capture thread, after the last byte went into the ring.
+    /// The ring is empty and has room for what 200 ms can become at most. `onOpen` and `onEnd` are
+    /// called once on the capture thread: with what the source delivers, and after the last byte
+    /// went into the ring.
     public init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
         plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
@@ -78,7 +72,6 @@ public final class CaptureStage {
         self.account = account
         self.onOpen = onOpen
         self.onEnd = onEnd
-        gaps.reserveCapacity(16)
     }
 
     /// Whether the ring was given bytes or its end in the last turn.
@@ -195,6 +188,7 @@ public final class CaptureStage {
     }
 
     private func close(_ cause: CaptureEnd.Cause) {
+        phase = .closing(cause)
         source.close()
         let isSettled = pushOut() && settleSilence()
         // A cancelled take ends at once, with what the ring has room for.
@@ -205,19 +199,15 @@ public final class CaptureStage {
             do throws(EncodingError) {
                 try finishEncoding()
             } catch {
-                phase = .closing(.encoder(error))
                 return close(.encoder(error))
             }
         }
-        guard pushOut() || cause == .cancelled else {
-            phase = .closing(cause)
-            return waitForRoom()
-        }
+        guard pushOut() || cause == .cancelled else { return waitForRoom() }
         producer.finish()
         // The journal has to be told of the end, too.
         didWrite = true
         phase = .ended
-        onEnd(CaptureEnd(cause: cause, gaps: gaps, warning: source.warning))
+        onEnd(CaptureEnd(cause: cause, gaps: ledger.gaps, warning: source.warning))
     }
 
     private var isEncodingFinished = false
@@ -256,26 +246,15 @@ public final class CaptureStage {
                 var span = buffer.mutableSpan
                 read = try source.read(into: &span)
             } catch {
-                phase = .closing(.source(error))
                 return close(.source(error))
             }
             switch read {
-            case .frames(let count):
-                if let cause = take(frames: count) {
-                    phase = .closing(cause)
-                    return close(cause)
-                }
-            case .gap(let frames):
-                if lose(frames) {
-                    phase = .closing(.limitReached)
-                    return close(.limitReached)
-                }
+            case .frames(let count): if let cause = take(frames: count) { return close(cause) }
+            case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
                 wait = reason
                 return
-            case .end:
-                phase = .closing(.finished)
-                return close(.finished)
+            case .end: return close(.finished)
             }
         }
         wait = .until(now)
@@ -291,7 +270,9 @@ public final class CaptureStage {
     /// The most frames at 16 kHz that one read becomes, with what the converter held back.
     private static let speechFramesPerRead = 2 * framesPerRead
 
-    /// Encodes what was just read. Returns why the take must end now, if it must.
+    /// Encodes what was just read.
+    ///
+    /// Returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
         speech.removeAll(keepingCapacity: true)
         let samples = count * format.channelCount
@@ -322,11 +303,14 @@ public final class CaptureStage {
         return nil
     }
 
-    /// Counts frames of the source that are gone. Returns whether the take must end now.
+    /// Counts frames of the source that are gone.
+    ///
+    /// Returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
-        let parts = lostRemainder + frames * StreamFormat.speech.sampleRate
-        lostRemainder = parts % format.sampleRate
-        let lost = min(parts / format.sampleRate, framesLeft)
+        let converted = ledger.speechFrames(
+            lost: frames, sampleRate: format.sampleRate,
+            speechRate: StreamFormat.speech.sampleRate)
+        let lost = min(converted, framesLeft)
         owe(lost, cause: .overrun)
         countTail(lost)
         return framesLeft == 0
@@ -382,28 +366,21 @@ public final class CaptureStage {
 
     private func owe(_ frames: Int, cause: Gap.Cause, wasCaptured: Bool = false) {
         guard frames > 0 else { return }
-        let start = account.encodedFrames + owedSilence
         if wasCaptured { account.addCaptured(-frames) }
-        owedSilence += frames
-        let goesOn = gaps.last.map { $0.cause == cause && $0.start + $0.frames == start } ?? false
-        account.addGap(frames, isNew: !goesOn)
-        if goesOn || gaps.count == 1_000 {
-            gaps[gaps.count - 1].frames += frames
-        } else {
-            gaps.append(Gap(cause: cause, start: start, frames: frames))
-        }
+        let isNew = ledger.owe(frames, cause: cause, encoded: account.encodedFrames)
+        account.addGap(frames, isNew: isNew)
     }
 
     /// Encodes the silence that is owed, as far as the ring has room.
     ///
     /// - Returns: whether nothing is owed any more.
     private func writeSilence() throws(EncodingError) -> Bool {
-        while owedSilence > 0 {
-            let count = min(owedSilence, silence.count)
+        while ledger.owed > 0 {
+            let count = min(ledger.owed, silence.count)
             let needed = encoder.maximumByteCount(forFrames: count)
             guard pushOut(), producer.freeByteCount >= needed else { return false }
             try encode(silence, first: count)
-            owedSilence -= count
+            ledger.settle(count)
         }
         return pushOut()
     }
@@ -413,7 +390,7 @@ public final class CaptureStage {
             return try writeSilence()
         } catch {
             // The encoder is broken; the take ends with what it gave.
-            owedSilence = 0
+            ledger.settle(ledger.owed)
             return true
         }
     }

@@ -18,7 +18,8 @@ internal import Glibc
 /// taken the few frames that came since its interrupt too, the next one would find less than
 /// `avail_min` and not wake us: the double period from which most recorders suffer. So a read ends
 /// at the last interrupt. A PCM whose position stands still between its wake-ups (a sound server)
-/// has no such frames, and all it has is read; the first wake-up finds out which kind it is.
+/// has no such frames, and all it has is read. Which kind it is we find out by looking again in the
+/// middle of a period: after the first one, and then when the take is twice as old.
 struct MicrophoneStream: ~Copyable {
     /// The place of the next frame: frames read and frames lost.
     private(set) var position = 0
@@ -35,7 +36,11 @@ struct MicrophoneStream: ~Copyable {
     private var cardStart = 0
     /// The position at which the take ends, once that was asked for.
     private var end: Int?
-    private var grain = Grain.unknown
+    private var grain = Grain.fine
+    /// The card's position when we looked last.
+    private var lastSeen = 0
+    /// The position at which to find out about the grain.
+    private var nextProbe = 0
     /// Whether the descriptors said that there is something to do.
     private var isWoken = false
     /// Since when nothing has come, in ns.
@@ -46,9 +51,8 @@ struct MicrophoneStream: ~Copyable {
 
     /// Whether the card's position moves between two wake-ups.
     private enum Grain {
-        case unknown
-        /// Half a period later, has it moved on from this position by as much?
-        case probing(position: Int, at: Int64)
+        /// A quarter of a period later, has it moved on from this position?
+        case probing(position: Int)
         case fine
         case coarse
     }
@@ -135,7 +139,7 @@ extension MicrophoneStream {
         let available = try device.available()
         let now = ALSADevice.now()
         clock.note(frames: position + available, at: now)
-        settleGrain(available: available, at: now, wasWoken: wasWoken)
+        settleGrain(available: available, wasWoken: wasWoken)
         let overwritten = available - (device.setup.bufferFrames - margin)
         guard overwritten <= 0 else {
             try discard(overwritten)
@@ -149,7 +153,9 @@ extension MicrophoneStream {
         let wanted = min(readable(available, wasWoken: wasWoken), rest, most)
         guard wanted > 0 else { return 0 }
         let count = try device.read(wanted, into: &frames)
-        if isTight, try device.available() + count > device.setup.bufferFrames {
+        // A card that has stopped or gone since does not write any more.
+        let left = isTight ? (try? device.available()) ?? 0 : 0
+        guard left + count <= device.setup.bufferFrames else {
             lose(count)
             return 0
         }
@@ -170,18 +176,16 @@ extension MicrophoneStream {
         return whole <= 0 && wasWoken ? available : whole
     }
 
-    private mutating func settleGrain(available: Int, at now: Int64, wasWoken: Bool) {
+    private mutating func settleGrain(available: Int, wasWoken: Bool) {
         switch grain {
-        case .probing(let before, let then):
-            let moved = position + available - before
-            let expected = format.frames(in: .nanoseconds(now - then))
-            grain = abs(moved - expected) < device.setup.periodFrames / 2 ? .fine : .coarse
-        case .coarse where !wasWoken && available > 0:
-            // All was read a moment ago: look again.
-            grain = .unknown
-        case .unknown, .fine, .coarse:
-            return
+        case .probing(let before):
+            grain = position + available > before ? .fine : .coarse
+        case .coarse where !wasWoken && position + available > lastSeen:
+            grain = .fine
+        case .fine, .coarse:
+            break
         }
+        lastSeen = position + available
     }
 
     private mutating func discard(_ count: Int) throws(ALSAError) {
@@ -229,12 +233,11 @@ extension MicrophoneStream {
             throw .deviceSilent(device: name, seconds: limit)
         }
         let period = format.duration(ofFrames: device.setup.periodFrames)
-        if hasBegun, case .unknown = grain {
-            // Without an answer nothing is settled, and the next read says why.
-            if let available = try? device.available() {
-                grain = .probing(position: position + available, at: ALSADevice.now())
-            }
-            return .wait(.until(.now + period / 2))
+        // Without an answer nothing is found out, and the next read says why.
+        if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
+            grain = .probing(position: position + left)
+            nextProbe = position * 2
+            return .wait(.until(.now + period / 4))
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.
         if wasWoken { return .wait(.until(.now + period / 4)) }

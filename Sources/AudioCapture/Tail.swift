@@ -7,11 +7,17 @@ internal import AudioCore
 /// People release the key while the last syllable still sounds. The tail lasts `usual`, ends
 /// early once it has been quiet for `quiet`, and goes on up to `longest` while the voice does.
 public struct Tail: Sendable, Equatable {
-    /// Ends the tail when the voice has been silent this long. Frames.
+    /// Ends the tail when the voice has been silent this long.
+    ///
+    /// Frames.
     public var quiet: Int
-    /// The length of the tail of a voice that trails off. Frames.
+    /// The length of the tail of a voice that trails off.
+    ///
+    /// Frames.
     public var usual: Int
-    /// The end even of a voice that goes on. Frames.
+    /// The end even of a voice that goes on.
+    ///
+    /// Frames.
     public var longest: Int
 
     /// Creates a tail from durations.
@@ -50,8 +56,10 @@ struct VoiceGate {
     /// Frames since a voice was last heard.
     private(set) var silentFrames = 0
 
-    /// The loudness of the room, as a root mean square. It falls at once and rises by 0.5 % a
-    /// period, that is tenfold in about 9 s: a sentence does not lift it, a new noise does.
+    /// The loudness of the room, as a root mean square.
+    ///
+    /// It falls at once and rises by 0.5 % a period, that is tenfold in about 9 s: a sentence
+    /// does not lift it, a new noise does.
     private var floor: Float = 1
 
     /// A voice is three times (about 10 dB) louder than the room and above -60 dBFS.

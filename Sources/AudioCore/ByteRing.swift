@@ -35,19 +35,25 @@ internal import Synchronization
         unsafe storage.deallocate()
     }
 
-    /// Hands out the writing end. Traps when it has been taken before.
+    /// Hands out the writing end.
+    ///
+    /// Traps when it has been taken before.
     public func takeProducer() -> Producer {
         precondition(!producerIsTaken.exchange(true, ordering: .relaxed))
         return Producer(ring: self)
     }
 
-    /// Hands out the reading end. Traps when it has been taken before.
+    /// Hands out the reading end.
+    ///
+    /// Traps when it has been taken before.
     public func takeConsumer() -> Consumer {
         precondition(!consumerIsTaken.exchange(true, ordering: .relaxed))
         return Consumer(ring: self)
     }
 
-    /// The writing end; used on one thread at a time. No member ever waits.
+    /// The writing end; used on one thread at a time.
+    ///
+    /// No member ever waits.
     public struct Producer: ~Copyable, Sendable {
         fileprivate let ring: ByteRing
 
@@ -84,7 +90,9 @@ internal import Synchronization
         }
     }
 
-    /// The reading end; used on one thread at a time. No member ever waits.
+    /// The reading end; used on one thread at a time.
+    ///
+    /// No member ever waits.
     public struct Consumer: ~Copyable, Sendable {
         fileprivate let ring: ByteRing
 

@@ -23,16 +23,17 @@ public struct StreamFormat: Sendable, Hashable {
     /// Bytes in one frame.
     public var bytesPerFrame: Int { channelCount * 2 }
 
-    /// The time that `frames` frames last.
+    /// The time that `frames` frames last, rounded down to a nanosecond.
     public func duration(ofFrames frames: Int) -> Duration {
-        .nanoseconds(Int64(frames) * 1_000_000_000 / Int64(sampleRate))
+        let (seconds, rest) = frames.quotientAndRemainder(dividingBy: sampleRate)
+        return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / sampleRate)
     }
 
-    /// The frames that begin within `duration`, rounded down.
+    /// The whole frames that `duration` holds.
     public func frames(in duration: Duration) -> Int {
         let parts = duration.components
-        let whole = parts.seconds * Int64(sampleRate)
-        let rest = parts.attoseconds / 1_000_000_000 * Int64(sampleRate) / 1_000_000_000
-        return Int(whole + rest)
+        let rate = Int128(sampleRate)
+        let rest = Int128(parts.attoseconds) * rate / 1_000_000_000_000_000_000
+        return Int(clamping: Int128(parts.seconds) * rate + rest)
     }
 }

@@ -25,7 +25,7 @@ public enum OggOpusError: Error, Sendable, Hashable {
     case codecFailed(reason: String)
 }
 
-extension OggOpusError {
+extension OggOpusError: CustomStringConvertible {
     /// What is wrong with the stream, in one line without capital and full stop.
     public var description: String {
         switch self {

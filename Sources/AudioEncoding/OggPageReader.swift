@@ -23,6 +23,9 @@ internal import COpus
     private var stream = unsafe ogg_stream_state()
     private var offset = 0
 
+    /// The bytes of all pages that have been read.
+    var byteCount: Int { offset }
+
     init() {
         unsafe ogg_sync_init(&sync)
         unsafe ogg_stream_init(&stream, 0)

@@ -22,15 +22,28 @@ public final class Folder: Sendable {
     /// - Throws: `SystemError`; `ENOTDIR` or `ELOOP` when `path` is something else or a
     ///   symbolic link, `EPERM` when it belongs to somebody else.
     public static func make(at path: String) throws(SystemError) -> Folder {
-        var parent = ""
+        var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {
             parent += "/" + part
             if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
                 throw SystemError.last("mkdir \(parent)")
             }
         }
-        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw SystemError.last("mkdir \(path)") }
+        try makeFolder(path, at: AT_FDCWD, path: path)
         return try open(path: path, at: AT_FDCWD, name: path)
+    }
+
+    private static func makeFolder(
+        _ name: String, at parent: Int32, path: String
+    ) throws(SystemError) {
+        guard unsafe mkdirat(parent, name, 0o700) == 0 else {
+            if errno == EEXIST { return }
+            throw SystemError.last("mkdir \(path)")
+        }
+        // The umask can only have taken permissions away, our own among them.
+        guard unsafe fchmodat(parent, name, 0o700, 0) == 0 else {
+            throw SystemError.last("chmod \(path)")
+        }
     }
 
     private static func open(
@@ -51,9 +64,7 @@ public final class Folder: Sendable {
     /// Opens a folder within, making it when it is missing.
     public func makeFolder(_ name: String) throws(SystemError) -> Folder {
         let path = self.path + "/" + name
-        if unsafe mkdirat(descriptor.number, name, 0o700) != 0, errno != EEXIST {
-            throw SystemError.last("mkdir \(path)")
-        }
+        try Self.makeFolder(name, at: descriptor.number, path: path)
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
@@ -66,14 +77,22 @@ public final class Folder: Sendable {
     ///
     /// - Returns: its descriptor, owned by the caller.
     public func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(
+        let file = OwnedDescriptor(
             taking: try openFile(
                 name, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC))
+        // The umask can only have taken permissions away, our own among them.
+        guard fchmod(file.number, 0o600) == 0 else {
+            throw SystemError.last("chmod \(path)/\(name)")
+        }
+        return file
     }
 
     /// Opens an existing file for reading.
     public func openFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
-        OwnedDescriptor(taking: try openFile(name, flags: O_RDONLY | O_NOFOLLOW | O_CLOEXEC))
+        // O_NONBLOCK means nothing for files; a named pipe must not make us wait.
+        OwnedDescriptor(
+            taking: try openFile(
+                name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC))
     }
 
     private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
@@ -135,7 +154,42 @@ public final class Folder: Sendable {
         }
     }
 
-    /// Makes the names in this folder durable. Blocks on the disk.
+    /// The size of a file in bytes.
+    public func byteCount(of name: String) throws(SystemError) -> Int {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+            throw SystemError.last("stat \(path)/\(name)")
+        }
+        return Int(status.st_size)
+    }
+
+    /// Cuts a file, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    public func truncateFile(_ name: String, to byteCount: Int) throws(SystemError) {
+        let file = OwnedDescriptor(
+            taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        try retryingInterrupts("truncate \(path)/\(name)") {
+            ftruncate(file.number, off_t(byteCount))
+        }
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
+    /// Locks this folder against every other process that asks, for as long as it is held open.
+    ///
+    /// The corresponding C function is `flock`.
+    ///
+    /// - Returns: false when another process holds the lock.
+    public func lock() throws(SystemError) -> Bool {
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
+        guard errno == EWOULDBLOCK else { throw SystemError.last("lock \(path)") }
+        return false
+    }
+
+    /// Makes the names in this folder durable.
+    ///
+    /// Blocks on the disk.
     public func sync() throws(SystemError) {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
     }
@@ -152,7 +206,9 @@ public final class Folder: Sendable {
         }
         defer { unsafe closedir(stream) }
         var names: [String] = []
-        while let entry = unsafe readdir(stream) {
+        while true {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
                 unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
                     unsafe String(cString: $0)
@@ -160,6 +216,7 @@ public final class Folder: Sendable {
             }
             if name != "." && name != ".." { names.append(name) }
         }
+        guard errno == 0 else { throw SystemError.last("readdir \(path)") }
         return names.sorted()
     }
 }
@@ -179,6 +236,8 @@ public func writeAll(
                     buffer.count - written, off_t(offset + written))
             }
         }
+        // Not known to happen, and nothing to be repeated for ever.
+        guard count > 0 else { throw SystemError(call: "write", code: EIO) }
         written += count
     }
 }
@@ -186,6 +245,8 @@ public func writeAll(
 /// Creates a file that lives in memory only (`memfd_create(2)`).
 ///
 /// - Parameter name: shown in `/proc`, with no other meaning.
+/// - Returns: its descriptor, open for reading and writing.
+/// - Throws: `SystemError` when there is no descriptor or no memory left.
 public func makeMemoryFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
     let number = try retryingInterrupts("memfd_create") { unsafe utter_memfd_create(name) }
     return OwnedDescriptor(taking: number)

@@ -53,7 +53,11 @@ private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawP
     // Signals are the main thread's; a broken pipe is an error of the call that met it.
     var all = sigset_t()
     unsafe sigfillset(&all)
-    _ = unsafe pthread_sigmask(SIG_BLOCK, &all, nil)
+    // A fault is its own thread's: who handles it, such as a backtracer, must get it.
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
+        _ = unsafe sigdelset(&all, fault)
+    }
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
     _ = unsafe thread.name.withCString { unsafe utter_thread_set_name($0) }
     thread.body()
     return nil

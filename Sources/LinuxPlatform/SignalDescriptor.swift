@@ -23,7 +23,9 @@ public final class SignalDescriptor: Sendable {
     /// What to poll for `POLLIN`.
     public var number: Int32 { descriptor.number }
 
-    /// The next signal that has come, or nil. Never blocks.
+    /// The next signal that has come, or nil.
+    ///
+    /// Never blocks.
     public func next() -> Int32? {
         var information = signalfd_siginfo()
         let size = MemoryLayout<signalfd_siginfo>.size

@@ -3,7 +3,7 @@
 internal import Glibc
 
 /// The error of one system call.
-public struct SystemError: Error, Sendable, Hashable {
+public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The call that failed, such as "openat".
     public let call: String
 

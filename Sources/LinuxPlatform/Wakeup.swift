@@ -21,14 +21,18 @@ public final class Wakeup: Sendable {
     /// What the waiting thread polls for `POLLIN`.
     public var descriptor: Int32 { event.number }
 
-    /// Wakes the waiting thread. From any thread; never blocks.
+    /// Wakes the waiting thread.
+    ///
+    /// From any thread; never blocks.
     public func signal() {
         var one: UInt64 = 1
         // EAGAIN means that the counter is full: the thread is woken anyway.
         _ = unsafe write(event.number, &one, 8)
     }
 
-    /// Takes all signals back. Called by the woken thread; never blocks.
+    /// Takes all signals back.
+    ///
+    /// Called by the woken thread; never blocks.
     public func drain() {
         var count: UInt64 = 0
         // EAGAIN means that there was nothing to take.

@@ -18,7 +18,7 @@ public enum RecognitionEndpointError: Error, Sendable, Hashable {
     case alreadyUsed
 }
 
-extension RecognitionEndpointError {
+extension RecognitionEndpointError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {

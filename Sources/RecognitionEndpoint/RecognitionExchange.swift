@@ -99,15 +99,16 @@ struct RecognitionExchange: Sendable {
             case .final(let recognition):
                 try await answer.finish(recognition)
                 return try await uploaded
-            case .failed(.brokenOff):
-                // The connection's own error says how to end it.
+            case .failed(.brokenOff) where !answer.hasBegun:
+                // For what is not HTTP, the server has an answer of its own.
                 try await uploaded
                 throw Connection.End()
             case .failed(let failure):
                 try await answer.fail(failure)
                 let deadline = await connection.linger()
                 defer { deadline.cancel() }
-                try await uploaded
+                // The answer has gone out, so an error cannot be answered any more.
+                try? await uploaded
                 throw Connection.End()
             }
         }

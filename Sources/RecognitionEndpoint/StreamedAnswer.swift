@@ -24,6 +24,9 @@ struct StreamedAnswer: ~Copyable {
         self.delay = delay
     }
 
+    /// Whether the head has been sent.
+    var hasBegun: Bool { begun != nil }
+
     /// Writes the text so far, when the format has a place for it.
     @concurrent mutating func write(_ partial: PartialRecognition) async throws {
         guard format == .lines else { return }

@@ -42,7 +42,8 @@ public struct RecognitionService: Sendable, Hashable {
         var own = [
             HeaderField(checkedName: "Content-Type", value: contentType ?? audioMediaType),
             HeaderField(
-                checkedName: "Accept", value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),
+                checkedName: "Accept",
+                value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),
         ]
         if let credential {
             own.append(HeaderField(checkedName: "Authorization", value: credential.headerValue))

@@ -7,7 +7,8 @@ internal import Synchronization
 /// The bytes of one take, append-only: written by the journal thread, read by any.
 ///
 /// The journal is the audio file itself. When the disk refuses a write, the take goes on in
-/// memory from that byte on: what follows is sent all the same, and `failure` says so.
+/// memory from that byte on: what follows is sent all the same, and `failure` says so. A disk that
+/// failed to sync is not trusted again: what it had not confirmed is copied to memory as well.
 public final class Journal: Sendable {
     /// Where the bytes are: on disk, and from some offset on perhaps in memory.
     private struct Segment {
@@ -29,6 +30,7 @@ public final class Journal: Sendable {
     private let written = Atomic(0)
     private let durable = Atomic(0)
     private let sealed = Atomic(false)
+    private let hasFailedSync = Atomic(false)
     private let firstFailure = Mutex<SystemError?>(nil)
 
     /// Takes over an empty file.
@@ -52,22 +54,28 @@ public final class Journal: Sendable {
         sealed.store(true, ordering: .releasing)
     }
 
-    /// Bytes that can be read. Grows until the journal is sealed. From any thread.
+    /// Bytes that can be read.
+    ///
+    /// Grows until the journal is sealed. From any thread.
     public var byteCount: Int {
         // acquiring: partner of the release in `append`.
         written.load(ordering: .acquiring)
     }
 
-    /// Bytes that a power cut leaves on the disk. From any thread.
+    /// Bytes that a power cut leaves on the disk.
+    ///
+    /// From any thread.
     public var durableByteCount: Int { durable.load(ordering: .relaxed) }
 
-    /// Whether no more bytes will come. Once true, `byteCount` is final. From any thread.
+    /// Whether no more bytes will come.
+    ///
+    /// Once true, `byteCount` is final. From any thread.
     public var isSealed: Bool {
         // acquiring: partner of the release in `seal`.
         sealed.load(ordering: .acquiring)
     }
 
-    /// The first write or sync that failed; from that byte on the take lives in memory.
+    /// The first write or sync that failed; from then on the take lives in memory.
     public var failure: SystemError? { firstFailure.withLock { $0 } }
 
     /// What a read found.
@@ -80,11 +88,14 @@ public final class Journal: Sendable {
         case end
     }
 
-    /// Reads from an offset. From any thread; does not wait for bytes.
+    /// Reads from an offset.
+    ///
+    /// From any thread; does not wait for bytes.
     ///
     /// - Parameters:
     ///   - offset: in bytes from the start.
     ///   - buffer: receives at most its size; must not be empty.
+    /// - Returns: what stands at that offset, perhaps less than fits.
     /// - Throws: `SystemError` when the disk fails.
     public func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
@@ -109,47 +120,101 @@ public final class Journal: Sendable {
 
     // MARK: - The journal thread
 
-    /// Appends bytes; when the disk refuses, in memory. Called on the journal thread.
+    /// Appends bytes; when the disk refuses, in memory.
+    ///
+    /// Called on the journal thread.
     ///
     /// - Throws: `SystemError` when not even memory is left.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
+        if hasFailedSync.load(ordering: .relaxed) { try leaveDisk(from: durableByteCount) }
         let offset = written.load(ordering: .relaxed)
-        let last = segments.withLock { $0[$0.count - 1] }
         do {
-            try writeAll(bytes, to: last.file.number, at: offset - last.start)
+            try write(bytes, at: offset)
         } catch {
-            if last.start > 0 || path == nil { throw error }
+            guard isOnDisk else { throw error }
             note(error)
-            let memory = Descriptor(try makeMemoryFile("utter-journal"))
-            try writeAll(bytes, to: memory.number, at: 0)
-            segments.withLock { $0.append(Segment(start: offset, file: memory)) }
+            try leaveDisk(from: offset)
+            try write(bytes, at: offset)
         }
         // releasing: partner of the acquire in `byteCount`.
         written.store(offset + bytes.count, ordering: .releasing)
     }
 
-    /// Says that no more bytes will come. Called on the journal thread.
-    func seal() { sealed.store(true, ordering: .releasing) }
+    /// Says that no more bytes will come.
+    ///
+    /// Called on the journal thread.
+    func seal() {
+        if hasFailedSync.load(ordering: .relaxed) {
+            // Without memory, the disk's own copy is all that there is to read.
+            try? leaveDisk(from: durableByteCount)
+        }
+        sealed.store(true, ordering: .releasing)
+    }
+
+    private var isOnDisk: Bool { path != nil && segments.withLock { $0.count } == 1 }
+
+    private func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
+        let last = segments.withLock { $0[$0.count - 1] }
+        try writeAll(bytes, to: last.file.number, at: offset - last.start)
+    }
+
+    /// Goes on in memory, and copies there what the disk holds from `offset` on.
+    ///
+    /// Does nothing when that was done before.
+    private func leaveDisk(from offset: Int) throws(SystemError) {
+        guard isOnDisk else { return }
+        let memory = Descriptor(try makeMemoryFile("utter-journal"))
+        let end = written.load(ordering: .relaxed)
+        var copied = offset
+        var buffer = [UInt8](repeating: 0, count: min(end - offset, 1 << 16))
+        while copied < end {
+            let found = unsafe buffer.withUnsafeMutableBytes { bytes in
+                // What cannot be read any more is left where it is, for whoever asks for it.
+                unsafe try? read(at: copied, into: bytes)
+            }
+            guard case .bytes(let count) = found else { break }
+            try writeAll(
+                buffer.span.extracting(first: count), to: memory.number, at: copied - offset)
+            copied += count
+        }
+        let start = copied == end ? offset : end
+        if start == end { _ = ftruncate(memory.number, 0) }
+        segments.withLock { $0.append(Segment(start: start, file: memory)) }
+    }
 
     // MARK: - The sync thread
 
-    /// Makes everything written so far durable. Called on the sync thread; blocks on the disk.
-    func sync() {
-        guard path != nil, failure == nil else { return }
-        let count = byteCount
+    /// Makes everything on the disk durable.
+    ///
+    /// Called on the sync thread; blocks on the disk.
+    ///
+    /// - Parameter call: makes a descriptor's bytes durable and returns 0, or -1 and `errno`.
+    func sync(using call: (Int32) -> Int32 = fdatasync) {
+        guard path != nil, !hasFailedSync.load(ordering: .relaxed) else { return }
+        let count = diskByteCount
         guard count > durableByteCount else { return }
         let file = segments.withLock { $0[0].file }
         do throws(SystemError) {
-            try retryingInterrupts("fdatasync") { fdatasync(file.number) }
+            try retryingInterrupts("fdatasync") { call(file.number) }
             durable.store(count, ordering: .relaxed)
         } catch {
             note(error)
+            hasFailedSync.store(true, ordering: .relaxed)
         }
     }
 
     /// Whether no sync will ever be needed again.
     var isSettled: Bool {
-        isSealed && (path == nil || failure != nil || durableByteCount == byteCount)
+        isSealed
+            && (path == nil || hasFailedSync.load(ordering: .relaxed)
+                || durableByteCount == diskByteCount)
+    }
+
+    /// Bytes of the take that are on the disk, durable or not.
+    private var diskByteCount: Int {
+        // Asked first: a segment in memory is there before its bytes are counted.
+        let count = byteCount
+        return segments.withLock { $0.count > 1 ? min(count, $0[1].start) : count }
     }
 
     private func note(_ error: SystemError) {

@@ -28,9 +28,12 @@ public final class JournalLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Carries `ring` into a journal until the ring is finished and empty. From any thread.
+    /// Carries a ring into a journal until the ring is finished and empty.
+    ///
+    /// From any thread.
     ///
     /// - Parameters:
+    ///   - ring: the reading end.
     ///   - open: called once on the journal thread, makes the journal.
     ///   - onGrowth: called on the journal thread when the journal grew; must not block.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.
@@ -44,7 +47,9 @@ public final class JournalLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Says that a ring has bytes. From any thread; never blocks.
+    /// Says that a ring has bytes.
+    ///
+    /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
 
     /// Carries what the rings hold now, ends the thread and waits for it; journals whose rings
@@ -88,9 +93,18 @@ public struct JournalSeal: Sendable, Equatable {
     public var sha256: String
     /// The write that not even memory could take; bytes after it are lost.
     public var loss: SystemError?
+
+    /// Creates the seal of a journal.
+    public init(byteCount: Int, sha256: String, loss: SystemError?) {
+        self.byteCount = byteCount
+        self.sha256 = sha256
+        self.loss = loss
+    }
 }
 
-/// One ring on its way into one journal. Touched by the journal thread alone once it is added.
+/// One ring on its way into one journal.
+///
+/// Touched by the journal thread alone once it is added.
 private final class JournalStage: @unchecked Sendable {
     private let ring: ByteRing.Consumer
     private let open: @Sendable () -> Result<Journal, SystemError>
@@ -112,7 +126,9 @@ private final class JournalStage: @unchecked Sendable {
         self.onSeal = onSeal
     }
 
-    /// Empties the ring into the journal. Returns whether the journal grew or was sealed.
+    /// Empties the ring into the journal.
+    ///
+    /// Returns whether the journal grew or was sealed.
     func turn() -> Bool {
         guard !isDone else { return false }
         if journal == nil && loss == nil {

@@ -6,7 +6,9 @@ internal import CCrypto
 @safe struct SHA256: ~Copyable {
     private let context: OpaquePointer?
 
-    /// Starts with no bytes. The corresponding C function is `EVP_DigestInit_ex`.
+    /// Starts with no bytes.
+    ///
+    /// The corresponding C function is `EVP_DigestInit_ex`.
     init() {
         unsafe context = EVP_MD_CTX_new()
         unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil)
@@ -14,7 +16,9 @@ internal import CCrypto
 
     deinit { unsafe EVP_MD_CTX_free(context) }
 
-    /// Adds bytes. The corresponding C function is `EVP_DigestUpdate`.
+    /// Adds bytes.
+    ///
+    /// The corresponding C function is `EVP_DigestUpdate`.
     func update(_ bytes: Span<UInt8>) {
         _ = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)

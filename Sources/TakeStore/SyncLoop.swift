@@ -31,13 +31,17 @@ public final class SyncLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Makes a journal durable every 250 ms until it is sealed and durable. From any thread.
+    /// Makes a journal durable every 250 ms until it is sealed and durable.
+    ///
+    /// From any thread.
     public func add(_ journal: Journal) {
         state.withLock { $0.journals.append(journal) }
         wakeup.signal()
     }
 
-    /// Carries out a job after those that were given before. From any thread.
+    /// Carries out a job after those that were given before.
+    ///
+    /// From any thread.
     public func perform(_ job: @escaping @Sendable () -> Void) {
         state.withLock { $0.jobs.append(job) }
         wakeup.signal()

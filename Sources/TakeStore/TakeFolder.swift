@@ -7,6 +7,7 @@ public import LinuxPlatform
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
+    static let audioNames = ["audio.wav", "audio.ogg"]
 
     /// The take's name.
     public let id: TakeID
@@ -36,7 +37,31 @@ public final class TakeFolder: Sendable {
             path: folder.path + "/" + fileName)
     }
 
-    /// Replaces `take.json` atomically and durably. Blocks on the disk.
+    /// The size of the audio in bytes.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
+    public func audioByteCount(fileName: String) throws(SystemError) -> Int {
+        try folder.byteCount(of: fileName)
+    }
+
+    /// Cuts the audio after its last whole frame or page.
+    ///
+    /// Blocks on the disk.
+    public func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        try folder.truncateFile(fileName, to: byteCount)
+    }
+
+    /// Keeps every other process from recording or sending this take while it is held open.
+    ///
+    /// - Returns: false when another process holds it.
+    public func lock() throws(SystemError) -> Bool { try folder.lock() }
+
+    /// The names of the files within.
+    public func fileNames() throws(SystemError) -> [String] { try folder.names() }
+
+    /// Replaces the manifest, `take.json`, atomically and durably.
+    ///
+    /// Blocks on the disk.
     public func save(_ manifest: TakeManifest) throws(SystemError) {
         let bytes: [UInt8]
         do {
@@ -57,19 +82,33 @@ public final class TakeFolder: Sendable {
         } catch {
             throw .unreadable(take: id.text, reason: error.reason)
         }
-        let manifest: TakeManifest
         do {
-            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            // Read by itself: a later version may lack what this one needs.
+            let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
+            guard version <= TakeManifest.currentVersion else {
+                throw TakeStoreError.laterVersion(take: id.text, version: version)
+            }
+            let manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            // A name from outside must not lead out of this folder.
+            guard Self.audioNames.contains(manifest.audio) else {
+                throw TakeStoreError.unreadable(
+                    take: id.text, reason: "\(Self.manifestName) names a foreign file")
+            }
+            return manifest
+        } catch let error as TakeStoreError {
+            throw error
         } catch {
             throw .unreadable(take: id.text, reason: "\(Self.manifestName) is damaged")
         }
-        guard manifest.version <= TakeManifest.currentVersion else {
-            throw .laterVersion(take: id.text, version: manifest.version)
-        }
-        return manifest
     }
 
-    /// Removes the audio and makes that durable. Blocks on the disk.
+    private struct Version: Decodable {
+        let version: Int
+    }
+
+    /// Removes the audio and makes that durable.
+    ///
+    /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
         try folder.removeFile(fileName)
         try folder.sync()
@@ -77,7 +116,7 @@ public final class TakeFolder: Sendable {
 
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
-        for name in [Self.manifestName, Self.manifestName + ".new", "audio.wav", "audio.ogg"] {
+        for name in [Self.manifestName, Self.manifestName + ".new"] + Self.audioNames {
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

@@ -11,12 +11,15 @@ public struct TakeID: Sendable, Hashable, Codable {
     public let text: String
 
     /// Takes over a name of an earlier run; nil when it cannot be one.
+    ///
+    /// So that a person's own folders beside the takes, such as a copy of one, are no takes.
     public init?(_ text: String) {
-        let bytes = Array(text.utf8)
-        let isNameByte = { (byte: UInt8) in
-            (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || byte == 0x2D
-        }
-        guard (1...64).contains(bytes.count), bytes.allSatisfy(isNameByte) else { return nil }
+        let parts = text.utf8.split(separator: 0x2D, omittingEmptySubsequences: false)
+        let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
+        guard parts.map(\.count) == [8, 6, 12],
+            parts[0].allSatisfy(isDigit), parts[1].allSatisfy(isDigit),
+            parts[2].allSatisfy({ isDigit($0) || (0x61...0x7A).contains($0) })
+        else { return nil }
         self.text = text
     }
 

@@ -21,12 +21,41 @@ public final class TakeStore: Sendable {
     /// The path of the folder of takes.
     public var path: String { takes.path }
 
-    /// Makes the folder of a new take. Its name is durable after `sync`.
+    /// Makes the folder of a new take.
+    ///
+    /// Its name is durable after `sync`.
+    ///
+    /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+        // Nobody else can know the name yet; a file system without locks is no reason to fail.
+        _ = try? take.lock()
+        return take
     }
 
-    /// Removes the folder of a take that captured nothing. Blocks on the disk.
+    /// Removes a take with its audio.
+    ///
+    /// Blocks on the disk. A folder that holds anything unknown stays.
+    ///
+    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.unreadable`
+    ///   when it cannot be removed.
+    public func remove(_ take: TakeFolder) throws(TakeStoreError) {
+        do throws(SystemError) {
+            if try take.lock() {
+                take.removeFiles()
+                try takes.removeFolder(take.id.text)
+                try takes.sync()
+                return
+            }
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
+        }
+        throw .inUse(take: take.id.text)
+    }
+
+    /// Removes the folder of a take that captured nothing.
+    ///
+    /// Blocks on the disk.
     ///
     /// A folder that holds anything unknown stays.
     public func removeEmptyTake(_ take: TakeFolder) {
@@ -35,7 +64,9 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable. Blocks on the disk.
+    /// Makes the names of the takes durable.
+    ///
+    /// Blocks on the disk.
     public func sync() throws(SystemError) { try takes.sync() }
 
     /// The names of all takes, oldest first.

@@ -8,19 +8,22 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case ambiguous(String, count: Int)
     /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
+    /// Another process records or sends the take.
+    case inUse(take: String)
     /// The take was written by a later program.
     case laterVersion(take: String, version: Int)
     /// The folder of takes itself cannot be used.
     case folderUnusable(path: String, reason: String)
 }
 
-extension TakeStoreError {
+extension TakeStoreError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
         case .noSuchTake(let name): "there is no take '\(name)'"
         case .ambiguous(let name, let count): "'\(name)' begins the names of \(count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
+        case .inUse(let take): "take \(take) is being recorded or sent by another utter"
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"
         case .folderUnusable(let path, let reason):
@@ -34,6 +37,7 @@ extension TakeStoreError {
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of the name"
         case .unreadable: nil
+        case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
         case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
         }

@@ -3,7 +3,9 @@
 internal import ChunkedUpload
 internal import SpeechService
 
-/// Listens to one transfer and reads its answer. Touched by the transfer thread alone.
+/// Listens to one transfer and reads its answer.
+///
+/// Touched by the transfer thread alone.
 final class Attempt: TransferObserver, @unchecked Sendable {
     private let run: TakeRun
     private let number: Int

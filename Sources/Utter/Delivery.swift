@@ -9,45 +9,83 @@ internal import SpeechService
 struct Delivery {
     /// More redirects than this are a loop.
     private static let redirectLimit = 5
+    /// A transfer that lived this long was none of a row of failures.
+    private static let provenAfter = Duration.seconds(10)
 
     /// Where the present attempt goes.
     private(set) var url: ServiceURL
     /// The number of the present attempt, from 1.
     private(set) var attempt = 1
+    /// Whether the service may have had the whole take more than once.
+    private(set) var mayBeDoubled = false
     private let origin: Origin
     private let allowed: [Origin]
+    private let policy: RetryPolicy
     private var redirects = 0
+    private var failures = 0
+    private var failuresAfterRelease = 0
 
     /// What follows.
     enum Step: Equatable {
         /// The answer is good.
         case answered
-        /// Post again from the journal's start, to `url`, as attempt number `attempt`.
-        case resend
+        /// Post again from the journal's start.
+        case resend(Pause)
         /// No more attempts.
         case failed(TakeFailure)
     }
 
-    init(url: ServiceURL, allowed: [Origin]) {
+    /// What lies between two attempts.
+    struct Pause: Equatable {
+        /// How long it is, unless the speaker ends before.
+        var duration = Duration.zero
+        /// How long it is even then: what the service has asked for.
+        var atLeast = Duration.zero
+        /// Why the attempt before failed; nil for a redirect.
+        var cause: TakeFailure?
+        /// Whether the recording still went on: the pause then ends with it.
+        var isForSpeaker = false
+    }
+
+    /// What is known of the take when a transfer ends.
+    struct Circumstances {
+        /// Whether the recording still goes on.
+        var isSpeaking: Bool
+        /// The seconds since 1970, for a `Retry-After` that is a date.
+        var now: Int64
+        /// From 0 to 1.
+        var jitter: Double
+    }
+
+    init(url: ServiceURL, allowed: [Origin], policy: RetryPolicy) {
         self.url = url
         origin = url.origin
         self.allowed = allowed
+        self.policy = policy
     }
 
     /// Decides after one transfer.
     ///
     /// - Parameters:
+    ///   - result: how the transfer ended.
     ///   - answer: nil when the answer was read as one; why it is none otherwise.
     ///   - message: the service's own words, from a refusal's body.
+    ///   - circumstances: what else is known.
+    /// - Returns: what to do.
     mutating func next(
-        after result: TransferResult, answer: AnswerError?, message: String?
+        after result: TransferResult, answer: AnswerError?, message: String?,
+        _ circumstances: Circumstances
     ) -> Step {
         switch result.ending {
         case .answered: break
         case .insecure(let text): return .failed(.insecure(reason: text, host: url.origin.host))
         case .badResponse(let text): return .failed(.responseUnusable(reason: text))
         case .cancelled: return .failed(.cancelled)
-        default: return .failed(.notDelivered(result.ending, host: url.origin.description))
+        case .journalUnreadable:
+            return .failed(.notDelivered(result.ending, host: url.origin.description))
+        case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
+            let failure = TakeFailure.notDelivered(result.ending, host: url.origin.description)
+            return retry(failure, after: result, circumstances)
         }
         guard let status = result.status else {
             return .failed(.responseUnusable(reason: "there is no status"))
@@ -56,10 +94,42 @@ struct Delivery {
         case .accepted: return answer.map { .failed(.answerUnusable($0)) } ?? .answered
         case .redirect: return redirect(to: result.header("location"))
         case .keyRefused: return .failed(.keyRefused(status: status, message: message))
-        case .retryable: return .failed(.unavailable(status: status, message: message))
+        case .retryable:
+            let failure = TakeFailure.unavailable(status: status, message: message)
+            return retry(failure, after: result, circumstances)
         case .refused: return .failed(.refused(status: status, message: message))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
+    }
+
+    private mutating func retry(
+        _ failure: TakeFailure, after result: TransferResult, _ circumstances: Circumstances
+    ) -> Step {
+        if result.ending == .timedOut(.whole) { return .failed(failure) }
+        // Whole body, no answer: nobody can know whether the service has it.
+        let isUnknown = result.isBodyComplete && result.status == nil
+        if isUnknown {
+            guard policy.unknownOutcome == .resend else { return .failed(failure) }
+            mayBeDoubled = true
+        }
+        if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
+            failures = 0
+        }
+        failures += 1
+        if !circumstances.isSpeaking { failuresAfterRelease += 1 }
+        let asked =
+            result.header("retry-after")
+            .flatMap { RetryAfter.parse($0, now: circumstances.now) } ?? .zero
+        let pause = policy.pause(
+            failures: failures, failuresAfterRelease: failuresAfterRelease,
+            isSpeaking: circumstances.isSpeaking, asked: asked,
+            jitter: circumstances.jitter)
+        guard let pause else { return .failed(failure) }
+        attempt += 1
+        return .resend(
+            Pause(
+                duration: max(pause, asked), atLeast: asked, cause: failure,
+                isForSpeaker: circumstances.isSpeaking))
     }
 
     private mutating func redirect(to location: String?) -> Step {
@@ -83,6 +153,6 @@ struct Delivery {
         url = target
         redirects += 1
         attempt += 1
-        return .resend
+        return .resend(Pause())
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCapture
+internal import AudioEncoding
 internal import ChunkedUpload
+internal import FoundationEssentials
 public import LinuxPlatform
-internal import TakeStore
+public import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
 ///
@@ -14,7 +16,8 @@ public final class Pipeline: Sendable {
     let journal: JournalLoop
     let transfer: TransferLoop
     let sync: SyncLoop
-    let store: Result<TakeStore, TakeStoreError>
+    /// The takes on the disk, or why there are none.
+    public let store: Result<TakeStore, TakeStoreError>
 
     /// Starts the loops.
     ///
@@ -35,17 +38,71 @@ public final class Pipeline: Sendable {
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
-        let run = TakeRun(plan: plan, pipeline: self)
-        run.begin()
+        var generator = SystemRandomNumberGenerator()
+        let run = TakeRun(
+            id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self)
+        run.record(plan.source, plan.capture)
         return Take(run: run)
     }
 
-    /// Ends the loops and waits for them, the disk included. Takes that still run are abandoned
-    /// where they are; what they captured stays in their journals.
+    /// Sends a take that an earlier run has kept; it travels in the format it was recorded in.
+    ///
+    /// From any thread; reads the take's folder.
+    ///
+    /// - Returns: the take under its old name.
+    /// - Throws: `TakeStoreError` when there is no such take, or its audio is gone.
+    public func resend(
+        _ folder: TakeFolder, by plan: DeliveryPlan
+    ) throws(TakeStoreError) -> Take {
+        let store = try store.get()
+        guard try folder.isOurs() else { throw .inUse(take: folder.id.text) }
+        let manifest = try folder.manifest()
+        guard let stated = manifest.byteCount,
+            let format = AudioFormat(rawValue: manifest.format)
+        else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
+        let journal: Journal
+        let byteCount: Int
+        do throws(SystemError) {
+            // A take whose end the disk refused ends before the length that was recorded.
+            byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
+            journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
+        } catch {
+            throw .unreadable(take: folder.id.text, reason: "its audio: \(error.reason)")
+        }
+        var plan = plan
+        plan.format = format
+        let account = CaptureAccount(
+            encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
+            encodedBytes: byteCount)
+        let run = TakeRun(id: folder.id, plan: plan, pipeline: self, account: account)
+        let record = TakeRecord(
+            folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
+            onFailure: { _ in })
+        run.resend(
+            journal, of: record,
+            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil))
+        return Take(run: run)
+    }
+
+    /// Ends the loops and waits for them, the disk included.
+    ///
+    /// Takes that still run are abandoned where they are; what they captured stays in their
+    /// journals.
     public func shutDown() {
         capture.shutDown()
         transfer.shutDown()
         journal.shutDown()
         sync.shutDown()
+    }
+}
+
+extension TakeFolder {
+    /// Locks the take; false when another process has.
+    fileprivate func isOurs() throws(TakeStoreError) -> Bool {
+        do throws(SystemError) {
+            return try lock()
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
     }
 }

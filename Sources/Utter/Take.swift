@@ -2,7 +2,9 @@
 
 public import TakeStore
 
-/// One recording on its way to its transcript. Usable from any thread.
+/// One recording on its way to its transcript.
+///
+/// Usable from any thread.
 public final class Take: Sendable {
     private let run: TakeRun
 
@@ -11,12 +13,16 @@ public final class Take: Sendable {
     /// The take's name.
     public var id: TakeID { run.id }
 
-    /// What happens, in order, until the outcome is known. For one listener.
+    /// What happens, in order, until the outcome is known.
+    ///
+    /// For one listener.
     ///
     /// At most 256 events wait for a slow listener; the oldest are dropped then.
     public var events: AsyncStream<TakeEvent> { run.events }
 
-    /// How the take ended. Waits until it has.
+    /// How the take ended.
+    ///
+    /// Waits until it has.
     public var outcome: TakeOutcome {
         get async { await run.outcome() }
     }

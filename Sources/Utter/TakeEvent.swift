@@ -21,6 +21,9 @@ public enum TakeEvent: Sendable {
     /// The service refused, perhaps while the voice still speaks. Recording goes on; the take
     /// will be kept.
     case refused(TakeFailure)
+    /// The transfer broke, or the service cannot answer now; recording goes on. The next
+    /// attempt begins after the pause.
+    case interrupted(TakeFailure, pause: Duration)
     /// The whole audio is sent again from its start, to this URL.
     case resending(attempt: Int, url: String)
 }

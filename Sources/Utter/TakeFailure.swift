@@ -5,7 +5,9 @@ public import AudioEncoding
 public import ChunkedUpload
 public import SpeechService
 
-/// Why a take has no transcript. One case for each stage that can fail.
+/// Why a take has no transcript.
+///
+/// One case for each stage that can fail.
 public enum TakeFailure: Error, Sendable, Equatable {
     /// No audio came from the source.
     case capture(CaptureError)

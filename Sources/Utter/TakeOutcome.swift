@@ -17,6 +17,9 @@ public struct TakeOutcome: Sendable {
     public var account: TakeAccount
     /// Every transfer, in order.
     public var attempts: [TakeAttempt]
+    /// Whether the service may have had the whole take more than once: an attempt was sent whole
+    /// and never answered.
+    public var mayBeDoubled: Bool
     /// The file that holds the audio, or nil when it lives in memory only.
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.

@@ -16,11 +16,11 @@ internal import TakeStore
 final class TakeRun: Sendable {
     let id: TakeID
     let events: AsyncStream<TakeEvent>
-    private let plan: TakePlan
+    private let plan: DeliveryPlan
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
-    private let account = CaptureAccount()
+    private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<State>
     private let waiters = Mutex<Waiters>(Waiters())
@@ -30,8 +30,7 @@ final class TakeRun: Sendable {
         var transfer: TransferID?
         var attempts: [TakeAttempt] = []
         var journal: Journal?
-        var folder: TakeFolder?
-        var manifest: TakeManifest?
+        var record: TakeRecord?
         var unprotected: String?
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
@@ -45,55 +44,76 @@ final class TakeRun: Sendable {
         var continuations: [CheckedContinuation<TakeOutcome, Never>] = []
     }
 
-    init(plan: TakePlan, pipeline: Pipeline) {
-        var generator = SystemRandomNumberGenerator()
-        id = TakeID(at: Date(), using: &generator)
+    /// Prepares a take.
+    ///
+    /// The account is that of what an earlier run has recorded; empty for a new take.
+    init(
+        id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
+        account: CaptureAccount = CaptureAccount()
+    ) {
+        self.id = id
         self.plan = plan
+        self.account = account
         self.pipeline = pipeline
         (events, continuation) = AsyncStream.makeStream(
             bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             State(
-                delivery: Delivery(url: plan.service.url, allowed: plan.redirectOrigins)))
+                delivery: Delivery(
+                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry)))
     }
 
     // MARK: - Joining the stages
 
     /// Source → encoder → ring → journal → request body → response.
-    func begin() {
+    func record(_ source: any CaptureSource, _ capture: CapturePlan) {
         let ring = ByteRing(minimumCapacity: plan.format.ringByteCount)
         do throws(EncodingError) {
             pipeline.capture.add(
                 CaptureStage(
-                    source: plan.source, encoder: try plan.format.makeEncoder(),
-                    producer: ring.takeProducer(), plan: plan.capture, control: control,
-                    account: account, onOpen: { [self] in didOpen($0) },
+                    source: source, encoder: try plan.format.makeEncoder(),
+                    producer: ring.takeProducer(), plan: capture, control: control,
+                    account: account, onOpen: { [self] in didOpen(source.name, $0) },
                     onEnd: { [self] in didCapture($0) }))
         } catch {
             finish(.failure(.encoding(error)), capture: CaptureEnd(cause: .encoder(error)))
             return
         }
         pipeline.journal.add(
-            ring: ring.takeConsumer(), open: { [self] in openJournal() },
+            ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
             onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
     }
 
-    private func didOpen(_ format: StreamFormat) {
-        continuation.yield(.listening(source: plan.source.name, format: format))
+    /// The sealed journal of an earlier run → request body → response.
+    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal) {
+        state.withLock { state in
+            state.record = record
+            state.journal = journal
+            state.captureEnd = CaptureEnd(cause: .finished)
+            state.seal = seal
+            state.sealedAt = .now
+        }
+        startTransfer()
     }
 
-    /// Makes the take's folder and journal, and opens the connection. On the journal thread.
-    private func openJournal() -> Result<Journal, SystemError> {
-        let opened = makeJournal()
+    private func didOpen(_ source: String, _ format: StreamFormat) {
+        continuation.yield(.listening(source: source, format: format))
+    }
+
+    /// Makes the take's folder and journal, and opens the connection.
+    ///
+    /// On the journal thread.
+    private func openJournal(_ source: String) -> Result<Journal, SystemError> {
+        let opened = makeJournal(source)
         guard case .success(let journal) = opened else { return opened }
         state.withLock { $0.journal = journal }
         startTransfer()
         pipeline.sync.add(journal)
-        save { _ in }
+        record?.announce()
         return opened
     }
 
-    private func makeJournal() -> Result<Journal, SystemError> {
+    private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
         var reason: String
         switch pipeline.store {
         case .failure(let error): reason = error.description
@@ -104,11 +124,12 @@ final class TakeRun: Sendable {
                 let journal = try folder.makeJournal(fileName: name)
                 let manifest = TakeManifest(
                     id: id, created: Date(), audio: name, format: plan.format.rawValue,
-                    source: plan.source.name, url: plan.service.url.description)
-                state.withLock {
-                    $0.folder = folder
-                    $0.manifest = manifest
-                }
+                    source: source, url: plan.service.url.description)
+                let record = TakeRecord(
+                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
+                    manifest: manifest,
+                    onFailure: { [weak self] in self?.declareUnprotected($0.description) })
+                state.withLock { $0.record = record }
                 return .success(journal)
             } catch {
                 reason = error.description
@@ -128,8 +149,8 @@ final class TakeRun: Sendable {
         if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
-    /// Posts the journal from its start. On the journal thread, or on the transfer thread.
-    private func startTransfer() {
+    /// Posts the journal from its start, after a pause.
+    private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
         let (journal, url, attempt) = state.withLock {
             ($0.journal, $0.delivery.url, $0.delivery.attempt)
         }
@@ -144,12 +165,14 @@ final class TakeRun: Sendable {
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
+        let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
-            request, observer: Attempt(run: self, number: attempt, rule: plan.service.answer))
-        let isUnwanted = state.withLock { state in
+            request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
+        let (isUnwanted, isSealed) = state.withLock { state in
             state.transfer = transfer
-            return state.delivered != nil
+            return (state.delivered != nil, state.seal != nil)
         }
+        if pause.isForSpeaker && isSealed { pipeline.transfer.hurry(transfer) }
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
@@ -191,8 +214,10 @@ final class TakeRun: Sendable {
             state.seal = seal
             state.sealedAt = .now
         }
+        // Whoever waits for the text does not wait for a pause that was made for a speaker.
+        if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
-        save { manifest in
+        record?.save { manifest in
             manifest.state = manifest.state == .recording ? .sealed : manifest.state
             manifest.byteCount = seal.byteCount
             manifest.sha256 = seal.sha256
@@ -221,14 +246,9 @@ final class TakeRun: Sendable {
         deliver(.failure(.left))
     }
 
-    func release() {
-        let (folder, manifest) = state.withLock { ($0.folder, $0.manifest) }
-        guard let folder, let manifest, manifest.state == .answered else { return }
-        pipeline.sync.perform {
-            // A failure leaves the audio where it is, which loses nothing.
-            try? folder.removeAudio(fileName: manifest.audio)
-        }
-    }
+    func release() { record?.release() }
+
+    private var record: TakeRecord? { state.withLock { $0.record } }
 
     func outcome() async -> TakeOutcome {
         await withCheckedContinuation { continuation in
@@ -273,7 +293,7 @@ final class TakeRun: Sendable {
             return waiters.continuations
         }
         guard let waiting else { return }
-        settle(outcome)
+        record?.settle(outcome)
         continuation.finish()
         for waiter in waiting { waiter.resume(returning: outcome) }
     }
@@ -293,49 +313,9 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, audioPath: state.journal?.path,
+            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            audioPath: state.journal?.path,
             unprotected: state.unprotected, answerDelay: delay)
-    }
-
-    /// Writes the take's last state, or removes a take without audio.
-    private func settle(_ outcome: TakeOutcome) {
-        if outcome.account.capturedFrames == 0, case .failure = outcome.result {
-            guard let folder = state.withLock({ $0.folder }), case .success(let store) = pipeline.store
-            else { return }
-            pipeline.sync.perform { store.removeEmptyTake(folder) }
-            return
-        }
-        save { manifest in
-            manifest.attempts = outcome.attempts.count
-            switch outcome.result {
-            case .success(let transcript):
-                manifest.state = .answered
-                manifest.transcript = transcript.text
-            case .failure(.cancelled):
-                manifest.state = .cancelled
-            case .failure(let failure):
-                manifest.state = .kept
-                manifest.reason = failure.description
-            }
-        }
-    }
-
-    /// Changes the manifest and has it written by the sync thread.
-    private func save(_ change: (inout TakeManifest) -> Void) {
-        let changed = state.withLock { state -> (TakeFolder, TakeManifest)? in
-            guard let folder = state.folder, var manifest = state.manifest else { return nil }
-            change(&manifest)
-            state.manifest = manifest
-            return (folder, manifest)
-        }
-        guard let (folder, manifest) = changed else { return }
-        pipeline.sync.perform { [self] in
-            do throws(SystemError) {
-                try folder.save(manifest)
-            } catch {
-                declareUnprotected(error.description)
-            }
-        }
     }
 }
 
@@ -350,16 +330,19 @@ extension TakeRun {
 
     /// Decides what follows a transfer.
     ///
-    /// - Parameters:
-    ///   - answer: why the body is no answer, or nil.
-    ///   - message: the service's own words about a refusal, or nil.
+    /// `answer` says why the body is no answer, `message` is the service's own words about a
+    /// refusal; nil is neither.
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
         let (step, delivery) = state.withLock { state in
             state.attempts.append(
                 TakeAttempt(url: state.delivery.url.description, result: result))
-            let step = state.delivery.next(after: result, answer: answer, message: message)
+            let circumstances = Delivery.Circumstances(
+                isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
+                jitter: .random(in: 0...1))
+            let step = state.delivery.next(
+                after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
         }
         switch step {
@@ -367,10 +350,13 @@ extension TakeRun {
             // The service has heard enough: what is said now would go nowhere.
             if isRecording { stop() }
             deliver(.success(transcript))
-        case .resend:
+        case .resend(let pause):
+            if let cause = pause.cause {
+                continuation.yield(.interrupted(cause, pause: pause.duration))
+            }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
-            startTransfer()
+            startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }
             deliver(.failure(failure))

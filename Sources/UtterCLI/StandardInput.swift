@@ -10,9 +10,26 @@ enum StandardInput {
 
     /// Waits for the first bytes and makes the source that fits them.
     ///
-    /// - Parameter rawFormat: the layout of raw samples.
-    static func source(pace: Pace, rawFormat: StreamFormat) -> any CaptureSource {
+    /// - Parameters:
+    ///   - pace: how fast a WAV file is replayed.
+    ///   - rawFormat: the layout of raw samples.
+    /// - Returns: the source.
+    /// - Throws: `CommandFailure` when nobody will send anything there.
+    static func source(
+        pace: Pace, rawFormat: StreamFormat
+    ) throws(CommandFailure) -> any CaptureSource {
+        guard isatty(STDIN_FILENO) == 0 else {
+            throw CommandFailure(
+                "standard input is a terminal, where no audio comes from",
+                hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
+                status: .noInput)
+        }
         let prefix = firstBytes()
+        guard !prefix.isEmpty else {
+            throw CommandFailure(
+                "standard input is empty",
+                hint: "look at what the program before the pipe says", status: .unusableAudio)
+        }
         if WAVReplay.recognises(prefix.span) {
             return WAVReplay(
                 descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import Utter
 import UtterTerminal
 
@@ -12,8 +11,9 @@ struct UtterMain: AsyncParsableCommand {
         commandName: "utter",
         abstract: "Stream your voice to a speech recogniser while you speak; print the transcript.",
         discussion: """
-            Without a subcommand utter records from the default microphone until Enter, SIGUSR1
-            or --for, and prints what was understood. Ctrl-C cancels; SIGTERM keeps and leaves.
+            Without a subcommand utter records from the default microphone until Enter,
+            SIGUSR1 or --for, and prints what was understood. Ctrl-C cancels; SIGTERM
+            keeps and leaves. See 'utter record --help' for its options.
 
             Examples:
               utter                               speak, press Enter, read the text
@@ -21,32 +21,25 @@ struct UtterMain: AsyncParsableCommand {
               utter send interview.wav            send a file as fast as it is taken
               utter send --pace realtime note.wav replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
+              utter retry last                    send again what could not be delivered
               utter demo                          see it work, without a microphone
 
-            The transcript is the only thing on standard output. Exit status: 0 text printed,
-            1 heard nothing, 64 usage, 65 unusable audio, 66 no such input, 69 refused,
-            71 microphone lost, 74 local I/O, 75 not delivered yet, 76 unusable answer,
-            77 key refused, 78 configuration, 130 cancelled, 143 ended by a signal.
+            The transcript is the only thing on standard output.
+
+            Exit status: 0 text printed, 1 heard nothing, 64 usage, 65 unusable audio,
+            66 no such input, 69 refused, 70 internal, 71 microphone lost, 74 local I/O,
+            75 not delivered yet, 76 unusable answer, 77 key refused,
+            78 configuration, 129, 130, 143 ended by a signal.
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, SendCommand.self, DevicesCommand.self, ServeCommand.self,
+            RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            FlushCommand.self,
+            ShowCommand.self, LastCommand.self, ExportCommand.self, RemoveCommand.self,
+            DevicesCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)
 
-    static func main() async {
-        // Before any other thread exists, so that every thread inherits it.
-        Signals.block()
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            exit(withError: error)
-        }
-    }
+    static func main() { Program.run(UtterMain.self) }
 }

@@ -12,8 +12,9 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Replay a recording in real time to an endpoint in the same process.",
         discussion: """
-            The recording is sent while it is being replayed, over a real connection; partial
-            texts appear while it still speaks. The account at the end says where the time went.
+            The recording is sent while it is being replayed, over a real connection;
+            partial texts appear while it still speaks. The account at the end says where
+            the time went.
             """)
 
     @Argument(help: "A WAV file; a sample of this package unless given.")
@@ -73,11 +74,11 @@ struct DemoCommand: AsyncParsableCommand {
                 service = try RecognitionService(
                     url: try ServiceURL("http://127.0.0.1:\(port)/recognize"))
             } catch {
-                throw CommandFailure(error)
+                throw CommandFailure(error.description, status: .internalError)
             }
             let plan = TakePlan(
                 source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)
-            return await session.run(plan, stopHint: nil)
+            return await session.run(plan, as: .sending)
         }
     }
 

@@ -13,18 +13,5 @@ struct EndpointMain: AsyncParsableCommand {
         version: "utter \(UtterVersion.text)",
         subcommands: [ServeCommand.self, DemoCommand.self])
 
-    static func main() async {
-        // Before any other thread exists, so that every thread inherits it.
-        Signals.block()
-        do {
-            var command = try parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
-        } catch {
-            exit(withError: error)
-        }
-    }
+    static func main() { Program.run(EndpointMain.self) }
 }

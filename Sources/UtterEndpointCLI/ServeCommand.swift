@@ -12,8 +12,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run a local speech-recognition endpoint until Ctrl-C.",
         discussion: """
-            POST audio (WAV, Ogg Opus, or raw PCM) to /recognize; partial texts come back as JSON
-            lines while the upload runs. Without --grammar it knows any US English, roughly.
+            POST audio (WAV, Ogg Opus, or raw PCM) to /recognize; partial texts come back
+            as JSON lines while the upload runs. Without --grammar it knows any US
+            English, roughly.
             """)
 
     @Option(help: "The address to listen on.")
@@ -61,11 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.allowsFaults = allowFaults
         do {
             let endpoint = try RecognitionEndpoint(configuration)
-            let signals = try Signals(listensToEnter: false)
-            let stopper = Task {
-                for await _ in signals.requests { endpoint.shutdown() }
-            }
-            defer { stopper.cancel() }
+            try Signals(listensToEnter: false).handle { _ in endpoint.shutdown() }
             try await endpoint.run { [host, quiet] port in
                 let shown = host.contains(":") ? "[\(host)]" : host
                 if !quiet {
@@ -81,18 +78,17 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func token() throws -> BearerToken? {
         guard let tokenFile else { return nil }
-        do throws(ServiceError) {
+        do throws(CommandFailure) {
             let text = try SecretFile.read(tokenFile)
-            let trimmed = text.split(whereSeparator: \.isWhitespace).joined()
-            guard let token = BearerToken(trimmed) else {
-                throw ServiceError.invalidCredential(reason: "it holds unusable characters")
+            guard let token = BearerToken(text) else {
+                throw CommandFailure(
+                    "the token in '\(tokenFile)' is empty or holds unusable characters",
+                    hint: "write letters, digits and -._~+/ into its first line",
+                    status: .configuration)
             }
             return token
         } catch {
-            throw Launch.exit(
-                CommandFailure(
-                    "the key cannot be used: \(error.description)", hint: error.hint,
-                    status: .configuration))
+            throw Launch.exit(error)
         }
     }
 }
@@ -102,8 +98,8 @@ extension CommandFailure {
     init(_ error: RecognitionEndpointError) {
         let status: ExitStatus =
             switch error {
-            case .modelFileUnreadable, .grammarMalformed, .modelRefused: .configuration
-            case .cannotListen: .noInput
+            case .modelFileUnreadable, .grammarMalformed, .modelRefused, .cannotListen:
+                .configuration
             default: .internalError
             }
         self.init(error.description, hint: error.hint, status: status)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 package import Utter
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
@@ -14,7 +15,56 @@ package struct CommandFailure: Error {
         self.status = status
     }
 
-    package init(_ error: ServiceError) {
-        self.init(error.description, hint: error.hint, status: .usage)
+    /// A description of the service that cannot be used; a key is a matter of configuration.
+    ///
+    /// The option is what the person wrote it behind, such as "--to".
+    package init(_ error: ServiceError, in option: String) {
+        var status = ExitStatus.usage
+        if case .invalidCredential = error { status = .configuration }
+        self.init("\(option): \(error.description)", hint: error.hint, status: status)
+    }
+
+    private struct Report: Encodable {
+        var version = 1
+        var exit: Int32
+        var error: Failure
+    }
+
+    private struct Failure: Encodable {
+        var message: String
+        var hint: String?
+    }
+
+    /// Says what went wrong.
+    ///
+    /// - Parameter json: whether it is printed as an object on standard output too. A wrong
+    ///   command line never is: whoever reads objects has not written it.
+    package func report(json: Bool = false) {
+        if json && status != .usage {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            let report = Report(
+                exit: status.rawValue, error: Failure(message: message, hint: hint))
+            // Strings and numbers can always be encoded. When standard output is closed, the
+            // status below still says what there is to say.
+            if let data = try? encoder.encode(report) {
+                _ = StandardOutput.print(String(decoding: data, as: UTF8.self))
+            }
+        }
+        StandardError.error(message)
+        StandardError.hint(hint)
+    }
+
+    /// A failure of the takes on the disk.
+    package init(_ error: TakeStoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .noSuchTake: .noInput
+            case .ambiguous: .usage
+            case .unreadable, .laterVersion: .localIO
+            case .inUse: .notDelivered
+            case .folderUnusable: .configuration
+            }
+        self.init(error.description, hint: error.hint, status: status)
     }
 }

@@ -39,7 +39,7 @@ package enum ExitStatus: Int32 {
         case .failure(let failure): self.init(failure)
         case .success(let transcript):
             if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {
-                self = .microphoneLost
+                self.init(error)
             } else {
                 self = transcript.text.isEmpty ? .heardNothing : .textPrinted
             }

@@ -9,7 +9,8 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// - Parameter listensToEnter: whether Enter ends a recording.
+    /// Enter ends a recording if `listensToEnter`.
+    ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
@@ -22,11 +23,11 @@ package enum Launch {
             let session = TakeSession(
                 pipeline: pipeline, signals: signals, output: output, keepsAudio: keepsAudio)
             status = try await body(session)
-            pipeline.shutDown()
+            session.end(status)
         } catch let error as SystemError {
             throw exit(CommandFailure(error.description, status: .internalError))
         } catch let error as CommandFailure {
-            throw exit(error)
+            throw exit(error, json: output.json)
         }
         if status != .textPrinted { throw status.code }
     }
@@ -40,10 +41,14 @@ package enum Launch {
         return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 
-    /// Prints what went wrong; the value to throw.
-    package static func exit(_ failure: CommandFailure) -> any Error {
-        StandardError.error(failure.message)
-        StandardError.hint(failure.hint)
+    /// Says what went wrong.
+    ///
+    /// - Parameters:
+    ///   - failure: what went wrong.
+    ///   - json: whether it is printed as an object on standard output too.
+    /// - Returns: the value to throw.
+    package static func exit(_ failure: CommandFailure, json: Bool = false) -> any Error {
+        failure.report(json: json)
         return failure.status.code
     }
 }

@@ -27,6 +27,7 @@ package struct OutcomeReport: Encodable {
 
     struct AttemptReport: Encodable {
         var url, httpVersion, ending: String
+        var reason: String?
         var status: Int?
         var sentBytes: Int
         var bodyComplete: Bool
@@ -51,11 +52,15 @@ package struct OutcomeReport: Encodable {
     var bytes: Bytes
     var sha256: String
     var attempts: [AttemptReport]
+    var mayBeDoubled: Bool
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
 
-    package init(_ outcome: TakeOutcome, status: ExitStatus) {
+    /// Reports a take.
+    ///
+    /// Its audio stays on the disk if `isKept`.
+    package init(_ outcome: TakeOutcome, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         id = outcome.id.text
         exit = status.rawValue
@@ -80,8 +85,9 @@ package struct OutcomeReport: Encodable {
             bodyOffset: account.bodyOffset, sent: account.sentBytes)
         sha256 = account.sha256
         attempts = outcome.attempts.map { AttemptReport($0) }
+        mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
-        kept = outcome.audioPath
+        kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected
     }
 
@@ -101,7 +107,7 @@ extension OutcomeReport.AttemptReport {
         let timings = result.timings
         url = attempt.url
         httpVersion = timings.httpVersion
-        ending = "\(result.ending)"
+        (ending, reason) = result.ending.words
         status = result.status
         sentBytes = result.sentByteCount
         bodyComplete = result.isBodyComplete
@@ -113,6 +119,26 @@ extension OutcomeReport.AttemptReport {
         firstByteInMs = timings.firstByteIn?.milliseconds
         lastByteInMs = timings.lastByteIn?.milliseconds
         endMs = timings.end?.milliseconds
+    }
+}
+
+extension TransferResult.Ending {
+    /// The case as one word, and the words of whoever noticed it.
+    fileprivate var words: (String, String?) {
+        switch self {
+        case .answered: ("answered", nil)
+        case .cannotResolve(let text): ("cannot-resolve", text)
+        case .cannotConnect(let text): ("cannot-connect", text)
+        case .insecure(let text): ("insecure", text)
+        case .connectionLost(let text): ("connection-lost", text)
+        case .timedOut(.connect): ("connect-timeout", nil)
+        case .timedOut(.stall): ("stall-timeout", nil)
+        case .timedOut(.answer): ("answer-timeout", nil)
+        case .timedOut(.whole): ("timeout", nil)
+        case .badResponse(let text): ("bad-response", text)
+        case .journalUnreadable(let text): ("journal-unreadable", text)
+        case .cancelled: ("cancelled", nil)
+        }
     }
 }
 

@@ -4,89 +4,135 @@ internal import Glibc
 internal import LinuxPlatform
 package import Utter
 
-/// Runs one take in a terminal: shows what happens, obeys signals and keys, prints the answer.
+/// Runs takes in a terminal: shows what happens, obeys signals and keys, prints the answers.
 package struct TakeSession {
+    /// What a person sees a take doing.
+    package enum Activity: Sendable, Equatable {
+        /// A voice is recorded, until somebody says stop.
+        case recording
+        /// A voice is recorded for a time that was given.
+        case recordingForTime
+        /// A file, or standard input, is sent.
+        case sending
+    }
+
     private let pipeline: Pipeline
     private let signals: Signals
+    private let running = RunningTake()
     private let output: OutputOptions
     private let keepsAudio: Bool
 
     /// Prepares to run takes.
     ///
-    /// - Parameter keepsAudio: whether the audio stays on the disk after its transcript was
-    ///   printed.
-    package init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
+    /// The audio stays on the disk after its transcript was printed if `keepsAudio`.
+    init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
         self.keepsAudio = keepsAudio
+        signals.handle { [running] in running.obey($0) }
     }
 
     /// Runs a take to its end.
     ///
-    /// - Parameter stopHint: how a person ends the recording, or nil when it ends by itself.
     /// - Returns: how the process should exit.
-    package func run(_ plan: TakePlan, stopHint: String?) async -> ExitStatus {
-        let take = pipeline.start(plan)
-        let requests = Task { await obey(take) }
-        var reporter = TakeReporter(options: output, stopHint: stopHint)
+    package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
+        await follow(pipeline.start(plan), as: activity)
+    }
+
+    /// Sends a take of an earlier run to its end.
+    ///
+    /// - Returns: how the process should exit.
+    package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
+        do throws(TakeStoreError) {
+            return await follow(try pipeline.resend(folder, by: plan), as: .sending)
+        } catch {
+            return refuse(CommandFailure(error))
+        }
+    }
+
+    private func follow(_ take: Take, as activity: Activity) async -> ExitStatus {
+        running.begin(take)
+        var reporter = TakeReporter(
+            options: output, activity: activity,
+            stopHint: activity == .recording ? stopHint : nil,
+            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         for await event in take.events {
             reporter.show(event)
             // From here on only the loops run: what start-up needed can go.
             if case .connected = event { ProgramText.releasePages() }
         }
         let outcome = await take.outcome
-        requests.cancel()
         reporter.clear()
-        let status = report(outcome, requested: await requests.value)
-        if case .success = outcome.result, !keepsAudio, status != .localIO, outcome.isWhole {
-            take.release()
+        var status = ExitStatus(outcome)
+        if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
+            status = .hungUp
         }
+        guard didPrint(outcome, status) else { return .localIO }
+        tell(outcome)
+        if !isKept(outcome) { take.release() }
         return status
     }
 
-    /// Obeys until the take is over; returns the signal that ended it, if one did.
-    private func obey(_ take: Take) async -> Int32? {
-        var cancelled: ContinuousClock.Instant?
-        for await request in signals.requests {
-            switch request {
-            case .stop: take.stop()
-            case .cancel:
-                // The second Ctrl-C means: leave now, whatever still waits for a disk.
-                if cancelled != nil { _exit(ExitStatus.cancelled.rawValue) }
-                cancelled = .now
-                take.cancel()
-            case .leave(let number):
-                take.leave()
-                return number
-            }
-        }
-        return nil
+    /// Says why there is no take.
+    ///
+    /// - Returns: how the process should exit.
+    package func refuse(_ failure: CommandFailure) -> ExitStatus {
+        failure.report(json: output.json)
+        return failure.status
     }
 
-    private func report(_ outcome: TakeOutcome, requested signal: Int32?) -> ExitStatus {
-        let status = signal == SIGHUP ? .hungUp : ExitStatus(outcome)
+    /// Waits for the disk, and ends.
+    func end(_ status: ExitStatus) {
+        running.finish(status)
+        pipeline.shutDown()
+    }
+
+    private var stopHint: String {
+        signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
+    }
+
+    // MARK: - What is printed
+
+    /// Whether the audio is on the disk after the outcome was printed.
+    private func isKept(_ outcome: TakeOutcome) -> Bool {
+        guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
+        guard case .success = outcome.result else { return true }
+        return keepsAudio || !outcome.isWhole
+    }
+
+    /// Prints the transcript, or the object of `--json`.
+    ///
+    /// - Returns: false when standard output did not take it; the reason has been said then.
+    private func didPrint(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
+        let text: String
         if output.json {
-            guard StandardOutput.print(OutcomeReport(outcome, status: status).json) else {
-                return outputLost(outcome)
-            }
+            text = OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json
+        } else {
+            guard case .success(let transcript) = outcome.result, !transcript.text.isEmpty
+            else { return true }
+            text = transcript.displayText
+        }
+        if StandardOutput.print(text) { return true }
+        let reason = unsafe String(cString: strerror(errno))
+        StandardError.error("the transcript cannot be printed: \(reason)")
+        if case .success = outcome.result { tellWhatIsKept(outcome) } else { tell(outcome) }
+        return false
+    }
+
+    private func tell(_ outcome: TakeOutcome) {
+        if outcome.mayBeDoubled && !output.quiet {
+            StandardError.line("sent twice: the service may have had the whole take before")
         }
         switch outcome.result {
         case .success(let transcript):
-            if !output.json && !transcript.text.isEmpty {
-                guard StandardOutput.print(transcript.displayText) else {
-                    return outputLost(outcome)
-                }
-            }
-            if transcript.text.isEmpty && !output.quiet {
-                StandardError.line("heard nothing")
-            }
+            if transcript.text.isEmpty && !output.quiet { StandardError.line("heard nothing") }
             if !outcome.isWhole {
                 StandardError.line(
                     "warning: the service answered before it had the whole recording")
-                keptLine(outcome)
-            } else if keepsAudio {
-                keptLine(outcome)
+                tellWhatIsKept(outcome)
+            } else if keepsAudio && !output.quiet {
+                tellWhatIsKept(outcome)
             }
             if output.verbose { StandardError.write(TimeAccount(outcome).text) }
         case .failure(let failure):
@@ -96,30 +142,24 @@ package struct TakeSession {
                 StandardError.error(failure.description)
                 StandardError.hint(failure.hint)
             }
-            keptLine(outcome)
+            tellWhatIsKept(outcome)
         }
-        return status
     }
 
-    private func keptLine(_ outcome: TakeOutcome) {
+    private func tellWhatIsKept(_ outcome: TakeOutcome) {
         guard outcome.account.capturedFrames > 0 else { return }
-        guard let path = outcome.audioPath, outcome.unprotected == nil else {
+        guard let path = outcome.audioPath else {
             StandardError.line("the recording was in memory only and is gone")
             return
         }
-        let seconds = StatusLine.clock(
-            .milliseconds(outcome.account.encodedFrames / 16))
-        StandardError.line("kept: \(path) (\(seconds))")
-        if case .failure = outcome.result {
-            StandardError.hint("send it again with: utter retry \(outcome.id.text)")
+        guard outcome.unprotected == nil else {
+            StandardError.line("kept, perhaps not whole: \(path)")
+            return
         }
-    }
-
-    private func outputLost(_ outcome: TakeOutcome) -> ExitStatus {
-        let reason = unsafe String(cString: strerror(errno))
-        StandardError.error("the transcript cannot be printed: \(reason)")
-        keptLine(outcome)
-        return .localIO
+        let length = StatusLine.clock(.milliseconds(outcome.account.encodedFrames / 16))
+        StandardError.line("kept: \(path) (\(length))")
+        guard case .failure = outcome.result else { return }
+        StandardError.hint("send it again with: utter retry \(outcome.id.text)")
     }
 }
 

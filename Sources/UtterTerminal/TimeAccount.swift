@@ -12,9 +12,12 @@ package struct TimeAccount {
     /// A few lines, each with a line break at its end.
     package var text: String {
         var lines: [(String, String)] = [
-            ("recorded", "\(seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
-                + (outcome.account.gapFrames > 0
-                    ? ", \(outcome.account.gapFrames / 16) ms of it lost" : ""))
+            (
+                "recorded",
+                "\(StatusLine.seconds(.milliseconds(outcome.account.encodedFrames / 16)))"
+                    + (outcome.account.gapFrames > 0
+                        ? ", \(outcome.account.gapFrames / 16) ms of it lost" : "")
+            )
         ]
         if let attempt = outcome.attempts.last {
             let timings = attempt.result.timings
@@ -26,9 +29,12 @@ package struct TimeAccount {
             }
             if let first = timings.firstByteIn, let last = timings.lastByteOut {
                 lines.append(
-                    ("answer began", first < last
-                        ? "\(seconds(last - first)) before the end of the recording"
-                        : "\(milliseconds(first - last)) after the end of the recording"))
+                    (
+                        "answer began",
+                        first < last
+                            ? "\(StatusLine.seconds(last - first)) before the end of the recording"
+                            : "\(milliseconds(first - last)) after the end of the recording"
+                    ))
             }
             if let last = timings.lastByteOut, let end = timings.end {
                 lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))
@@ -39,13 +45,6 @@ package struct TimeAccount {
         return lines.map { name, value in
             "  " + name + String(repeating: " ", count: max(1, 24 - name.count)) + value + "\n"
         }.joined()
-    }
-
-    private func seconds(_ duration: Duration) -> String {
-        let tenths = duration.components.seconds * 100
-            + duration.components.attoseconds / 10_000_000_000_000_000
-        let rest = tenths % 100
-        return "\(tenths / 100).\(rest < 10 ? "0" : "")\(rest) s"
     }
 
     private func milliseconds(_ duration: Duration) -> String {

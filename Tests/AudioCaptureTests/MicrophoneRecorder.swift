@@ -72,8 +72,10 @@ struct MicrophoneRecorder {
         defer { recorder.microphone.close() }
         do {
             recorder.recording.format = try recorder.microphone.open()
+            // As long as the longest ring, so that no read is cut short by us.
+            let format = recorder.recording.format
             recorder.buffer = Array(
-                repeating: 0, count: recorder.recording.format.channelCount * 4_096)
+                repeating: 0, count: format.sampleRate * format.channelCount * 8)
             recorder.microphone.appendPollDescriptors(to: &recorder.descriptors)
             try script(&recorder)
         } catch let failure as CaptureError {

@@ -128,6 +128,7 @@ import Testing
                 try client.sendChunk(audio.prefix(64_000))
                 let head = try client.readHead()
                 endpoint.shutdown()
+                // Refused once nobody listens any more.
                 while let other = try? RawClient(port: port) {
                     // Connections that were accepted in the last moment are closed.
                     _ = try? other.readToEnd()
@@ -151,6 +152,7 @@ import Testing
                 try client.sendChunk(audio)
                 _ = try client.readHead()
                 endpoint.shutdown()
+                // A reset is as good an end as any.
                 let rest = (try? client.readToEnd()) ?? []
                 #expect(!String(decoding: rest, as: UTF8.self).contains("final"))
             }

@@ -199,6 +199,23 @@ import Testing
         }
     }
 
+    @Test func aBodyThatBreaksOffAfterTheTextBeganEndsInALine() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
+                try client.sendChunk(audio.prefix(64_000))
+                let head = try client.readHead()
+                client.endSending()
+                let last = try client.readBody(head).split(separator: "\n").last
+                let message = "the body broke off"
+                #expect(last ?? "" == "{\"type\":\"error\",\"message\":\"\(message)\"}")
+                #expect(try client.readToEnd() == [])
+            }
+        }
+    }
+
     @Test func aClientThatFallsSilentIsCutOff() async throws {
         try await TestEndpoint.run {
             $0.idleTimeout = .milliseconds(300)
@@ -207,6 +224,7 @@ import Testing
                 let client = try RawClient(port: port)
                 try client.sendHead("/recognize", ["Content-Type: \(Self.pcm)"])
                 try client.sendChunk([0, 0])
+                // A reset is as good an end as any.
                 let rest = try? client.readToEnd()
                 #expect(!String(decoding: rest ?? [], as: UTF8.self).contains("200"))
             }

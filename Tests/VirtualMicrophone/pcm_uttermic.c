@@ -275,7 +275,8 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
                   sample(card, card->base + at, c));
         }
     }
-    if (io->access == SND_PCM_ACCESS_RW_INTERLEAVED || io->access == SND_PCM_ACCESS_RW_NONINTERLEAVED) {
+    if (io->access == SND_PCM_ACCESS_RW_INTERLEAVED ||
+        io->access == SND_PCM_ACCESS_RW_NONINTERLEAVED) {
         card->appl = first + size;
         arm(card, card->appl);
     }
@@ -351,7 +352,9 @@ static const snd_pcm_ioplug_callback_t callbacks = {
 
 static void read_range(char *rest, struct range *range, int formats) {
     range->count = 0;
-    for (char *word = strtok(rest, " \n"); word && range->count < LIST; word = strtok(NULL, " \n"))
+    char *left;
+    for (char *word = strtok_r(rest, " \n", &left); word && range->count < LIST;
+         word = strtok_r(NULL, " \n", &left))
         range->values[range->count++] =
             formats ? (unsigned)snd_pcm_format_value(word) : (unsigned)strtoul(word, NULL, 10);
 }

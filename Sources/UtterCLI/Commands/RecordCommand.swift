@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import Utter
 import UtterTerminal
 
@@ -38,16 +37,22 @@ struct RecordCommand: AsyncParsableCommand {
     @Flag(help: "Keep the audio after its transcript was printed.")
     var keepAudio = false
 
+    func validate() throws {
+        // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
+        if exactly?.duration == .zero { throw ValidationError("--for must be above zero.") }
+        if max.duration == .zero { throw ValidationError("--max must be above zero.") }
+    }
+
     func run() async throws {
         try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: true) {
             session throws(CommandFailure) in
-            let plan = try service.plan(
-                source: Microphone(device: device),
-                capture: CapturePlan(
+            let plan = try service.planner()(
+                Microphone(device: device),
+                CapturePlan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
                     longest: (exactly ?? max).duration))
             return await session.run(
-                plan, stopHint: exactly == nil ? "press Enter to stop" : nil)
+                plan, as: exactly == nil ? .recording : .recordingForTime)
         }
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Glibc
 import Utter
 import UtterTerminal
 
@@ -11,8 +10,8 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send WAV files or standard input, and print the transcripts.",
         discussion: """
-            '-' is standard input: a WAV file when it begins like one, otherwise raw signed
-            16-bit little-endian samples of --rate and --channels.
+            '-' is standard input: a WAV file when it begins like one, otherwise raw
+            signed 16-bit little-endian samples of --rate and --channels.
             """)
 
     @Argument(help: "WAV files, or - for standard input.")
@@ -44,19 +43,24 @@ struct SendCommand: AsyncParsableCommand {
             throw ValidationError("--channels must be from 1 to 64.")
         }
         guard files.filter({ $0 == "-" }).count <= 1 else {
-            throw ValidationError("Standard input can be sent once only.")
+            throw ValidationError("Standard input, -, can be sent once only.")
         }
     }
 
     func run() async throws {
         try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: false) {
             session throws(CommandFailure) in
+            let plan = try service.planner()
             // The first failure is what the caller hears of; the other files are sent all the
             // same, unless somebody wants to leave.
             var status = ExitStatus.textPrinted
             for file in files {
-                let plan = try service.plan(source: source(file), capture: CapturePlan())
-                let next = await session.run(plan, stopHint: nil)
+                var next: ExitStatus
+                do throws(CommandFailure) {
+                    next = await session.run(plan(try source(file), CapturePlan()), as: .sending)
+                } catch {
+                    next = session.refuse(error)
+                }
                 if status == .textPrinted { status = next }
                 if next.isByRequest { return next }
             }
@@ -64,9 +68,9 @@ struct SendCommand: AsyncParsableCommand {
         }
     }
 
-    private func source(_ file: String) -> any CaptureSource {
+    private func source(_ file: String) throws(CommandFailure) -> any CaptureSource {
         guard file == "-" else { return WAVReplay(path: file, pace: pace.pace) }
-        return StandardInput.source(
+        return try StandardInput.source(
             pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels))
     }
 }

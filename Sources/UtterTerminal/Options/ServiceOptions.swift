@@ -2,9 +2,11 @@
 
 public import ArgumentParser
 internal import Glibc
+internal import LinuxPlatform
 package import Utter
 
 extension AudioFormat: ExpressibleByArgument {}
+extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
 package struct ServiceOptions: ParsableArguments {
@@ -54,6 +56,14 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a key to travel over plain http to another machine.")
     package var insecureKey = false
 
+    @Flag(help: "Do not try again by itself; keep the take at the first failure.")
+    var noRetry = false
+
+    @Option(
+        help: ArgumentHelp(
+            "When all was sent and no answer came: resend, or keep.", valueName: "what"))
+    var onUnknown = RetryPolicy.UnknownOutcome.resend
+
     @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
     package var connectTimeout: DurationArgument?
 
@@ -63,38 +73,67 @@ package struct ServiceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
     package var answerTimeout: DurationArgument?
 
-    /// A take of `source` to the service that these options describe.
+    /// Makes takes to the service that these options describe.
     ///
+    /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
-    package func plan(
-        source: any CaptureSource, capture: CapturePlan
-    ) throws(CommandFailure) -> TakePlan {
-        TakePlan(
-            source: source, service: try service(), format: format, capture: capture,
-            deadlines: deadlines, redirectOrigins: try redirectOrigins(), certificateFile: cacert)
+    package func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
+        let delivery = try delivery()
+        return { TakePlan(source: $0, capture: $1, delivery: delivery) }
+    }
+
+    /// How these options deliver a take.
+    ///
+    /// - Returns: the plan for new takes and for kept ones.
+    /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
+    package func delivery() throws(CommandFailure) -> DeliveryPlan {
+        try checkCertificates()
+        return DeliveryPlan(
+            service: try service(), format: format, deadlines: deadlines,
+            redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
+    }
+
+    private var retry: RetryPolicy {
+        var policy = noRetry ? RetryPolicy.never : .standard
+        policy.unknownOutcome = onUnknown
+        return policy
     }
 
     private func service() throws(CommandFailure) -> RecognitionService {
-        let text = to ?? Environment["UTTER_URL"] ?? Self.localURL
-        do throws(ServiceError) {
-            let url = try ServiceURL(text)
-            var fields: [HeaderField] = []
-            for line in header { fields.append(try HeaderField(line: line)) }
-            let credential = try key()
-            if credential != nil && url.isInClear && !insecureKey {
-                throw ServiceError.invalidCredential(
-                    reason: "it would travel in the clear to \(url.origin)")
-            }
-            return try RecognitionService(
+        let variable = Environment["UTTER_URL"].flatMap { $0.isEmpty ? nil : $0 }
+        let text = to ?? variable ?? Self.localURL
+        let url = try explained(to == nil ? "UTTER_URL" : "--to") { () throws(ServiceError) in
+            try ServiceURL(text)
+        }
+        let fields = try explained("--header") { () throws(ServiceError) in
+            try header.map { line throws(ServiceError) in try HeaderField(line: line) }
+        }
+        let rule = try explained("--answer") { () throws(ServiceError) in
+            try AnswerRule(answer)
+        }
+        let credential = try key()
+        if url.isInClear && !insecureKey,
+            credential != nil || fields.contains(where: { $0.isNamed("Authorization") })
+        {
+            throw CommandFailure(
+                "the key would travel in the clear to \(url.origin)",
+                hint: "use https, or allow it with --insecure-key", status: .configuration)
+        }
+        return try explained("--content-type") { () throws(ServiceError) in
+            try RecognitionService(
                 url: url, headers: fields, credential: credential, contentType: contentType,
-                answer: try AnswerRule(answer))
+                answer: rule)
+        }
+    }
+
+    /// Names the option in which an error was made.
+    private func explained<Value>(
+        _ option: String, _ body: () throws(ServiceError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(ServiceError) {
+            return try body()
         } catch {
-            if case .invalidCredential = error {
-                throw CommandFailure(
-                    "the key cannot be used: \(error.description)", hint: error.hint,
-                    status: .configuration)
-            }
-            throw CommandFailure(error)
+            throw CommandFailure(error, in: option)
         }
     }
 
@@ -111,16 +150,32 @@ package struct ServiceOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` when one is not an origin.
     private func redirectOrigins() throws(CommandFailure) -> [Origin] {
-        do throws(ServiceError) {
-            return try redirectTo.map { text throws(ServiceError) in try Origin(text) }
-        } catch {
-            throw CommandFailure(error)
+        try explained("--redirect-to") { () throws(ServiceError) in
+            try redirectTo.map { text throws(ServiceError) in try Origin(text) }
         }
     }
 
-    private func key() throws(ServiceError) -> Credential? {
-        if let tokenFile { return try Credential(secret: try SecretFile.read(tokenFile)) }
+    /// - Throws: `CommandFailure` when `--cacert` names no file that can be read.
+    private func checkCertificates() throws(CommandFailure) {
+        guard let cacert else { return }
+        guard unsafe access(cacert, R_OK) == 0 else {
+            throw CommandFailure(
+                "--cacert: '\(cacert)' cannot be read: \(SystemError.last("access").reason)",
+                status: .configuration)
+        }
+    }
+
+    /// - Throws: `CommandFailure` when there is a key that cannot be used.
+    private func key() throws(CommandFailure) -> Credential? {
+        if let tokenFile {
+            let secret = try SecretFile.read(tokenFile)
+            return try explained("--token-file") { () throws(ServiceError) in
+                try Credential(secret: secret)
+            }
+        }
         guard let token = Environment["UTTER_TOKEN"], !token.isEmpty else { return nil }
-        return try Credential(secret: token)
+        return try explained("UTTER_TOKEN") { () throws(ServiceError) in
+            try Credential(secret: token)
+        }
     }
 }

@@ -35,9 +35,19 @@ struct Keyboard: Sendable {
         tcgetpgrp(terminal) == getpgrp()
     }
 
+    /// Whether what is typed appears on the screen.
+    var isEchoing: Bool {
+        var settings = termios()
+        return unsafe tcgetattr(descriptor, &settings) == 0 && settings.c_lflag & UInt32(ECHO) != 0
+    }
+
     /// What one read found.
     enum Found {
-        case line, nothing, closed
+        case line, nothing
+        /// Ctrl-D on a terminal, which ends a recording as Enter does.
+        case end
+        /// There will never be anything more.
+        case closed
     }
 
     /// Reads what is there; called when the descriptor is ready.
@@ -45,7 +55,7 @@ struct Keyboard: Sendable {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
-        if count == 0 { return .closed }
+        if count == 0 { return isatty(descriptor) == 1 ? .end : .closed }
         return bytes[..<count].contains(0x0A) ? .line : .nothing
     }
 }

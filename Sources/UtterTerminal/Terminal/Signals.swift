@@ -2,6 +2,7 @@
 
 internal import Glibc
 package import LinuxPlatform
+internal import Synchronization
 internal import Utter
 
 /// What a person, or another program, asks a running take for.
@@ -14,33 +15,61 @@ package enum Request: Sendable, Equatable {
     case leave(signal: Int32)
 }
 
-/// Signals and the Enter key, as one stream of requests.
+/// Signals and the Enter key, as one sequence of requests.
 ///
 /// A thread of its own reads a `signalfd(2)` and the terminal, so that no code of ours ever
 /// runs in a signal handler.
 package final class Signals: Sendable {
-    /// What was asked for, in order.
-    package let requests: AsyncStream<Request>
-    private let continuation: AsyncStream<Request>.Continuation
+    private struct State {
+        var handler: (@Sendable (Request) -> Void)?
+        /// What came before there was a handler, in order.
+        var early: [Request] = []
+    }
 
-    private static let watched = [SIGINT, SIGTERM, SIGHUP, SIGUSR1]
+    private let state = Mutex(State())
+    private let keyboard: Keyboard?
+    private let echoedLines = Atomic(0)
 
-    /// Blocks the watched signals and ignores SIGPIPE. Called before any thread is started.
+    /// Blocks the watched signals and ignores SIGPIPE.
+    ///
+    /// Called before any thread is started.
     package static func block() {
+        _ = inherited
         var mask = set
         _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
         _ = signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow is an error of write(2) like a full disk, not an end.
+        _ = signal(SIGXFSZ, SIG_IGN)
         // A shell without job control starts what it puts into the background with SIGINT
-        // ignored, and an ignored signal never arrives. SIGHUP stays as nohup(1) left it.
+        // ignored; who sends it all the same means it. SIGHUP stays as nohup(1) left it.
         for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
-    /// Undoes `block`, for a program that is about to be executed in place of this one.
+    /// Undoes `block` on this thread, for a program that is about to be executed in place of
+    /// this one, or for a wait in which nothing can be lost.
     package static func unblock() {
-        var mask = set
-        _ = unsafe pthread_sigmask(SIG_UNBLOCK, &mask, nil)
+        var mask = inherited
+        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         _ = signal(SIGPIPE, SIG_DFL)
+        _ = signal(SIGXFSZ, SIG_DFL)
     }
+
+    /// The signals that are obeyed: SIGHUP unless nohup(1) had it ignored.
+    private static let watched: [Int32] = {
+        // Blocked signals reach a signalfd even when they are ignored.
+        let before = signal(SIGHUP, SIG_IGN)
+        let isIgnored =
+            unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        if !isIgnored { _ = signal(SIGHUP, SIG_DFL) }
+        return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
+    }()
+
+    /// What was blocked when the program began.
+    private static let inherited: sigset_t = {
+        var mask = sigset_t()
+        _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
+        return mask
+    }()
 
     private static var set: sigset_t {
         var mask = sigset_t()
@@ -55,15 +84,38 @@ package final class Signals: Sendable {
     ///   input, asks to stop.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     package init(listensToEnter: Bool) throws(SystemError) {
-        (requests, continuation) = AsyncStream.makeStream()
         let descriptor = try SignalDescriptor(signals: Self.watched)
-        let keyboard = listensToEnter ? Keyboard() : nil
-        _ = try NamedThread(name: "signals") { [self] in
-            listen(descriptor: descriptor, keyboard: keyboard)
-        }
+        keyboard = listensToEnter ? Keyboard() : nil
+        _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
 
-    private func listen(descriptor: SignalDescriptor, keyboard: Keyboard?) {
+    /// Whether anybody can press Enter.
+    package var hasKeyboard: Bool { keyboard != nil }
+
+    /// The line feeds that typing has put on the screen since this was asked last.
+    func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
+
+    /// Gives every request to `handler`, on the thread of the signals.
+    ///
+    /// Those that have come before are given at once, on the calling thread. Called once.
+    package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
+        let early = state.withLock { state in
+            state.handler = handler
+            defer { state.early = [] }
+            return state.early
+        }
+        for request in early { handler(request) }
+    }
+
+    private func ask(_ request: Request) {
+        let handler = state.withLock { state in
+            if state.handler == nil { state.early.append(request) }
+            return state.handler
+        }
+        handler?(request)
+    }
+
+    private func listen(to descriptor: SignalDescriptor) {
         var keyboard = keyboard
         while true {
             var descriptors = [
@@ -74,15 +126,20 @@ package final class Signals: Sendable {
             guard count > 0 || errno == EINTR else { return }
             while let number = descriptor.next() {
                 switch number {
-                case SIGINT: continuation.yield(.cancel)
-                case SIGUSR1: continuation.yield(.stop)
-                default: continuation.yield(.leave(signal: number))
+                case SIGINT: ask(.cancel)
+                case SIGUSR1: ask(.stop)
+                default: ask(.leave(signal: number))
                 }
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
             switch present.read() {
-            case .line: continuation.yield(.stop)
+            case .line:
+                if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
+                ask(.stop)
             case .nothing: break
+            case .end:
+                ask(.stop)
+                keyboard = nil
             case .closed: keyboard = nil
             }
         }

@@ -32,7 +32,11 @@ package enum StandardError {
         }
     }
 
-    package static func line(_ text: String) { write("utter: \(TerminalText.singleLine(text))\n") }
+    /// Writes one line, whatever the text holds: names of files and words of a service come from
+    /// outside.
+    package static func line(_ text: String) {
+        write("utter: \(TerminalText.singleLine(TerminalText.sanitized(text)))\n")
+    }
 
     package static func error(_ text: String) { line("error: \(text)") }
 

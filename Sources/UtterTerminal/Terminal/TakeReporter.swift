@@ -8,8 +8,11 @@ struct TakeReporter {
     private static let redrawInterval = Duration.milliseconds(80)
 
     private let options: OutputOptions
+    private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
+    /// Tells how many line feeds were typed since it was asked last.
+    private let takeEchoedLines: () -> Int
     private let start = ContinuousClock.now
     private var line = StatusLine()
     private var nextRedraw = ContinuousClock.now
@@ -18,8 +21,13 @@ struct TakeReporter {
     private var hasSound = false
     private var hasWarnedOfSilence = false
 
-    init(options: OutputOptions, stopHint: String?) {
+    init(
+        options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
+        takeEchoedLines: @escaping () -> Int
+    ) {
+        self.takeEchoedLines = takeEchoedLines
         self.options = options
+        self.activity = activity
         self.stopHint = stopHint
     }
 
@@ -29,9 +37,11 @@ struct TakeReporter {
     mutating func show(_ event: TakeEvent) {
         switch event {
         case .listening(let source, let format):
-            line.phase = .recording
+            line.phase = activity == .sending ? .sending : .recording
             let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
-            say("recording from \(source), \(format.sampleRate) Hz \(layout)"
+            let verb = activity == .sending ? "sending" : "recording from"
+            say(
+                "\(verb) \(source), \(format.sampleRate) Hz \(layout)"
                     + (stopHint.map { "; \($0)" } ?? ""))
         case .unprotected(let reason):
             warn("not protected: this take lives in memory only: \(reason)")
@@ -53,17 +63,31 @@ struct TakeReporter {
             report(end)
         case .refused(let failure):
             line.phase = .refused
+            // A file is not lost, and the error follows at once.
+            guard activity != .sending else { break }
             warn("\(failure.description); recording goes on and is kept")
+        case .interrupted(let failure, let pause):
+            let seconds = StatusLine.seconds(pause)
+            say("\(failure.description); nothing is lost, trying again in \(seconds)")
         case .resending(let attempt, let url):
-            say("sending again, attempt \(attempt), to \(url)")
+            detail("attempt \(attempt), to \(url)")
+        }
+        if case .progress = event {
+            guard ContinuousClock.now >= nextRedraw else { return }
         }
         redraw()
     }
 
     /// Takes the live line away.
     mutating func clear() {
-        if isDrawn { StandardError.write("\r\u{1B}[2K") }
+        if isDrawn { StandardError.write(erasure) }
         isDrawn = false
+    }
+
+    /// What erases the live line, from the line above too when Enter has left it there.
+    private var erasure: String {
+        let erase = "\r\u{1B}[2K"
+        return String(repeating: erase + "\u{1B}[A", count: takeEchoedLines()) + erase
     }
 
     private mutating func report(_ end: CaptureEnd) {
@@ -71,6 +95,9 @@ struct TakeReporter {
             warn(error.description)
         }
         if let warning = end.warning { warn(warning) }
+        if end.cause == .limitReached && activity == .recording {
+            say("stopped: the recording is as long as --max allows")
+        }
         let frames = end.gaps.reduce(0) { $0 + $1.frames }
         guard frames > 0 else { return }
         let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
@@ -79,7 +106,9 @@ struct TakeReporter {
 
     private mutating func warnOfSilence(_ progress: TakeProgress) {
         if progress.level.peak > 0 { hasSound = true }
-        guard !hasSound, !hasWarnedOfSilence, progress.elapsed > .seconds(2) else { return }
+        guard !hasSound, !hasWarnedOfSilence, activity != .sending,
+            progress.elapsed > .seconds(2)
+        else { return }
         hasWarnedOfSilence = true
         warn("the source delivers nothing but digital silence; is the microphone muted?")
     }
@@ -104,11 +133,11 @@ struct TakeReporter {
     }
 
     private mutating func redraw() {
-        guard isLive, ContinuousClock.now >= nextRedraw || !isDrawn else { return }
+        guard isLive else { return }
         nextRedraw = .now + Self.redrawInterval
         let text = line.text(
             columns: StandardError.columns, hasColour: StandardError.hasColour)
-        StandardError.write("\r\u{1B}[2K\(text)")
+        StandardError.write((isDrawn ? erasure : "\r") + text)
         isDrawn = true
     }
 }

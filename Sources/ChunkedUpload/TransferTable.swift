@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurl
+internal import Glibc
+
+/// The transfers of one loop and the multi handle that carries them.
+///
+/// Touched by the transfer thread alone.
+@safe final class TransferTable {
+    private let multi: UnsafeMutableRawPointer
+    private var waiting: [TransferCommand.Start] = []
+    private var transfers: [TransferID: Transfer] = [:]
+
+    /// Loads libcurl; nil when memory ran out.
+    init?() {
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard let multi = unsafe curl_multi_init() else {
+            curl_global_cleanup()
+            return nil
+        }
+        unsafe self.multi = multi
+    }
+
+    deinit {
+        unsafe curl_multi_cleanup(multi)
+        curl_global_cleanup()
+    }
+
+    /// Does what another thread asked for.
+    func obey(_ command: TransferCommand) {
+        switch command {
+        case .start(let start): waiting.append(start)
+        case .hurry(let id):
+            for index in waiting.indices where waiting[index].id == id {
+                waiting[index].due = waiting[index].notBefore
+            }
+        case .cancel(let id):
+            if let index = waiting.firstIndex(where: { $0.id == id }) {
+                waiting.remove(at: index).observer.transferDidEnd(.unstarted(.cancelled))
+            } else if let transfer = transfers[id] {
+                transfer.cancel()
+                remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+            }
+        }
+    }
+
+    /// Carries every transfer as far as it goes now, and says when to look again.
+    func turn() -> ContinuousClock.Instant {
+        begin(now: .now)
+        for transfer in transfers.values { transfer.unpauseWhenDue() }
+        var running: Int32 = 0
+        unsafe curl_multi_perform(multi, &running)
+        removeFinished()
+        // After libcurl's turn, which may have brought a refusal or begun a deadline.
+        let now = ContinuousClock.now
+        var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
+        for transfer in transfers.values { next = min(next, transfer.look(now: now)) }
+        for transfer in transfers.values where transfer.mustEnd {
+            remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+        }
+        return next
+    }
+
+    /// Waits for any connection, for `descriptor` or for the clock.
+    func wait(for descriptor: Int32, until instant: ContinuousClock.Instant) {
+        let milliseconds = (instant - .now).wholeMilliseconds(upTo: Int(Int32.max))
+        var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
+        unsafe curl_multi_poll(multi, &event, 1, Int32(milliseconds), nil)
+    }
+
+    /// Breaks off everything that is left.
+    func cancelEverything() {
+        for id in waiting.map(\.id) + Array(transfers.keys) { obey(.cancel(id)) }
+    }
+
+    private func begin(now: ContinuousClock.Instant) {
+        for start in waiting where start.due <= now {
+            guard
+                let transfer = Transfer(
+                    id: start.id, request: start.request, observer: start.observer),
+                unsafe curl_multi_add_handle(multi, transfer.raw) == CURLM_OK
+            else {
+                start.observer.transferDidEnd(.unstarted(.noMemory))
+                continue
+            }
+            transfers[start.id] = transfer
+        }
+        waiting.removeAll { $0.due <= now }
+    }
+
+    private func removeFinished() {
+        var left: Int32 = 0
+        while let message = unsafe curl_multi_info_read(multi, &left) {
+            guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
+            let handle = unsafe message.pointee.easy_handle
+            let code = unsafe utter_message_result(message)
+            if let transfer = transfers.values.first(where: { unsafe $0.raw == handle }) {
+                remove(transfer, code: code)
+            }
+        }
+    }
+
+    private func remove(_ transfer: Transfer, code: CURLcode) {
+        unsafe curl_multi_remove_handle(multi, transfer.raw)
+        transfers[transfer.id] = nil
+        transfer.end(code: code)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import LinuxPlatform
+
+extension Journal {
+    /// Reads everything in a sealed journal.
+    ///
+    /// Blocks on the disk.
+    public func contents() throws(SystemError) -> [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(byteCount)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let found = try buffer.read(from: self, at: all.count)
+            guard found > 0 else { return all }
+            all.append(contentsOf: buffer[..<found])
+        }
+    }
+
+    /// Computes the SHA-256 of everything in a sealed journal, as 64 hexadecimal digits.
+    ///
+    /// Reads all of it: blocks on the disk.
+    public func sha256() throws(SystemError) -> String {
+        let digest = SHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var offset = 0
+        while true {
+            let found = try buffer.read(from: self, at: offset)
+            guard found > 0 else { break }
+            digest.update(buffer.span.extracting(first: found))
+            offset += found
+        }
+        return digest.finish()
+    }
+}
+
+extension [UInt8] {
+    /// Reads from a sealed journal to the start of this array; returns 0 at the end.
+    fileprivate mutating func read(from journal: Journal, at offset: Int) throws(SystemError) -> Int
+    {
+        let found = unsafe withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemError) in unsafe try journal.read(at: offset, into: bytes) }
+        }
+        if case .bytes(let count) = try found.get() { return count }
+        return 0
+    }
+}

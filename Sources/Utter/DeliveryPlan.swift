@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioEncoding
+public import ChunkedUpload
+public import SpeechService
+
+/// Where a take goes, and how long that may take.
+public struct DeliveryPlan: Sendable {
+    /// Where it goes, and how the answer is read.
+    public var service: RecognitionService
+    /// How the audio travels.
+    public var format: AudioFormat
+    /// How long each part of a transfer may take.
+    public var deadlines: TransferDeadlines
+    /// Origins beside the service's own to which a 307 or 308 may lead; the key and the audio go
+    /// there.
+    public var redirectOrigins: [Origin]
+    /// A file of PEM certificates to trust instead of the system's, or nil.
+    public var certificateFile: String?
+
+    /// When it is sent again.
+    public var retry: RetryPolicy
+
+    /// Creates a plan; what is not given is the default that suits a person speaking.
+    public init(
+        service: RecognitionService, format: AudioFormat = .pcm,
+        deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
+        certificateFile: String? = nil, retry: RetryPolicy = .standard
+    ) {
+        self.service = service
+        self.format = format
+        self.deadlines = deadlines
+        self.redirectOrigins = redirectOrigins
+        self.certificateFile = certificateFile
+        self.retry = retry
+    }
+}

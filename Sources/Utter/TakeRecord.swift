@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+internal import TakeStore
+
+/// What the disk knows of one take: its folder and manifest, written by the sync thread.
+///
+/// Usable from any thread; only jobs of the sync thread wait for the disk.
+final class TakeRecord: Sendable {
+    private let folder: TakeFolder
+    /// Whether this run has recorded the take.
+    private let isNew: Bool
+    private let store: TakeStore
+    private let sync: SyncLoop
+    private let manifest: Mutex<TakeManifest>
+    private let onFailure: @Sendable (SystemError) -> Void
+
+    /// Keeps the record of a take whose folder exists.
+    ///
+    /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
+    /// `onFailure` is called on the sync thread when the manifest cannot be written.
+    init(
+        folder: TakeFolder, isNew: Bool, store: TakeStore, sync: SyncLoop,
+        manifest: TakeManifest, onFailure: @escaping @Sendable (SystemError) -> Void
+    ) {
+        self.folder = folder
+        self.isNew = isNew
+        self.store = store
+        self.sync = sync
+        self.manifest = Mutex(manifest)
+        self.onFailure = onFailure
+    }
+
+    /// Changes the manifest and has it written.
+    func save(_ change: (inout TakeManifest) -> Void) {
+        let changed = manifest.withLock { manifest in
+            change(&manifest)
+            return manifest
+        }
+        sync.perform { [folder, onFailure] in
+            do throws(SystemError) {
+                try folder.save(changed)
+            } catch {
+                onFailure(error)
+            }
+        }
+    }
+
+    /// Makes the name of a new take durable.
+    func announce() {
+        save { _ in }
+        sync.perform { [store, onFailure] in
+            do throws(SystemError) {
+                try store.sync()
+            } catch {
+                onFailure(error)
+            }
+        }
+    }
+
+    /// Writes the take's last state, or removes a take that has no audio.
+    func settle(_ outcome: TakeOutcome) {
+        if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
+            sync.perform { [store, folder] in store.removeEmptyTake(folder) }
+            return
+        }
+        save { manifest in
+            manifest.attempts += outcome.attempts.count
+            switch outcome.result {
+            case .success(let transcript):
+                manifest.state = .answered
+                manifest.transcript = transcript.text
+                manifest.reason = nil
+            case .failure(.cancelled):
+                manifest.state = .cancelled
+            case .failure(let failure):
+                manifest.state = .kept
+                manifest.reason = failure.description
+            }
+        }
+    }
+
+    /// Deletes the audio of a take that has been answered.
+    func release() {
+        let manifest = manifest.withLock { $0 }
+        guard manifest.state == .answered else { return }
+        sync.perform { [folder] in
+            // A failure leaves the audio where it is, which loses nothing.
+            try? folder.removeAudio(fileName: manifest.audio)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import UtterTerminal
+
+/// `utter retry`: sends takes that have been kept.
+struct RetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Send a kept take again, in the format it was recorded in.",
+        discussion: "A take that was cancelled, or answered with --keep-audio, can be named too.")
+
+    @Argument(help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.")
+    var takes: [String]
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @Flag(help: "Keep the audio after its transcript was printed.")
+    var keepAudio = false
+
+    func run() async throws {
+        try await KeptTakes.send(
+            takes, limit: .max, by: service, output, keepsAudio: keepAudio)
+    }
+}

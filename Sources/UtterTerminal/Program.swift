@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+internal import Glibc
+
+/// How both programs begin and end.
+package enum Program {
+    /// Parses the command line, runs what it names, and ends the process.
+    ///
+    /// Called before any other thread exists, so that every thread inherits the blocked signals.
+    /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
+    /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
+    package static func run<Root: AsyncParsableCommand & SendableMetatype>(
+        _ root: Root.Type
+    ) -> Never {
+        openStandardDescriptors()
+        Signals.block()
+        Task {
+            do {
+                var command = try root.parseAsRoot()
+                if var command = command as? any AsyncParsableCommand {
+                    try await command.run()
+                } else {
+                    try command.run()
+                }
+            } catch let code as ExitCode {
+                // Whoever threw it has said why.
+                exit(code.rawValue)
+            } catch {
+                end(root, error)
+            }
+            exit(ExitStatus.textPrinted.rawValue)
+        }
+        while true { pause() }
+    }
+
+    /// Prints help, the version or what is wrong, and ends the process.
+    private static func end(_ root: (some ParsableArguments).Type, _ error: any Error) -> Never {
+        switch root.exitCode(for: error) {
+        case .success: root.exit(withError: error)
+        case .validationFailure:
+            StandardError.error(sentence(root.message(for: error)))
+            StandardError.hint(fileHint(root.message(for: error)))
+            // The parser's last line names the command whose help explains it.
+            let lines = root.fullMessage(for: error).split(separator: "\n")
+            StandardError.hint(lines.last.map { sentence(String($0)) })
+            exit(ExitStatus.usage.rawValue)
+        default:
+            StandardError.error(sentence(root.message(for: error)))
+            exit(ExitStatus.internalError.rawValue)
+        }
+    }
+
+    /// The parser's sentence the way ours are written: no capital, no full stop.
+    private static func sentence(_ text: String) -> String {
+        let text = text.drop { $0.isWhitespace }
+        let body = text.last == "." ? text.dropLast() : text
+        return body.prefix(1).lowercased() + body.dropFirst()
+    }
+
+    /// The command that was meant by somebody who named a file and no command.
+    private static func fileHint(_ message: String) -> String? {
+        let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
+        guard message.hasPrefix("Unexpected argument"), quoted.count == 3,
+            unsafe access(String(quoted[1]), R_OK) == 0
+        else { return nil }
+        return "send a file with: utter send \(quoted[1])"
+    }
+
+    /// Fills the places of closed standard descriptors.
+    ///
+    /// Otherwise a journal or a connection gets such a number, and the transcript goes into it.
+    /// They are opened the wrong way round, so that using them is still an error.
+    private static func openStandardDescriptors() {
+        for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+internal import Utter
+
+/// The take that runs now, as signals and keys reach it.
+///
+/// Requests come on the thread of the signals, everything else on the thread that runs takes.
+final class RunningTake: Sendable {
+    private struct State {
+        var take: Take?
+        /// The first request to end the program.
+        var farewell: Request?
+        /// How the process will end, once the last take is over.
+        var status: ExitStatus?
+    }
+
+    private let state = Mutex(State())
+
+    /// What has asked the program to end, or nil.
+    var farewell: Request? { state.withLock { $0.farewell } }
+
+    /// Obeys.
+    ///
+    /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk.
+    func obey(_ request: Request) {
+        guard request != .stop else {
+            state.withLock { $0.take }?.stop()
+            return
+        }
+        let (take, status) = state.withLock { state -> (Take?, ExitStatus?) in
+            if request == .cancel, let status = state.status ?? state.farewell?.status {
+                return (nil, status)
+            }
+            guard state.farewell == nil else { return (nil, nil) }
+            state.farewell = request
+            return (state.take, nil)
+        }
+        if let status { leave(status) }
+        take?.end(for: request)
+    }
+
+    /// Makes a take the one that is meant; ends it when the end was asked for before.
+    func begin(_ take: Take) {
+        let farewell = state.withLock { state in
+            state.take = take
+            return state.farewell
+        }
+        if let farewell { take.end(for: farewell) }
+    }
+
+    /// Says that no take follows, and how the process will end.
+    func finish(_ status: ExitStatus) {
+        state.withLock { state in
+            state.take = nil
+            state.status = status
+        }
+    }
+
+    private func leave(_ status: ExitStatus) -> Never {
+        // The shell's prompt belongs on a line of its own.
+        if StandardError.isTerminal { StandardError.write("\r\u{1B}[2K") }
+        _exit(status.rawValue)
+    }
+}
+
+extension Take {
+    fileprivate func end(for farewell: Request) {
+        if farewell == .cancel { cancel() } else { leave() }
+    }
+}
+
+extension Request {
+    /// How a process ends that this has ended.
+    fileprivate var status: ExitStatus {
+        switch self {
+        case .leave(signal: SIGHUP): .hungUp
+        case .leave: .terminated
+        case .cancel, .stop: .cancelled
+        }
+    }
+}

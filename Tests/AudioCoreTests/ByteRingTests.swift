@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import Glibc
+import Synchronization
+import Testing
+
+@Suite struct ByteRingTests {
+    @Test(arguments: [(0, 4_096), (1, 4_096), (4_096, 4_096), (4_097, 8_192), (960_000, 1 << 20)])
+    func theCapacityIsAPowerOfTwo(minimum: Int, capacity: Int) {
+        let ring = ByteRing(minimumCapacity: minimum)
+        #expect(ring.capacity == capacity)
+        let free = ring.takeProducer().freeByteCount
+        #expect(free == capacity)
+    }
+
+    @Test func anEmptyRingOffersNothing() {
+        let consumer = ByteRing(minimumCapacity: 1).takeConsumer()
+        let used = consumer.consume { _ in
+            Issue.record("called for an empty ring")
+            return 0
+        }
+        #expect(used == 0)
+    }
+
+    @Test func aWriteWithoutRoomStoresNothing() {
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        let first = producer.write([UInt8](repeating: 1, count: 4_000).span)
+        let second = producer.write([UInt8](repeating: 2, count: 97).span)
+        let free = producer.freeByteCount
+        #expect(first && !second && free == 96)
+        let third = producer.write([UInt8](repeating: 3, count: 96).span)
+        let fourth = producer.write([4].span)
+        let empty: [UInt8] = []
+        let none = producer.write(empty.span)
+        #expect(third && !fourth && none)
+        let content = all(consumer)
+        #expect(content == Array(repeating: 1, count: 4_000) + Array(repeating: 3, count: 96))
+        let freeAgain = producer.freeByteCount
+        #expect(freeAgain == 4_096)
+    }
+
+    @Test func aWriteAcrossTheEndIsReadInTwoParts() {
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        _ = producer.write([UInt8](repeating: 0, count: 4_000).span)
+        _ = all(consumer)
+        let bytes = (0..<200).map { UInt8($0) }
+        let isStored = producer.write(bytes.span)
+        var parts: [Int] = []
+        var content: [UInt8] = []
+        while consumer.consume({ span in
+            parts.append(span.count)
+            for index in span.indices { content.append(span[index]) }
+            return span.count
+        }) > 0 {}
+        #expect(isStored)
+        #expect(parts == [96, 104])
+        #expect(content == bytes)
+    }
+
+    @Test func onlyWhatWasUsedIsFreed() {
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        _ = producer.write([1, 2, 3, 4].span)
+        let none = consumer.consume { _ in 0 }
+        let some = consumer.consume { $0[0] == 1 ? 3 : 0 }
+        let free = producer.freeByteCount
+        let rest = all(consumer)
+        #expect(none == 0 && some == 3 && free == 4_095)
+        #expect(rest == [4])
+    }
+
+    @Test func whoSeesTheEndSeesEveryByteBeforeIt() {
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        _ = producer.write([1].span)
+        let before = consumer.isFinished
+        producer.finish()
+        let after = consumer.isFinished
+        let rest = all(consumer)
+        #expect(!before && after)
+        #expect(rest == [1])
+    }
+
+    @Test func everyByteArrivesOnceAndInOrderAcrossTwoThreads() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        let byteCount = 8_000_000
+        let transfer = ByteRingTransfer(seed: seed, byteCount: byteCount)
+        try transfer.run()
+        let result = transfer.result.withLock { $0 }
+        #expect(result.received == byteCount, "seed \(seed)")
+        #expect(result.firstWrong == nil, "seed \(seed)")
+        #expect(result.most <= 4_096, "seed \(seed)")
+        #expect(transfer.refusals.load(ordering: .relaxed) > 0, "seed \(seed)")
+    }
+
+    private func all(_ consumer: borrowing ByteRing.Consumer) -> [UInt8] {
+        var content: [UInt8] = []
+        while consumer.consume({ span in
+            for index in span.indices { content.append(span[index]) }
+            return span.count
+        }) > 0 {}
+        return content
+    }
+}
+
+/// A small ring between two real threads, in pieces of random size.
+private final class ByteRingTransfer: Sendable {
+    struct Result {
+        var received = 0
+        var firstWrong: Int?
+        var most = 0
+    }
+
+    let result = Mutex(Result())
+    let refusals = Atomic(0)
+    private let seed: UInt64
+    private let byteCount: Int
+    private let producer: ByteRing.Producer
+    private let consumer: ByteRing.Consumer
+
+    init(seed: UInt64, byteCount: Int) {
+        self.seed = seed
+        self.byteCount = byteCount
+        let ring = ByteRing(minimumCapacity: 4_096)
+        producer = ring.takeProducer()
+        consumer = ring.takeConsumer()
+    }
+
+    /// Writes on a thread of its own, and reads on another.
+    func run() throws {
+        let writer = try thread { $0.write() }
+        let reader = try thread { $0.read() }
+        _ = pthread_join(writer, nil)
+        _ = pthread_join(reader, nil)
+    }
+
+    /// What byte `place` of the stream is.
+    private static func byte(_ place: Int) -> UInt8 {
+        UInt8(truncatingIfNeeded: place &* 0x9E37_79B1 >> 11)
+    }
+
+    private func write() {
+        var random = ByteRingRandom(state: seed)
+        var piece: [UInt8] = []
+        var written = 0
+        while written < byteCount {
+            let count = min(Int.random(in: 0...1_500, using: &random), byteCount - written)
+            piece.removeAll(keepingCapacity: true)
+            for place in written..<written + count { piece.append(Self.byte(place)) }
+            while !producer.write(piece.span) {
+                refusals.add(1, ordering: .relaxed)
+                sched_yield()
+            }
+            written += count
+        }
+        producer.finish()
+    }
+
+    private func read() {
+        var random = ByteRingRandom(state: ~seed)
+        var result = Result()
+        while true {
+            let isLast = consumer.isFinished
+            var isEmpty = true
+            _ = consumer.consume { span in
+                isEmpty = false
+                result.most = max(result.most, span.count)
+                let used = Int.random(in: 0...span.count, using: &random)
+                for index in 0..<used where span[index] != Self.byte(result.received + index) {
+                    result.firstWrong = result.firstWrong ?? result.received + index
+                }
+                result.received += used
+                return used
+            }
+            if isLast && isEmpty { break }
+            if isEmpty { sched_yield() }
+        }
+        self.result.withLock { $0 = result }
+    }
+
+    private func thread(
+        _ body: @escaping @Sendable (ByteRingTransfer) -> Void
+    ) throws -> pthread_t {
+        let context = Unmanaged.passRetained(ByteRingThreadBody(transfer: self, body: body))
+        var handle = pthread_t()
+        let code = pthread_create(
+            &handle, nil,
+            { context in
+                if let context {
+                    let body = Unmanaged<ByteRingThreadBody>.fromOpaque(context)
+                        .takeRetainedValue()
+                    body.body(body.transfer)
+                }
+                return nil
+            }, context.toOpaque())
+        try #require(code == 0)
+        return handle
+    }
+}
+
+private final class ByteRingThreadBody: Sendable {
+    let transfer: ByteRingTransfer
+    let body: @Sendable (ByteRingTransfer) -> Void
+
+    init(transfer: ByteRingTransfer, body: @escaping @Sendable (ByteRingTransfer) -> Void) {
+        self.transfer = transfer
+        self.body = body
+    }
+}
+
+/// SplitMix64.
+private struct ByteRingRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

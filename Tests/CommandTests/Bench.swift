@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+
+/// A place to run `utter` in: a home and a state folder of its own, and the service it talks to.
+final class Bench: Sendable {
+    let folder: TemporaryFolder
+    private let environment: [String: String]
+    /// Held, because they go with their last reference.
+    private let company: (RecordingServer?, VirtualMicrophone?)
+
+    /// Prepares a place.
+    ///
+    /// - Parameters:
+    ///   - server: where `UTTER_URL` leads; nowhere when nil.
+    ///   - microphone: the default device.
+    ///   - variables: more of the environment.
+    /// - Throws: `SystemError` when there is no room for a folder.
+    init(
+        server: RecordingServer? = nil, microphone: VirtualMicrophone? = nil,
+        _ variables: [String: String] = [:]
+    ) throws {
+        folder = try TemporaryFolder()
+        company = (server, microphone)
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = folder.path
+        environment["XDG_STATE_HOME"] = folder.path("state")
+        // Port 9 is discard: nobody listens there.
+        environment["UTTER_URL"] = server?.url() ?? "http://127.0.0.1:9/"
+        environment["TERM"] = "xterm"
+        environment["ALSA_CONFIG_PATH"] = "/dev/null"
+        environment.merge(microphone?.environment ?? [:]) { $1 }
+        environment.merge(variables) { $1 }
+        self.environment = environment
+    }
+
+    /// Starts `utter`.
+    func start(
+        _ arguments: [String], input: CommandRun.Input = .nothing,
+        terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false
+    ) throws -> CommandRun {
+        try .product(
+            "utter", arguments, environment: environment, input: input, terminal: terminal,
+            outputOnTerminal: outputOnTerminal)
+    }
+
+    /// Runs `utter` to its end.
+    func run(
+        _ arguments: String..., input: CommandRun.Input = .nothing,
+        terminal: PseudoTerminal? = nil
+    ) async throws -> CommandResult {
+        try await start(arguments, input: input, terminal: terminal).result()
+    }
+
+    /// Starts a line of shell in which `$0` is `utter`.
+    func startShell(_ script: String, _ arguments: [String]) throws -> CommandRun {
+        guard let utter = BuiltProducts.path(of: "utter") else {
+            throw CommandError.notBuilt("utter")
+        }
+        return try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment)
+    }
+
+    /// The takes on the disk, oldest first.
+    func takes() throws -> [KeptTake] {
+        let takes = "state/utter/takes"
+        guard let ids = try? folder.names(in: takes) else { return [] }
+        return try ids.map { id in
+            KeptTake(
+                id: id, path: folder.path("\(takes)/\(id)"),
+                names: try folder.names(in: "\(takes)/\(id)"))
+        }
+    }
+
+    /// The only take on the disk, or nil.
+    func onlyTake() throws -> KeptTake? {
+        let takes = try takes()
+        return takes.count == 1 ? takes.first : nil
+    }
+}
+
+/// A take's folder after `utter` has ended.
+struct KeptTake {
+    let id: String
+    let path: String
+    let names: [String]
+
+    /// The recording without the header of a WAV file, or nil when it is gone.
+    var samples: [UInt8]? {
+        get throws {
+            guard names.contains("audio.wav") else { return nil }
+            return Array(try readFile(path + "/audio.wav").dropFirst(44))
+        }
+    }
+
+    var manifest: JSONText {
+        get throws { try JSONText(readFile(path + "/take.json")) }
+    }
+}
+
+extension Clip {
+    /// The samples of the file as they are sent.
+    var samples: [UInt8] {
+        get throws {
+            let bytes = try readFile(path)
+            guard let start = bytes.ranges(of: Array("data".utf8)).first else { return [] }
+            return Array(bytes[(start.upperBound + 4)...])
+        }
+    }
+}
+
+extension CommandResult {
+    /// Whether nothing but lines of ours is on standard error, and no escape codes.
+    var hasPlainErrors: Bool {
+        !error.contains(0x1B) && !error.contains(0x0D)
+            && errorText.split(separator: "\n").allSatisfy { $0.hasPrefix("utter: ") }
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What `utter send` makes of each kind of answer: status, message, hint, and what is kept.
+@Suite struct DeliveryTests {
+    @Test func aTranscriptIsPrintedAndTheAudioLeavesTheDisk() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "go forward ten meters"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", Clip.goForward.path)
+
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "go forward ten meters\n")
+        #expect(result.errorText == "utter: sending \(Clip.goForward.path), 16000 Hz mono\n")
+        #expect(server.requests.first?.body == (try Clip.goForward.samples))
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["take.json"])
+        #expect(try take.manifest["state"] == .string("answered"))
+        #expect(try take.manifest["transcript"] == .string("go forward ten meters"))
+    }
+
+    @Test func keepAudioKeepsItAndSaysWhere() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "kept"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--keep-audio", Clip.digits.path)
+
+        #expect(result.status == .exited(0))
+        let take = try #require(try bench.onlyTake())
+        #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav (0:02.4)\n"))
+        #expect(try take.samples == Clip.digits.samples)
+    }
+
+    @Test func anEmptyTranscriptIsStatusOneAndPrintsNothing() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
+        let result = try await Bench(server: server).run("send", Clip.digits.path)
+
+        #expect(result.status == .exited(1))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.hasSuffix("utter: heard nothing\n"))
+    }
+
+    /// An answer, and what follows from it.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var name: String
+        var script: [ServerStep]
+        var status: Int32
+        var message: String
+        var hint: String?
+        var arguments: [String] = []
+
+        var testDescription: String { name }
+    }
+
+    static let cases = [
+        Case(
+            name: "413", script: .answer(status: 413, text: "too long"), status: 69,
+            message: "the service refused the recording: 413: too long",
+            hint: "send less at a time, or use --format ogg-opus"),
+        Case(
+            name: "400", script: .answer(status: 400, text: ""), status: 69,
+            message: "the service refused the recording: 400"),
+        Case(
+            name: "404", script: .answer(status: 404, text: ""), status: 69,
+            message: "the service refused the recording: 404", hint: "check the URL's path"),
+        Case(
+            name: "503", script: .answer(status: 503, text: "busy"), status: 75,
+            message: "the service cannot answer now: 503: busy"),
+        Case(
+            name: "reset", script: [.readHead, .readBody(bytes: 20_000), .reset], status: 75,
+            message: "the connection to"),
+        Case(
+            name: "no answer in time", script: [.readHead, .readOn], status: 75,
+            message: "took the recording and did not answer in time",
+            arguments: ["--answer-timeout", "300ms"]),
+        Case(
+            name: "nothing", script: .answer(text: ""), status: 76,
+            message: "the service accepted the recording and answered nothing",
+            hint: "the recording is kept; send it again"),
+        Case(
+            name: "JSON cut short",
+            script: .answer(
+                headers: [HeaderField("Content-Type", "application/json")], text: "{\"text\": "),
+            status: 76, message: "JSON"),
+        Case(
+            name: "redirect to another origin",
+            script: .answer(
+                status: 307, headers: [HeaderField("Location", "https://other.example/x")],
+                text: ""), status: 76,
+            message: "https://other.example/x, which was not followed",
+            hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
+        Case(
+            name: "401", script: .answer(status: 401, text: "who are you?"), status: 77,
+            message: "the service did not accept the key: 401: who are you?",
+            hint: "check the key: UTTER_TOKEN or --token-file"),
+        Case(
+            name: "403", script: .answer(status: 403, text: ""), status: 77,
+            message: "the service did not accept the key: 403",
+            hint: "check the key: UTTER_TOKEN or --token-file"),
+    ]
+
+    @Test(arguments: cases)
+    func aTakeWithoutATranscriptIsKeptAndTheReasonSaid(_ this: Case) async throws {
+        let server = try RecordingServer(otherwise: this.script)
+        let bench = try Bench(server: server)
+        let arguments = ["send", "--no-retry"] + this.arguments + [Clip.goForward.path]
+        let result = try await bench.start(arguments).result()
+
+        #expect(result.status == .exited(this.status))
+        #expect(result.output.isEmpty)
+        #expect(result.hasPlainErrors)
+        let errors = result.errorText.split(separator: "\n").map(String.init)
+        let error = errors.first { $0.hasPrefix("utter: error: ") } ?? ""
+        #expect(error.contains(this.message), "\(result.errorText)")
+        if let hint = this.hint { #expect(errors.contains("utter: hint: \(hint)")) }
+
+        let take = try #require(try bench.onlyTake())
+        #expect(errors.contains("utter: kept: \(take.path)/audio.wav (0:02.7)"))
+        #expect(errors.contains("utter: hint: send it again with: utter retry \(take.id)"))
+        #expect(try take.samples == Clip.goForward.samples)
+        #expect(try take.manifest["state"] == .string("kept"))
+        #expect(try take.manifest["reason"]?.string?.contains(this.message) == true)
+    }
+
+    @Test func nobodyListeningIsStatus75() async throws {
+        let bench = try Bench()
+        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        #expect(result.status == .exited(75))
+        #expect(result.errorText.contains("utter: error: cannot connect to http://127.0.0.1:9"))
+        #expect(result.errorText.contains("utter: hint: check the URL and the network\n"))
+        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
+    }
+
+    @Test(arguments: ["pcm", "wav", "ogg-opus"])
+    func aKeptTakeIsSentAgainAsTheHintSays(_ format: String) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--no-retry", "--format", format, Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        let result = try await bench.run("retry", take.id)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "at last\n")
+        #expect(server.requests.last?.body == server.requests.first?.body)
+        #expect(try bench.onlyTake()?.names == ["take.json"])
+    }
+
+    @Test func aKeptTakeIsAFileThatCanBeSentAnywhere() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        let result = try await bench.run("send", "\(take.path)/audio.wav")
+        #expect(result.outputText == "at last\n")
+        #expect(server.requests.last?.body == (try Clip.goForward.samples))
+    }
+
+    @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {
+        let bench = try Bench()
+        let (key, certificate) = (bench.folder.path("key"), bench.folder.path("certificate"))
+        try ForeignTool("openssl").run([
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
+            "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+        ])
+        let server = try CommandRun(
+            "openssl",
+            ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate],
+            input: .pipe)
+        try #require(await server.wait(for: "\n", in: .output))
+        try #require(await server.wait(for: "ACCEPT 127.0.0.1:", in: .output))
+        let line = String(decoding: server.output, as: UTF8.self)
+            .split(separator: "\n").first { $0.hasPrefix("ACCEPT 127.0.0.1:") }
+        let port = try #require(line?.split(separator: ":").last)
+        let url = "https://127.0.0.1:\(port)/"
+
+        let refused = try await bench.run("send", "--to", url, Clip.digits.path)
+        #expect(refused.status == .exited(77))
+        #expect(refused.errorText.contains("utter: error: 127.0.0.1 is not trusted: "))
+        #expect(refused.errorText.contains("name the authority with --cacert"))
+        #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
+
+        let run = try bench.start(
+            ["send", "--to", url, "--cacert", certificate, Clip.digits.path])
+        try #require(await server.wait(for: "\n0\r\n\r\n", in: .output))
+        server.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello".utf8))
+        let trusted = try await run.result()
+        #expect(trusted.status == .exited(0))
+        #expect(trusted.outputText == "Hello\n")
+    }
+}

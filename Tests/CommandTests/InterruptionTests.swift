@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Ctrl-C, SIGTERM and SIGHUP at every moment of a take.
+@Suite struct InterruptionTests {
+    /// A signal, how `utter` ends of it, and what becomes of the take.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var signal: Int32
+        var status: Int32
+        var state: String
+        var message: String
+
+        var testDescription: String { "signal \(signal)" }
+    }
+
+    static let cases = [
+        Case(signal: SIGINT, status: 130, state: "cancelled", message: "cancelled"),
+        Case(
+            signal: SIGTERM, status: 143, state: "kept",
+            message: "ended by a signal before the answer came"),
+        Case(
+            signal: SIGHUP, status: 129, state: "kept",
+            message: "ended by a signal before the answer came"),
+    ]
+
+    @Test(arguments: cases)
+    func aSignalWhileRecordingKeepsTheTakeAndEndsNoBody(_ this: Case) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("too late"))
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start([])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(this.signal)
+        let result = try await run.result()
+
+        #expect(result.status == .exited(this.status))
+        #expect(result.output.isEmpty)
+        #expect(result.hasPlainErrors)
+        let request = try #require(await server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+        #expect(!request.isComplete)
+
+        let take = try #require(try bench.onlyTake())
+        let kept = try #require(try take.samples)
+        #expect(kept == RecordTests.samples(kept.count / 2))
+        #expect(kept.starts(with: request.body))
+        #expect(try take.manifest["state"] == .string(this.state))
+        #expect(result.errorText.contains("utter: \(this.message)\n"))
+        #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav ("))
+        #expect(
+            result.errorText.contains("utter: hint: send it again with: utter retry \(take.id)\n"))
+    }
+
+    @Test(arguments: cases)
+    func aSignalWhileWaitingForTheAnswerKeepsTheWholeRecording(_ this: Case) async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readBodyToEnd, .readOn])
+        let bench = try Bench(server: server)
+        let run = try bench.start(["send", Clip.digits.path])
+        _ = try #require(await server.request(0) { $0.isComplete })
+        run.signal(this.signal)
+        let result = try await run.result()
+        #expect(result.status == .exited(this.status))
+        #expect(result.output.isEmpty)
+        #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
+    }
+
+    @Test func aSignalReachesEveryFileNotJustTheFirst() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one")], otherwise: [.readHead, .readOn])
+        let bench = try Bench(server: server)
+        let run = try bench.start([
+            "send", Clip.digits.path, Clip.goForward.path, Clip.cards.path,
+        ])
+        _ = try #require(await server.request(1) { $0.isComplete })
+        run.signal(SIGINT)
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        #expect(result.outputText == "one\n")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func sigusr1EndsAReplayEarlyAndSendsWhatWasReplayed() async throws {
+        let server = try RecordingServer.hearing("part")
+        let run = try Bench(server: server).start([
+            "send", "--pace", "realtime", Clip.speech.path,
+        ])
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        let body = try #require(server.requests.first?.body)
+        #expect(try Clip.speech.samples.starts(with: body))
+        #expect(body.count < (try Clip.speech.samples.count))
+    }
+
+    @Test func ctrlCOnATerminalCancels() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let bench = try Bench(server: server, microphone: card)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start([], input: .terminal, terminal: terminal)
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        try terminal.type("\u{3}")
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        #expect(Screen(result.screenText).lines.contains("utter: cancelled"))
+        #expect(try bench.onlyTake()?.samples?.isEmpty == false)
+    }
+
+    @Test func theSecondCtrlCDoesNotWaitForTheDisk() async throws {
+        let disk = try SlowDisk(delay: .seconds(600))
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let bench = try Bench(server: server, microphone: card, disk.environment)
+        let run = try bench.start([])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGINT)
+        #expect(await run.wait(for: "utter: kept: ", in: .error))
+        #expect(run.status == nil)
+        run.signal(SIGINT)
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        #expect(result.output.isEmpty)
+        let kept = try #require(try bench.onlyTake()?.samples)
+        #expect(kept == RecordTests.samples(kept.count / 2))
+    }
+
+    @Test func aCtrlCAfterTheTranscriptEndsTheWaitForTheDiskWithItsStatus() async throws {
+        let disk = try SlowDisk(delay: .seconds(600))
+        let server = try RecordingServer.hearing("printed")
+        let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
+        #expect(await run.wait(for: "printed\n", in: .output))
+        // The transcript is out before the status is settled: until then it is the first one.
+        run.signal(SIGINT)
+        run.signal(SIGINT)
+        let result = try await run.result()
+        #expect([.exited(0), .exited(130)].contains(result.status))
+        #expect(result.outputText == "printed\n")
+    }
+
+    @Test func sigintReachesWhatAShellPutIntoTheBackground() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let run = try Bench(server: server, microphone: card).startShell(
+            #"trap '' INT; exec "$0""#, [])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGINT)
+        #expect(try await run.result().status == .exited(130))
+    }
+
+    @Test func nohupProtectsFromSighup() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("still here"))
+        let run = try Bench(server: server, microphone: card).startShell(
+            #"trap '' HUP; exec "$0""#, [])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGHUP)
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "still here\n")
+    }
+
+    @Test func killMinusNineLosesNothingThatReachedTheJournal() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start([])
+        let sent = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGKILL)
+        #expect(try await run.result().status == .signalled(SIGKILL))
+        let take = try #require(try bench.onlyTake())
+        let kept = try #require(try take.samples)
+        #expect(kept.starts(with: sent.body))
+        #expect(kept == RecordTests.samples(kept.count / 2))
+        #expect(try take.manifest["state"] == .string("recording"))
+
+        let answered = try await bench.run("send", "\(take.path)/audio.wav")
+        #expect(answered.status == .exited(0))
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter` with a microphone: how a recording begins and ends.
+@Suite struct RecordTests {
+    /// The bytes that a card with numbered frames gives first.
+    static func samples(_ frames: Int) -> [UInt8] {
+        WAVBytes.pcm((0..<frames).map { VirtualMicrophone.sample(at: $0) })
+    }
+
+    @Test func forRecordsExactlySoManyFramesFromTheFirst() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("exactly"))
+        let result = try await Bench(server: server, microphone: card).run("--for", "700ms")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "exactly\n")
+        #expect(result.errorText == "utter: recording from default, 16000 Hz mono\n")
+        #expect(server.requests.first?.body == Self.samples(11_200))
+    }
+
+    @Test func theDeviceIsTakenByName() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("named"))
+        let result = try await Bench(server: server, microphone: card).run(
+            "--device", "uttermic", "--for", "100ms", "--json")
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("recording from uttermic, "))
+        #expect(try JSONText(result.output)["frames"]?["captured"] == .number(1_600))
+    }
+
+    @Test func aDeviceThatDoesNotExistIsStatus66() async throws {
+        let card = try VirtualMicrophone()
+        let bench = try Bench(microphone: card)
+        let result = try await bench.run("--device", "nowhere")
+        #expect(result.status == .exited(66))
+        #expect(result.errorText.contains("utter: error: no capture device named 'nowhere'\n"))
+        #expect(result.errorText.contains("utter: hint: run 'utter devices'"))
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func aDeviceThatSomebodyHoldsIsStatus66() async throws {
+        let card = try VirtualMicrophone()
+        card.setBusy()
+        let result = try await Bench(microphone: card).run("--for", "1s")
+        #expect(result.status == .exited(66))
+        #expect(result.errorText.contains("another program holds it"))
+    }
+
+    @Test func aDeviceThatIsForbiddenIsStatus78() async throws {
+        let card = try VirtualMicrophone()
+        card.setDenied()
+        let result = try await Bench(microphone: card).run("--for", "1s")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("permission denied"))
+    }
+
+    @Test func enterOnATerminalEndsTheRecordingWithItsTail() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
+        let terminal = try PseudoTerminal()
+        let run = try Bench(server: server, microphone: card).start(
+            ["--tail", "200ms"], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        try await expectWhole(server, card, run, stop: { try? terminal.type("\n") })
+    }
+
+    @Test func ctrlDOnATerminalEndsTheRecordingToo() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
+        let terminal = try PseudoTerminal()
+        let run = try Bench(server: server, microphone: card).start(
+            [], input: .terminal, terminal: terminal)
+        try await expectWhole(server, card, run, stop: { try? terminal.type("\u{4}") })
+    }
+
+    @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
+        let terminal = try PseudoTerminal()
+        let run = try Bench(server: server, microphone: card).start(
+            [], input: .nothing, terminal: terminal)
+        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        try await expectWhole(server, card, run, stop: { try? terminal.type("\n") })
+    }
+
+    @Test func aLineOnAPipeEndsTheRecording() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("piped"))
+        let run = try Bench(server: server, microphone: card).start([], input: .pipe)
+        run.write(Array("half a line".utf8))
+        try await expectWhole(server, card, run, stop: { run.write([0x0A]) })
+    }
+
+    @Test func sigusr1EndsTheRecordingAndTheHintSaysSo() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("signalled"))
+        let run = try Bench(server: server, microphone: card).start([])
+        #expect(
+            await run.wait(
+                for: "mono; stop with: kill -USR1 \(run.processIdentifier)\n", in: .error))
+        try await expectWhole(server, card, run, stop: { run.signal(SIGUSR1) })
+    }
+
+    @Test(arguments: [CommandRun.Input.nothing, .bytes([])])
+    func standardInputWithoutALineDoesNotEndTheRecording(_ input: CommandRun.Input) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("on"))
+        let run = try Bench(server: server, microphone: card).start([], input: input)
+        // Long after the end of standard input has been seen.
+        #expect(await server.wait(untilBytes: 32_000) != nil)
+        #expect(run.status == nil)
+        try await expectWhole(server, card, run, stop: { run.signal(SIGUSR1) })
+    }
+
+    /// Lets half a second be heard, stops, and expects every frame from the first on.
+    private func expectWhole(
+        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: CommandRun, stop: () -> Void
+    ) async throws {
+        let before = try #require(await server.wait(untilBytes: 16_000))
+        #expect(before.lastChunkAt == nil)
+        stop()
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        let body = try #require(server.requests.first?.body)
+        #expect(body.count > before.body.count)
+        #expect(body == Self.samples(body.count / 2))
+        #expect(card.account.stops == 0)
+    }
+
+    @Test func theTailFollowsTheStopForHalfItsLengthWhenNobodySpeaks() async throws {
+        // Steady noise is a room, not a voice.
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("tail"))
+        let run = try Bench(server: server, microphone: card).start(["--tail", "2s"])
+        let heard = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGUSR1)
+        _ = try await run.result()
+        let body = try #require(server.requests.first?.body)
+        #expect(body.count - heard.body.count >= 32_000)
+        #expect(body == Self.samples(body.count / 2))
+    }
+
+    @Test func maxEndsTheRecordingAndSaysWhy() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("long"))
+        let result = try await Bench(server: server, microphone: card).run("--max", "300ms")
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == Self.samples(4_800))
+        #expect(
+            result.errorText.contains("utter: stopped: the recording is as long as --max allows\n"))
+    }
+
+    @Test func anUnpluggedMicrophoneIsStatus71AndTheRestIsSentAndPrinted() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("so far"))
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start([])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        card.unplug(.afterRing)
+        let result = try await run.result()
+        #expect(result.status == .exited(71))
+        #expect(result.outputText == "so far\n")
+        #expect(result.errorText.contains("utter: warning: 'default' disappeared after "))
+        #expect(result.hasPlainErrors)
+        #expect(server.requests.first?.body == Self.samples(card.account.unpluggedAt))
+    }
+
+    @Test func anUnpluggedMicrophoneWithoutAServiceKeepsWhatWasHeard() async throws {
+        let card = try VirtualMicrophone()
+        let bench = try Bench(microphone: card)
+        let run = try bench.start(["--no-retry"])
+        #expect(await run.wait(for: "recording goes on and is kept", in: .error))
+        card.unplug(.afterRing)
+        let result = try await run.result()
+        #expect(result.status == .exited(75))
+        let kept = try #require(try bench.onlyTake()?.samples)
+        #expect(kept == Self.samples(card.account.unpluggedAt))
+    }
+
+    @Test func anEarlyRefusalIsSaidWhileTheRecordingGoesOn() async throws {
+        let card = try VirtualMicrophone()
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBody(bytes: 3_200), .respond(status: 401, text: "no"),
+        ])
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start([])
+        #expect(
+            await run.wait(
+                for: "utter: warning: the service did not accept the key: 401: no; recording goes",
+                in: .error))
+        #expect(run.status == nil)
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(77))
+        let kept = try #require(try bench.onlyTake()?.samples)
+        #expect(kept == Self.samples(kept.count / 2))
+        #expect(kept.count > 3_200)
+    }
+
+    @Test func digitalSilenceIsWarnedOf() async throws {
+        let folder = try TemporaryFolder()
+        let silence = try folder.write([UInt8](repeating: 0, count: 3_200), to: "silence")
+        var card = VirtualCard()
+        card.content = .loop(path: silence)
+        let microphone = try VirtualMicrophone(card)
+        let server = try RecordingServer.hearing("nothing much")
+        let result = try await Bench(server: server, microphone: microphone).run("--for", "2500ms")
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("warning: the source delivers nothing but digital sil"))
+    }
+}
+
+extension RecordingServer {
+    /// A server that answers every whole recording with `text`.
+    static func hearing(_ text: String) throws -> RecordingServer {
+        try RecordingServer(otherwise: .answer(text: text))
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// The key reaches the service and nobody else.
+@Suite struct SecretTests {
+    private static let key = "sesame-4711"
+
+    private func writeKey(_ bench: Bench, _ text: String = key + "\n") throws -> String {
+        try bench.folder.write(Array(text.utf8), to: "key")
+    }
+
+    @Test func aKeyFromAFileIsSentAsABearerToken() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run(
+            "send", "-v", "--token-file", try writeKey(bench), Clip.digits.path)
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
+        #expect(!result.errorText.contains(Self.key))
+    }
+
+    @Test func aKeyFromTheEnvironmentIsSentAndAFileOverridesIt() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server, ["UTTER_TOKEN": "from-the-environment"])
+        _ = try await bench.run("send", Clip.digits.path)
+        _ = try await bench.run("send", "--token-file", try writeKey(bench), Clip.digits.path)
+        #expect(
+            server.requests.map { $0["Authorization"] }
+                == ["Bearer from-the-environment", "Bearer \(Self.key)"])
+    }
+
+    @Test func onlyTheFirstLineOfTheFileIsTheKey() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let file = try writeKey(bench, "  \(Self.key) \r\n# a remark\n")
+        let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
+    }
+
+    @Test func aKeyFromAPipeServesSeveralFiles() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let script = #"(printf ses; sleep 0.1; printf 'ame-4711\n') | "$0" "$@""#
+        let run = try bench.startShell(
+            script,
+            ["send", "--token-file", "/dev/stdin", Clip.digits.path, Clip.digits.path])
+        #expect(try await run.result().status == .exited(0))
+        #expect(
+            server.requests.map { $0["Authorization"] }
+                == ["Bearer \(Self.key)", "Bearer \(Self.key)"])
+    }
+
+    @Test func theKeyIsInNoMessageAndNoFile() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 401, text: "wrong"))
+        let bench = try Bench(server: server)
+        let file = try writeKey(bench)
+        let run = try await bench.run(
+            "send", "-v", "--json", "--token-file", file, "--to",
+            server.url("/x?key=\(Self.key)"), "-H", "X-Api-Key: \(Self.key)", Clip.digits.path)
+        #expect(run.status == .exited(77))
+        #expect(server.requests.first?.target == "/x?key=\(Self.key)")
+        #expect(server.requests.first?["X-Api-Key"] == Self.key)
+        #expect(!run.outputText.contains(Self.key))
+        #expect(!run.errorText.contains(Self.key))
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        #expect(!manifest.contains(Self.key))
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604])
+    func aKeyThatOthersMayReadIsRefused(mode: mode_t) async throws {
+        let bench = try Bench()
+        let file = try writeKey(bench)
+        chmod(file, mode)
+        let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText == """
+                utter: error: --token-file: '\(file)' may be read by others
+                utter: hint: change that with: chmod 600 \(file)
+
+                """)
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test(arguments: [("", "has nothing in its first line"), ("a\u{7}b\n", "control character")])
+    func aFileWithoutAUsableKeyIsRefused(_ text: String, _ reason: String) async throws {
+        let bench = try Bench()
+        let file = try writeKey(bench, text)
+        let result = try await bench.run("send", "--token-file", file, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("utter: error: --token-file: "))
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+    }
+
+    @Test(arguments: [
+        ["--token-file"], ["-H", "Authorization: Bearer sesame-4711"],
+        ["-H", "authorization: Basic c2VzYW1l"],
+    ])
+    func aKeyDoesNotTravelInTheClear(_ arguments: [String]) async throws {
+        let bench = try Bench()
+        let file = arguments.count == 1 ? [try writeKey(bench)] : []
+        let run = try bench.start(
+            ["send", "--to", "http://192.0.2.1:8/x"] + arguments + file + [Clip.digits.path])
+        let result = try await run.result()
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText == """
+                utter: error: the key would travel in the clear to http://192.0.2.1:8
+                utter: hint: use https, or allow it with --insecure-key
+
+                """)
+    }
+
+    @Test func insecureKeyLetsItTravelInTheClear() async throws {
+        let bench = try Bench()
+        let run = try bench.start([
+            "send", "--to", "http://192.0.2.1:8/x", "--token-file", try writeKey(bench),
+            "--insecure-key", "--no-retry", "--connect-timeout", "100ms", Clip.digits.path,
+        ])
+        // Nobody is there (RFC 5737): what matters is that it was tried.
+        #expect(try await run.result().status == .exited(75))
+    }
+}

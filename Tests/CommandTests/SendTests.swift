@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Files and standard input, as `utter send` takes them.
+@Suite struct SendTests {
+    @Test func severalFilesAreAllSentAndPrintedInOrder() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "3"))
+        let result = try await Bench(server: server).run(
+            "send", Clip.digits.path, Clip.goForward.path, Clip.cards.path)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "one\ntwo\n3\n")
+        #expect(
+            server.requests.map(\.body)
+                == [
+                    try Clip.digits.samples, try Clip.goForward.samples, try Clip.cards.samples,
+                ])
+    }
+
+    @Test func theFirstFailureIsTheStatusAndTheOtherFilesAreSent() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(status: 413, text: "")],
+            otherwise: .answer(text: "three"))
+        let bench = try Bench(server: server)
+        let garbage = try bench.folder.write(Array("no audio".utf8), to: "garbage.wav")
+        let result = try await bench.run(
+            "send", Clip.digits.path, Clip.goForward.path, garbage, Clip.cards.path)
+        #expect(result.status == .exited(69))
+        #expect(result.outputText == "one\nthree\n")
+        #expect(result.errorText.contains("'\(garbage)' is not usable audio"))
+        #expect(try bench.takes().filter { $0.names.contains("audio.wav") }.count == 1)
+    }
+
+    @Test func aFileThatIsNotThereIsStatus66AndLeavesNoTake() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "no"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "missing.wav")
+        #expect(result.status == .exited(66))
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText == """
+                utter: error: cannot open 'missing.wav': No such file or directory
+                utter: hint: check the name
+
+                """)
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func controlsInTheNameOfAFileDoNotReachTheTerminal() async throws {
+        let result = try await Bench().run("send", "\u{1B}]0;title\u{7}.wav")
+        #expect(result.status == .exited(66))
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test(arguments: [[], Array("RIFF".utf8), Array("RIFFxxxxWAVEjunk".utf8)])
+    func aFileThatIsNoAudioIsStatus65(_ bytes: [UInt8]) async throws {
+        let bench = try Bench()
+        let file = try bench.folder.write(bytes, to: "x.wav")
+        let result = try await bench.run("send", file)
+        #expect(result.status == .exited(65))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("utter: error: '\(file)' is not usable audio: "))
+        #expect(result.errorText.contains("utter: hint: utter reads PCM and float WAV"))
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test(arguments: ["pcm", "wav", "ogg-opus"])
+    func theFormatIsWhatIsSentAndKept(_ format: String) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run(
+            "send", "--keep-audio", "--format", format, Clip.digits.path)
+        #expect(result.status == .exited(0))
+        let take = try #require(try bench.onlyTake())
+        let name = format == "ogg-opus" ? "audio.ogg" : "audio.wav"
+        let journal = try readFile("\(take.path)/\(name)")
+        #expect(server.requests.first?.body == Array(journal.dropFirst(format == "pcm" ? 44 : 0)))
+    }
+
+    // MARK: - Standard input
+
+    @Test func aWavFileOnStandardInputIsKnownByItsBeginning() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "-", input: .bytes(try readFile(Clip.speech.path)))
+        #expect(result.status == .exited(0))
+        #expect(result.errorText == "utter: sending standard input, 16000 Hz mono\n")
+        #expect(server.requests.first?.body == (try Clip.speech.samples))
+    }
+
+    @Test func rawSamplesOnStandardInputAreSentAsTheyAre() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let samples = try Clip.digits.samples
+        let result = try await Bench(server: server).run("send", "-", input: .bytes(samples))
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == samples)
+    }
+
+    @Test func rawSamplesOfAnotherRateAndLayoutAreConverted() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let voice = TestSignal.voice(frames: 48_000, sampleRate: 48_000, channelCount: 2)
+        let result = try await Bench(server: server).run(
+            "send", "--rate", "48000", "--channels", "2", "-", input: .bytes(WAVBytes.pcm(voice)))
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("48000 Hz 2 channels"))
+        #expect(server.requests.first?.body.count == 32_000)
+    }
+
+    @Test func halfAFrameAtTheEndIsLeftOutAndSaid() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let result = try await Bench(server: server).run(
+            "send", "-", input: .bytes([UInt8](repeating: 1, count: 6_401)))
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body.count == 6_400)
+        #expect(
+            result.errorText.contains(
+                "utter: warning: the last byte of 'standard input' is less than a frame"))
+    }
+
+    @Test func whatTricklesInIsSentWhileItTrickles() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let run = try Bench(server: server).start(["send", "-"], input: .pipe)
+        let samples = try Clip.digits.samples
+        run.write(Array(samples[..<3]))
+        run.write(Array(samples[3..<8_001]))
+        #expect(await server.wait(untilBytes: 8_000) != nil)
+        #expect(server.requests.first?.lastChunkAt == nil)
+        run.write(Array(samples[8_001...]))
+        run.closeInput()
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == samples)
+    }
+
+    @Test func nothingOnStandardInputIsStatus65() async throws {
+        let bench = try Bench()
+        for input in [CommandRun.Input.nothing, .bytes([])] {
+            let result = try await bench.run("send", "-", input: input)
+            #expect(result.status == .exited(65))
+            #expect(result.output.isEmpty)
+            #expect(result.errorText.hasPrefix("utter: error: standard input is empty\n"))
+        }
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func emptyStandardInputDoesNotKeepTheNextFileFromBeingSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let result = try await Bench(server: server).run("send", "-", Clip.digits.path)
+        #expect(result.status == .exited(65))
+        #expect(result.outputText == "yes\n")
+    }
+
+    @Test func aTerminalOnStandardInputIsNotWaitedFor() async throws {
+        let result = try await Bench().run(
+            "send", "-", input: .terminal, terminal: try PseudoTerminal())
+        #expect(result.status == .exited(66))
+        #expect(result.screenText.contains("standard input is a terminal"))
+    }
+
+    @Test func ctrlCEndsTheWaitForStandardInput() async throws {
+        let bench = try Bench()
+        let terminal = try PseudoTerminal()
+        let run = try bench.start(["send", "-v", "-"], input: .pipe, terminal: terminal)
+        // A signal that comes before anything is set up must be obeyed too.
+        try terminal.type("\u{3}")
+        let result = try await run.result()
+        #expect([.signalled(SIGINT), .exited(130)].contains(result.status))
+        #expect(result.output.isEmpty)
+        #expect(try bench.takes().isEmpty)
+    }
+
+    // MARK: - Pace
+
+    @Test func aFactorReplaysSoManyTimesAsFast() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let run = try Bench(server: server).start(["send", "--pace", "2", Clip.goForward.path])
+        #expect(try await run.result().status == .exited(0))
+        let request = try #require(server.requests.first)
+        try expect(request, lasts: .milliseconds(2_786 / 2))
+    }
+
+    @Test func realtimeTakesAsLongAsTheVoice() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let run = try Bench(server: server).start([
+            "send", "--pace", "realtime", Clip.digits.path,
+        ])
+        #expect(try await run.result().status == .exited(0))
+        try expect(try #require(server.requests.first), lasts: .milliseconds(2_400))
+    }
+
+    /// A slow machine makes it longer, never shorter.
+    private func expect(_ request: RecordedRequest, lasts duration: Duration) throws {
+        let first = try #require(request.chunks.first?.beganAt)
+        let last = try #require(request.lastChunkAt)
+        #expect(last - first > duration * 0.9)
+    }
+
+    @Test func maxTakesAsLongAsTheServiceNeeds() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let result = try await Bench(server: server).run(
+            "send", "--pace", "max", Clip.speech.path)
+        #expect(result.status == .exited(0))
+        #expect(result.duration < .seconds(11))
+    }
+}

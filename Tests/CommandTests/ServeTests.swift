@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter serve` and `utter demo`.
+@Suite struct ServeTests {
+    /// Starts an endpoint on a free port.
+    ///
+    /// - Returns: the running program and its URL.
+    private func serve(_ bench: Bench, _ options: String...) async throws -> (CommandRun, String) {
+        let run = try bench.start(["serve", "--port", "0"] + options)
+        try #require(await run.wait(for: "/recognize\n", in: .error))
+        let text = String(decoding: run.error, as: UTF8.self)
+        let match = try #require(
+            text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
+        return (run, String(match.1))
+    }
+
+    private let grammar = SourceTree.path("samples/grammar/demo.gram")
+
+    @Test func itPrintsItsUrlRecognisesAndEndsWithSigterm() async throws {
+        let bench = try Bench()
+        let (server, url) = try await serve(bench, "--grammar", grammar)
+        let result = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "go forward ten meters\n")
+        server.signal(SIGTERM)
+        let end = try await server.result()
+        #expect(end.status == .exited(0))
+        #expect(end.output.isEmpty)
+        #expect(end.hasPlainErrors)
+    }
+
+    @Test func ctrlCEndsItToo() async throws {
+        let (server, _) = try await serve(try Bench(), "--grammar", grammar)
+        server.signal(SIGINT)
+        #expect(try await server.result().status == .exited(0))
+    }
+
+    @Test func aRecognitionThatRunsIsFinishedBeforeItEnds() async throws {
+        let bench = try Bench()
+        let (server, url) = try await serve(bench, "--grammar", grammar)
+        let run = try bench.start(["send", "-v", "--to", url, "-"], input: .pipe)
+        let samples = try Clip.goForward.samples
+        run.write(Array(samples[..<40_000]))
+        #expect(await run.wait(for: "connected", in: .error))
+        server.signal(SIGTERM)
+        run.write(Array(samples[40_000...]))
+        run.closeInput()
+        #expect(try await run.result().outputText == "go forward ten meters\n")
+        #expect(try await server.result().status == .exited(0))
+    }
+
+    @Test func theTokenOfItsFileIsAskedFor() async throws {
+        let bench = try Bench()
+        let key = try bench.folder.write(Array("sesame\n".utf8), to: "key")
+        let (server, url) = try await serve(bench, "--grammar", grammar, "--token-file", key)
+        let refused = try await bench.run("send", "--to", url, Clip.goForward.path)
+        #expect(refused.status == .exited(77))
+        let result = try await bench.run(
+            "send", "--to", url, "--token-file", key, Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        server.signal(SIGTERM)
+        #expect(!(try await server.result().errorText.contains("sesame")))
+    }
+
+    @Test func aTokenFileThatOthersMayReadIsStatus78() async throws {
+        let bench = try Bench()
+        let key = try bench.folder.write(Array("sesame\n".utf8), to: "key")
+        chmod(key, 0o644)
+        let result = try await bench.run("serve", "--port", "0", "--token-file", key)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("may be read by others"))
+    }
+
+    @Test func aPortInUseIsStatus78AndNamesThePort() async throws {
+        let other = try RecordingServer()
+        let result = try await Bench().run(
+            "serve", "--port", "\(other.port)", "--grammar", grammar)
+        #expect(result.status == .exited(78))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("\(other.port)"), "\(result.errorText)")
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test func aMissingGrammarIsStatus78AndNamesTheFile() async throws {
+        let result = try await Bench().run("serve", "--port", "0", "--grammar", "missing.gram")
+        #expect(result.status == .exited(78))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("missing.gram"), "\(result.errorText)")
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test(arguments: [
+        ["--port", "70000"], ["--port", "x"], ["--max-recognitions", "0"], ["--max-body", "0"],
+        ["--bogus"],
+    ])
+    func aWrongOptionIsNamed(_ options: [String]) async throws {
+        let result = try await Bench().start(["serve"] + options).result()
+        #expect(result.status == .exited(64))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.hasPrefix("utter: error: "), "\(result.errorText)")
+        #expect(result.errorText.prefix { $0 != "\n" }.contains(options[0]))
+    }
+
+    @Test(arguments: ["serve", "demo"])
+    func helpGoesToStandardOutput(_ command: String) async throws {
+        let result = try await Bench().run(command, "--help")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.contains("USAGE: utter \(command)"))
+        #expect(result.error.isEmpty)
+    }
+
+    // MARK: - The demo
+
+    @Test func theDemoHearsItsSampleWithPartialsBeforeTheEnd() async throws {
+        let bench = try Bench()
+        let result = try await bench.run("demo", "--grammar", grammar)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "go forward ten meters\n")
+        let errors = result.errorText
+        let partial = try #require(errors.firstRange(of: "heard: go"))
+        let end = try #require(errors.firstRange(of: "recording ended"))
+        #expect(partial.lowerBound < end.lowerBound)
+        #expect(errors.contains("answer complete"))
+        #expect(try bench.onlyTake()?.names == ["take.json"])
+    }
+
+    @Test func theDemoPrintsJson() async throws {
+        let result = try await Bench().run(
+            "demo", "--json", "--pace", "max", "--grammar", grammar, Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        let object = try JSONText(result.output)
+        #expect(object["text"] == .string("go forward ten meters"))
+    }
+
+    @Test func theDemoOfAMissingFileIsStatus66() async throws {
+        let result = try await Bench().run("demo", "--grammar", grammar, "missing.wav")
+        #expect(result.status == .exited(66))
+        #expect(result.errorText.contains("cannot open 'missing.wav'"))
+    }
+
+    @Test func ctrlCEndsTheDemo() async throws {
+        let run = try Bench().start(["demo", "--grammar", grammar, Clip.speech.path])
+        #expect(await run.wait(for: "connected", in: .error))
+        run.signal(SIGINT)
+        #expect(try await run.result().status == .exited(130))
+    }
+}

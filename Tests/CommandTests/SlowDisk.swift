@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+
+/// The library of Tests/SlowDisk/slowdisk.c, compiled once for all tests of this process.
+final class SlowDisk: Sendable {
+    /// One sync that a program has waited for.
+    struct Sync {
+        let call: String
+        let thread: String
+        let began: MonotonicTime
+        let ended: MonotonicTime
+    }
+
+    private static let library = Result { () throws -> (TemporaryFolder, String) in
+        let folder = try TemporaryFolder()
+        let library = folder.path("slowdisk.so")
+        let source = SourceTree.path("Tests/SlowDisk/slowdisk.c")
+        try ForeignTool("cc").run([
+            "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-o", library, source, "-ldl",
+        ])
+        return (folder, library)
+    }
+
+    private let log: String
+    private let folder: TemporaryFolder
+    /// What a program needs in its environment to have it.
+    let environment: [String: String]
+
+    /// Makes every sync take `delay` longer.
+    init(delay: Duration) throws {
+        folder = try TemporaryFolder()
+        log = folder.path("syncs")
+        environment = [
+            "LD_PRELOAD": try Self.library.get().1,
+            "UTTER_TEST_SYNC_MS": "\(delay.components.seconds * 1_000)",
+            "UTTER_TEST_SYNC_LOG": log,
+        ]
+    }
+
+    /// The syncs that have ended.
+    var syncs: [Sync] {
+        get throws {
+            guard access(log, R_OK) == 0 else { return [] }
+            return String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n")
+                .compactMap { line in
+                    let words = line.split(separator: " ")
+                    guard words.count == 4, let began = Int64(words[2]), let ended = Int64(words[3])
+                    else { return nil }
+                    return Sync(
+                        call: String(words[0]), thread: String(words[1]),
+                        began: MonotonicTime(nanoseconds: began),
+                        ended: MonotonicTime(nanoseconds: ended))
+                }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A disk that takes 2 s for every sync holds nothing back but itself.
+@Suite struct SlowDiskTests {
+    @Test func bytesReachTheServerWhileASyncSleeps() async throws {
+        let disk = try SlowDisk(delay: .seconds(2))
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no delay"))
+        let bench = try Bench(server: server, microphone: card, disk.environment)
+        let result = try await bench.run("--for", "5s")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "no delay\n")
+        let request = try #require(server.requests.first)
+        #expect(request.body == RecordTests.samples(80_000))
+
+        // In the first 1.5 s of each sync at least 1 s of sound came, in order.
+        let sleeps = try disk.syncs.filter { sync in
+            guard let last = request.lastChunkAt else { return false }
+            return sync.call == "fdatasync" && sync.began + .seconds(2) < last
+        }
+        #expect(!sleeps.isEmpty)
+        for sleep in sleeps {
+            let arrived = request.chunks.filter {
+                $0.endedAt > sleep.began && $0.endedAt < sleep.began + .milliseconds(1_500)
+            }
+            #expect(arrived.reduce(0) { $0 + $1.byteCount } >= 32_000)
+        }
+    }
+
+    @Test func onlyTheSyncThreadWaitsForTheDisk() async throws {
+        let disk = try SlowDisk(delay: .zero)
+        let server = try RecordingServer.hearing("alone")
+        let bench = try Bench(server: server, disk.environment)
+        let result = try await bench.run(
+            "send", "--keep-audio", "--pace", "4", Clip.digits.path, Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        let syncs = try disk.syncs
+        #expect(syncs.contains { $0.call == "fdatasync" })
+        #expect(syncs.contains { $0.call == "fsync" })
+        #expect(Set(syncs.map(\.thread)) == ["sync"])
+    }
+
+    @Test func theTranscriptDoesNotWaitForTheDisk() async throws {
+        let disk = try SlowDisk(delay: .seconds(600))
+        let server = try RecordingServer.hearing("at once")
+        let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
+        #expect(await run.wait(for: "at once\n", in: .output))
+        #expect(try disk.syncs.isEmpty)
+    }
+}

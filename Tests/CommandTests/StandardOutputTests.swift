@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Standard output carries the transcript, or one JSON object, and nothing else.
+@Suite struct StandardOutputTests {
+    @Test func aTranscriptIsOneLineWithoutControls() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(text: "a \u{1B}[31mred\u{1B}[0m\nline\u{7}"))
+        let result = try await Bench(server: server).run("send", Clip.digits.path)
+        #expect(result.outputText == "a [31mred[0m line\n")
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test func quietIsSilentOnSuccess() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "quiet"))
+        let bench = try Bench(server: server)
+        for arguments in [
+            ["send", "-q"], ["send", "-q", "--keep-audio"], ["send", "-q", "--json"],
+        ] {
+            let result = try await bench.start(arguments + [Clip.digits.path]).result()
+            #expect(result.status == .exited(0))
+            #expect(result.error.isEmpty)
+        }
+        let heardNothing = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
+        let nothing = try await Bench(server: heardNothing).run("send", "-q", Clip.digits.path)
+        #expect(nothing.status == .exited(1))
+        #expect(nothing.error.isEmpty)
+    }
+
+    @Test func quietStillSaysErrorsAndWhatIsKept() async throws {
+        let bench = try Bench()
+        let result = try await bench.run("send", "-q", "--no-retry", Clip.digits.path)
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("utter: error: cannot connect") == true)
+        #expect(lines.contains { $0.hasPrefix("utter: kept: \(bench.folder.path)") })
+    }
+
+    @Test func verboseTellsEachStepOnStandardError() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "loud"))
+        let result = try await Bench(server: server).run("send", "-v", Clip.digits.path)
+        #expect(result.outputText == "loud\n")
+        for step in ["connected", "recording ended", "heard: loud", "answer complete"] {
+            #expect(result.errorText.contains(step), "\(result.errorText)")
+        }
+        #expect(!result.error.contains(0x1B))
+    }
+
+    static let members: Set = [
+        "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
+        "mayBeDoubled",
+    ]
+
+    @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {
+        let line = #"{"type":"final","text":"two","words":[{"word":"two","start":0.1,"end":0.4}]}"#
+        let server = try RecordingServer(otherwise: .answer(text: line + "\n"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--json", Clip.digits.path)
+
+        #expect(result.status == .exited(0))
+        #expect(result.output.filter { $0 == 0x0A }.count == 1)
+        let object = try JSONText(result.output)
+        #expect(object.names == Self.members.union(["text", "words", "answerDelayMs"]))
+        #expect(object["version"] == .number(1))
+        #expect(object["exit"] == .number(0))
+        #expect(object["text"] == .string("two"))
+        #expect(object["words"]?[0]?["word"] == .string("two"))
+        #expect(object["words"]?[0]?["start"] == .number(0.1))
+        let byteCount = Double(try Clip.digits.samples.count)
+        #expect(
+            object["frames"]
+                == .object([
+                    "captured": .number(byteCount / 2), "gaps": .number(0),
+                    "encoded": .number(byteCount / 2),
+                ]))
+        #expect(
+            object["bytes"]
+                == .object([
+                    "encoded": .number(byteCount + 44), "journaled": .number(byteCount + 44),
+                    "bodyOffset": .number(44), "sent": .number(byteCount),
+                ]))
+        #expect(object["gaps"] == .array([]))
+        #expect(object["sha256"]?.string?.count == 64)
+        let attempt = try #require(object["attempts"]?[0])
+        #expect(attempt["ending"] == .string("answered"))
+        #expect(attempt["status"] == .number(200))
+        #expect(attempt["bodyComplete"] == .bool(true))
+        #expect(attempt["url"] == .string(server.url()))
+        #expect(try bench.onlyTake()?.path.hasSuffix(object["id"]?.string ?? "?") == true)
+    }
+
+    @Test func jsonOfAFailureSaysWhyAndWhatIsKept() async throws {
+        let bench = try Bench()
+        let result = try await bench.run("send", "--json", "--no-retry", Clip.digits.path)
+        #expect(result.status == .exited(75))
+        let object = try JSONText(result.output)
+        #expect(object.names == Self.members.union(["error", "kept"]))
+        #expect(object["exit"] == .number(75))
+        #expect(
+            object["error"]?["message"]?.string?.hasPrefix("cannot connect to http://127.0.0.1:9")
+                == true)
+        #expect(object["error"]?["hint"] == .string("check the URL and the network"))
+        #expect(object["attempts"]?[0]?["ending"] == .string("cannot-connect"))
+        let take = try #require(try bench.onlyTake())
+        #expect(object["kept"] == .string("\(take.path)/audio.wav"))
+    }
+
+    @Test func jsonOfATakeThatNeverBeganKeepsNothing() async throws {
+        let bench = try Bench()
+        let result = try await bench.run("send", "--json", "missing.wav")
+        #expect(result.status == .exited(66))
+        let object = try JSONText(result.output)
+        #expect(object["exit"] == .number(66))
+        #expect(object["kept"] == nil)
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func jsonOfAWrongConfigurationIsAnObjectToo() async throws {
+        let bench = try Bench()
+        let result = try await bench.run(
+            "send", "--json", "--token-file", "missing", Clip.digits.path)
+        #expect(result.status == .exited(78))
+        let object = try JSONText(result.output)
+        #expect(object.names == ["version", "exit", "error"])
+        #expect(object["exit"] == .number(78))
+        #expect(object["error"]?["message"]?.string?.contains("'missing'") == true)
+    }
+
+    @Test(arguments: [[], ["--json"]])
+    func aFullDiskBehindStandardOutputIsStatus74AndTheTakeIsKept(
+        _ options: [String]
+    ) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "lost?"))
+        let bench = try Bench(server: server)
+        let arguments = ["send"] + options + [Clip.digits.path]
+        let result = try await bench.startShell(#"exec "$0" "$@" >/dev/full"#, arguments).result()
+        #expect(result.status == .exited(74))
+        #expect(
+            result.errorText.contains(
+                "utter: error: the transcript cannot be printed: No space left on device"))
+        let take = try #require(try bench.onlyTake())
+        #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav"))
+        #expect(try take.samples == Clip.digits.samples)
+        #expect(try take.manifest["transcript"] == .string("lost?"))
+    }
+
+    @Test func aReaderThatHasGoneIsStatus74AndTheTakeIsKept() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "lost?"),
+        ])
+        let bench = try Bench(server: server)
+        let run = try bench.startShell(
+            #"{ "$0" "$@"; echo "status $?" >&2; } | { exec <&-; echo gone >&2; }"#,
+            ["send", Clip.digits.path])
+        #expect(await run.wait(for: "gone\n", in: .error))
+        gate.open()
+        let result = try await run.result()
+        #expect(result.errorText.contains("status 74\n"), "\(result.errorText)")
+        #expect(result.errorText.contains("cannot be printed: Broken pipe"))
+        #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
+    }
+
+    @Test func aClosedStandardOutputIsStatus74AndNothingElseGetsTheText() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "lost?"))
+        let bench = try Bench(server: server)
+        let result = try await bench.startShell(
+            #"exec "$0" "$@" >&-"#, ["send", Clip.digits.path]
+        ).result()
+        #expect(result.status == .exited(74))
+        #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
+        #expect(server.requests.first?.body == (try Clip.digits.samples))
+    }
+
+    @Test func closedStandardErrorAndInputDisturbNothing() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "fine"))
+        let result = try await Bench(server: server).startShell(
+            #"exec "$0" "$@" 2>&- <&-"#, ["send", Clip.digits.path]
+        ).result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "fine\n")
+        #expect(server.requests.first?.body == (try Clip.digits.samples))
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Where takes are kept, and what happens when they cannot be.
+@Suite struct StateFolderTests {
+    @Test func takesAreForTheirOwnerOnly() async throws {
+        let bench = try Bench()
+        _ = try await bench.run("send", "--no-retry", Clip.digits.path)
+        let take = try #require(try bench.onlyTake())
+        for folder in [bench.folder.path("state/utter"), take.path] {
+            #expect(try mode(of: folder) == 0o700)
+        }
+        for file in take.names { #expect(try mode(of: "\(take.path)/\(file)") == 0o600) }
+    }
+
+    @Test func withoutXdgStateHomeTheyAreInTheHome() async throws {
+        for variable in ["", "relative/path"] {
+            let bench = try Bench(["XDG_STATE_HOME": variable])
+            _ = try await bench.run("send", "--no-retry", Clip.digits.path)
+            let takes = ".local/state/utter/takes"
+            #expect(try bench.folder.names(in: takes).count == 1)
+        }
+    }
+
+    @Test func aStateFolderThatCannotBeUsedIsWarnedOfAndTheTakeSentAllTheSame() async throws {
+        let server = try RecordingServer.hearing("from memory")
+        let place = try TemporaryFolder()
+        let file = try place.write([], to: "file")
+        let bench = try Bench(server: server, ["XDG_STATE_HOME": file])
+        let result = try await bench.run("send", Clip.digits.path)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "from memory\n")
+        #expect(result.errorText.contains("utter: warning: not protected: this take lives in mem"))
+        #expect(server.requests.first?.body == (try Clip.digits.samples))
+    }
+
+    @Test func aTakeInMemoryIsSaidToBeGone() async throws {
+        let place = try TemporaryFolder()
+        let file = try place.write([], to: "file")
+        let result = try await Bench(["XDG_STATE_HOME": file]).run(
+            "send", "--no-retry", Clip.digits.path)
+        #expect(result.status == .exited(75))
+        #expect(result.errorText.contains("utter: the recording was in memory only and is gone\n"))
+    }
+
+    @Test func aFileThatMayNotGrowDoesNotEndTheProgram() async throws {
+        // RLIMIT_FSIZE stands for a full disk: write(2) fails, and SIGXFSZ would kill.
+        let server = try RecordingServer.hearing("through memory")
+        let bench = try Bench(server: server)
+        let result = try await bench.startShell(
+            #"ulimit -f 64; exec "$0" "$@""#, ["send", Clip.digits.path]
+        ).result()
+        #expect(result.status == .exited(0) || result.status == .exited(74))
+        #expect(result.errorText.contains("not protected"), "\(result.errorText)")
+    }
+
+    private func mode(of path: String) throws -> mode_t {
+        var status = stat()
+        try #require(stat(path, &status) == 0)
+        return status.st_mode & 0o777
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Command lines that are wrong: nothing is recorded, sent or printed, and the option is named.
+@Suite struct UsageTests {
+    /// A wrong command line, and what its message must name.
+    struct Case: Sendable, CustomTestStringConvertible {
+        var arguments: [String]
+        var named: String
+
+        init(_ arguments: String..., named: String) {
+            self.arguments = arguments
+            self.named = named
+        }
+
+        var testDescription: String { arguments.joined(separator: " ") }
+    }
+
+    static let cases = [
+        Case("--bogus", named: "--bogus"),
+        Case("--for", "soon", named: "--for"),
+        Case("--for", "0", named: "--for"),
+        Case("--for", "-1s", named: "--for"),
+        Case("--max", "0s", named: "--max"),
+        Case("--tail", "x", named: "--tail"),
+        Case("--format", "mp3", named: "--format"),
+        Case("--answer", "guess", named: "--answer"),
+        Case("--answer", "json:[", named: "--answer"),
+        Case("--to", "ftp://host/", named: "--to"),
+        Case("--to", "https://me:secret@host/", named: "--to"),
+        Case("--redirect-to", "host", named: "--redirect-to"),
+        Case("--connect-timeout", "1x", named: "--connect-timeout"),
+        Case("--header", "no colon", named: "--header"),
+        Case("--header", "A: b\r\nC: d", named: "--header"),
+        Case("-H", "A: b\nC: d", named: "--header"),
+        Case("-H", "Content-Length: 5", named: "--header"),
+        Case("--content-type", "a/b\r\nC: d", named: "--content-type"),
+        Case("-q", "-v", named: "-q"),
+        Case("note.wav", named: "note.wav"),
+        Case("send", named: "files"),
+        Case("send", "--pace", "slow", "x.wav", named: "--pace"),
+        Case("send", "--pace", "0", "x.wav", named: "--pace"),
+        Case("send", "--rate", "5", "-", named: "--rate"),
+        Case("send", "--channels", "0", "-", named: "--channels"),
+        Case("send", "--channels", "two", "-", named: "--channels"),
+        Case("send", "-", "-", named: "-"),
+        Case("send", "-", "--to", "host", named: "--to"),
+        Case("devices", "--loud", named: "--loud"),
+    ]
+
+    @Test(arguments: cases)
+    func aWrongCommandLineNamesTheOptionAndIsStatus64(_ this: Case) async throws {
+        let bench = try Bench()
+        // A pipe that stays open: options are looked at before anything is read.
+        let result = try await bench.start(this.arguments, input: .pipe).result()
+        #expect(result.status == .exited(64))
+        #expect(result.output.isEmpty)
+        #expect(result.hasPlainErrors)
+        let error = result.errorText.prefix { $0 != "\n" }
+        #expect(error.hasPrefix("utter: error: "))
+        #expect(error.contains(this.named), "\(result.errorText)")
+        #expect(!error.hasSuffix("."))
+        #expect(!result.errorText.contains("secret"))
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func aWrongUrlInTheEnvironmentIsNamedAsSuch() async throws {
+        let bench = try Bench(["UTTER_URL": "nonsense"])
+        let result = try await bench.run("send", Clip.digits.path)
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.hasPrefix("utter: error: UTTER_URL: 'nonsense' is not a usable"))
+    }
+
+    @Test func aFileWithoutItsCommandIsExplained() async throws {
+        let result = try await Bench().run(Clip.digits.path)
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.contains("hint: send a file with: utter send \(Clip.digits.path)"))
+    }
+
+    @Test(arguments: [
+        (["--help"], "utter send interview.wav"), (["help"], "SUBCOMMANDS"),
+        (["send", "--help"], "--pace"), (["record", "--help"], "--insecure-key"),
+        (["devices", "--help"], "--json"),
+    ])
+    func helpGoesToStandardOutput(_ arguments: [String], _ expected: String) async throws {
+        let result = try await Bench().start(arguments).result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.contains(expected))
+        #expect(result.error.isEmpty)
+        let widest = result.outputText.split(separator: "\n").map(\.count).max() ?? 0
+        #expect(widest <= 80)
+    }
+
+    @Test func theVersionIsOneLine() async throws {
+        let result = try await Bench().run("--version")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.wholeMatch(of: /utter \d+\.\d+\.\d+\n/) != nil)
+    }
+
+    @Test func aMissingEndpointProgramIsStatus70() async throws {
+        let bench = try Bench()
+        let utter = try #require(BuiltProducts.path(of: "utter"))
+        // The program looks beside itself; a copy elsewhere is alone.
+        let lonely = bench.folder.path("utter")
+        try ForeignTool("cp").run(["-L", utter, lonely])
+        let result = try await CommandRun.run(lonely, ["serve"])
+        #expect(result.status == .exited(70))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.hasPrefix("utter: error: utter-endpoint is missing beside"))
+        #expect(result.errorText.contains("utter: hint: build it with: "))
+    }
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Testing
+
+@testable import TakeStore
+
+@Suite struct FolderTests {
+    @Test func everythingIsPrivateWhateverTheUmask() async {
+        // The umask is the process's, hence a process of its own.
+        await #expect(processExitsWith: .success) {
+            for mask: mode_t in [0o000, 0o022, 0o077, 0o277] {
+                let scratch = try TakeStoreScratch()
+                umask(mask)
+                defer { umask(0o022) }
+                let folder = try Folder.make(at: scratch.path + "/a/b/c")
+                let inner = try folder.makeFolder("inner")
+                _ = try inner.createFile("audio.wav")
+                try inner.replaceFile("take.json", with: [1])
+                #expect(try scratch.mode("a/b/c") == 0o700)
+                #expect(try scratch.mode("a/b/c/inner") == 0o700)
+                #expect(try scratch.mode("a/b/c/inner/audio.wav") == 0o600)
+                #expect(try scratch.mode("a/b/c/inner/take.json") == 0o600)
+                #expect(try scratch.mode("a") & 0o077 == 0)
+            }
+        }
+    }
+
+    @Test func aRelativePathIsRelativeToTheCurrentFolder() async {
+        // The current folder is the process's.
+        await #expect(processExitsWith: .success) {
+            let scratch = try TakeStoreScratch()
+            try #require(chdir(scratch.path) == 0)
+            _ = try Folder.make(at: "state/of/utter")
+            #expect(try scratch.mode("state/of/utter") == 0o700)
+        }
+    }
+
+    @Test func aFolderThatExistsIsOpenedAgain() throws {
+        let scratch = try TakeStoreScratch()
+        let first = try scratch.folder()
+        try first.replaceFile("a", with: [1])
+        let second = try scratch.folder()
+        #expect(try second.names() == ["a"])
+    }
+
+    @Test func aSymbolicLinkIsRefused() throws {
+        let scratch = try TakeStoreScratch()
+        _ = try scratch.folder("real")
+        try #require(symlink(scratch.path + "/real", scratch.path + "/link") == 0)
+        let error = try #require(throws: SystemError.self) { try scratch.folder("link") }
+        #expect([ENOTDIR, ELOOP].contains(error.code))
+        let folder = try Folder.make(at: scratch.path)
+        #expect(throws: SystemError.self) { try folder.makeFolder("link") }
+        #expect(throws: SystemError.self) { try folder.openFolder("link") }
+        try scratch.write([1], to: "real/file")
+        try #require(symlink("real/file", scratch.path + "/file") == 0)
+        let file = #expect(throws: SystemError.self) { _ = try folder.openFile("file") }
+        #expect(file?.code == ELOOP)
+        let created = #expect(throws: SystemError.self) { _ = try folder.createFile("file") }
+        #expect(created?.code == EEXIST)
+    }
+
+    @Test func aFileInPlaceOfTheFolderIsRefused() throws {
+        let scratch = try TakeStoreScratch()
+        try scratch.write([1], to: "file")
+        let error = #expect(throws: SystemError.self) { try scratch.folder("file") }
+        #expect(error?.code == ENOTDIR)
+        let inner = #expect(throws: SystemError.self) { try scratch.folder("file/inner") }
+        #expect(inner?.code == ENOTDIR)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives folders away"))
+    func aFolderOfSomebodyElseIsRefused() throws {
+        let scratch = try TakeStoreScratch()
+        _ = try scratch.folder()
+        try #require(chown(scratch.path + "/folder", 65_534, 65_534) == 0)
+        let error = #expect(throws: SystemError.self) { try scratch.folder() }
+        #expect(error?.code == EPERM)
+        #expect(
+            error?.description
+                == "\(scratch.path)/folder belongs to somebody else: Operation not permitted")
+    }
+
+    @Test func aFileIsCreatedOnce() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        _ = try folder.createFile("audio.wav")
+        let error = #expect(throws: SystemError.self) { _ = try folder.createFile("audio.wav") }
+        #expect(error?.code == EEXIST)
+    }
+
+    @Test func aReplacedFileIsTheNewOneWhole() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.replaceFile("take.json", with: Array(repeating: 1, count: 10_000))
+        try folder.replaceFile("take.json", with: [2, 2])
+        #expect(try folder.contents(of: "take.json", limit: 100) == [2, 2])
+        #expect(try folder.names() == ["take.json"])
+    }
+
+    @Test func whatACrashLeftOfAReplacementIsReplaced() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.replaceFile("take.json", with: [1])
+        // The crash came after half of the new file was written: the old one is whole.
+        try scratch.write([2, 2, 2, 2, 2], to: "folder/take.json.new")
+        #expect(try folder.contents(of: "take.json", limit: 100) == [1])
+        try folder.replaceFile("take.json", with: [3])
+        #expect(try folder.contents(of: "take.json", limit: 100) == [3])
+        #expect(try folder.names() == ["take.json"])
+    }
+
+    @Test func aReplacementThatFailsLeavesTheOldFile() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.replaceFile("take.json", with: [1])
+        // A folder stands where the new file would be made.
+        _ = try folder.makeFolder("take.json.new")
+        #expect(throws: SystemError.self) { try folder.replaceFile("take.json", with: [2]) }
+        #expect(try folder.contents(of: "take.json", limit: 100) == [1])
+    }
+
+    @Test func aReaderNeverSeesHalfAReplacement() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.replaceFile("take.json", with: Array(repeating: 0, count: 5_000))
+        let done = try Wakeup()
+        let writer = try NamedThread(name: "writer") {
+            for value in UInt8(1)...100 {
+                // A failure shows in the last contents.
+                try? folder.replaceFile("take.json", with: Array(repeating: value, count: 5_000))
+            }
+            done.signal()
+        }
+        var last: UInt8 = 0
+        while last < 100 {
+            let bytes = try folder.contents(of: "take.json", limit: 5_000)
+            let value = try #require(bytes.first)
+            #expect(bytes == Array(repeating: value, count: 5_000))
+            #expect(value >= last)
+            last = value
+        }
+        #expect(takeStoreWait(for: done))
+        writer.join()
+    }
+
+    @Test func aFileLongerThanTheLimitIsRefused() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.replaceFile("a", with: [1, 2, 3])
+        #expect(try folder.contents(of: "a", limit: 3) == [1, 2, 3])
+        let error = #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 2) }
+        #expect(error?.code == EFBIG)
+    }
+
+    @Test func aNamedPipeIsRefusedAtOnce() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try #require(mkfifo(scratch.path + "/folder/take.json", 0o600) == 0)
+        #expect(throws: SystemError.self) { try folder.contents(of: "take.json", limit: 10) }
+    }
+
+    @Test func namesAreSorted() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        var expected: [String] = []
+        for number in stride(from: 299, through: 100, by: -1) {
+            _ = try folder.createFile("name-\(number)")
+            expected.insert("name-\(number)", at: 0)
+        }
+        #expect(try folder.names() == expected)
+        #expect(try folder.names() == expected)
+    }
+
+    @Test func removingWhatIsMissingIsNoError() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try folder.removeFile("nothing")
+        try folder.removeFolder("nothing")
+        _ = try folder.makeFolder("inner").createFile("file")
+        let error = #expect(throws: SystemError.self) { try folder.removeFolder("inner") }
+        #expect(error?.code == ENOTEMPTY)
+    }
+
+    @Test func noDescriptorIsLeftOpen() async {
+        // Other tests open descriptors meanwhile, hence a process of its own.
+        await #expect(processExitsWith: .success) {
+            let scratch = try TakeStoreScratch()
+            let before = try Folder.make(at: "/proc/self/fd").names().count
+            for _ in 0..<20 {
+                let folder = try scratch.folder()
+                try folder.replaceFile("a", with: [1])
+                _ = try folder.contents(of: "a", limit: 10)
+                _ = try folder.names()
+                _ = try folder.makeFolder("inner").names()
+                #expect(throws: SystemError.self) { try folder.contents(of: "b", limit: 10) }
+                #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 0) }
+                _ = try makeMemoryFile("test")
+                _ = try Wakeup()
+                _ = try SignalDescriptor(signals: [SIGUSR1])
+                let thread = try NamedThread(name: "test") {}
+                thread.join()
+                thread.join()
+            }
+            // The runtime opens a few of its own; a leak would be one a round at least.
+            #expect(try Folder.make(at: "/proc/self/fd").names().count < before + 20)
+        }
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import Glibc
+import LinuxPlatform
+import Synchronization
+import Testing
+
+@testable import TakeStore
+
+@Suite struct JournalLoopTests {
+    @Test func theFileHoldsTheBytesOfTheRingForTwoHundredTakesAtOnce() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        let seed = UInt64.random(in: 0 ... .max)
+        let done = try Wakeup()
+        let loop = try JournalLoop(onAppend: {})
+        defer { loop.shutDown() }
+        let sync = try SyncLoop()
+        let seals = Mutex<[Int: JournalSeal]>([:])
+        let takes = (0..<200).map { JournalLoopTake(seed: seed &+ UInt64($0)) }
+        for (number, take) in takes.enumerated() {
+            loop.add(
+                ring: take.ring.takeConsumer(),
+                open: {
+                    Result { () throws(SystemError) in
+                        let name = "\(number).wav"
+                        let journal = Journal(
+                            file: try folder.createFile(name), path: scratch.path + name)
+                        sync.add(journal)
+                        return journal
+                    }
+                }, onGrowth: {},
+                onSeal: { seal in
+                    let isLast = seals.withLock {
+                        $0[number] = seal
+                        return $0.count == 200
+                    }
+                    if isLast { done.signal() }
+                })
+        }
+        var isBusy = true
+        while isBusy {
+            isBusy = false
+            for take in takes where take.write() { isBusy = true }
+            loop.wake()
+            sched_yield()
+        }
+        try #require(takeStoreWait(for: done), "seed \(seed)")
+        sync.shutDown()
+        for (number, take) in takes.enumerated() {
+            let seal = try #require(seals.withLock { $0[number] })
+            #expect(seal.byteCount == take.bytes.count, "seed \(seed)")
+            #expect(seal.loss == nil)
+            #expect(try scratch.read("folder/\(number).wav") == take.bytes, "seed \(seed)")
+        }
+    }
+
+    @Test func theSealIsTheHashThatSha256sumPrints() throws {
+        let scratch = try TakeStoreScratch()
+        var random = TakeStoreRandom(state: 7)
+        let bytes = random.bytes(300_000)
+        let (seal, _) = try carry(bytes, into: scratch.folder().createFile("audio.wav"))
+        let command = "cd \(scratch.path)/folder && sha256sum audio.wav > sum"
+        let program = try #require(popen(command, "r"))
+        try #require(pclose(program) == 0)
+        let sum = String(decoding: try scratch.read("folder/sum"), as: UTF8.self)
+        #expect(sum == "\(seal.sha256)  audio.wav\n")
+    }
+
+    @Test(arguments: [
+        // FIPS 180-4, the examples of NIST.
+        ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+        ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    ])
+    func theSealOfKnownBytesIsTheirPublishedHash(text: String, hash: String) throws {
+        let (seal, journal) = try carry(Array(text.utf8), into: makeMemoryFile("test"))
+        #expect(seal == JournalSeal(byteCount: text.utf8.count, sha256: hash, loss: nil))
+        #expect(journal.isSealed)
+    }
+
+    @Test func aFullDiskLosesNothing() throws {
+        var random = TakeStoreRandom(state: 8)
+        let bytes = random.bytes(200_000)
+        let number = open("/dev/full", O_RDWR | O_CLOEXEC)
+        try #require(number >= 0)
+        let (seal, journal) = try carry(
+            bytes, into: OwnedDescriptor(taking: number), path: "/dev/full")
+        #expect(seal.loss == nil)
+        #expect(seal.byteCount == 200_000)
+        #expect(try journal.contents() == bytes)
+        #expect(journal.failure?.code == ENOSPC)
+    }
+
+    @Test func aJournalThatCannotBeOpenedIsALossAndTheRingIsEmptied() throws {
+        let done = try Wakeup()
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let seals = Mutex<[JournalSeal]>([])
+        let loop = try JournalLoop(onAppend: {})
+        defer { loop.shutDown() }
+        let failure = SystemError(call: "open", code: EACCES)
+        loop.add(
+            ring: ring.takeConsumer(), open: { .failure(failure) }, onGrowth: {},
+            onSeal: { seal in
+                seals.withLock { $0.append(seal) }
+                done.signal()
+            })
+        let isStored = producer.write([1, 2, 3].span)
+        producer.finish()
+        loop.wake()
+        try #require(takeStoreWait(for: done))
+        let free = producer.freeByteCount
+        #expect(isStored && free == ring.capacity)
+        #expect(seals.withLock { $0.first?.loss } == failure)
+        #expect(seals.withLock { $0.first?.byteCount } == 0)
+    }
+
+    @Test func whoeverWaitsForTheJournalIsToldOfItsGrowthAndItsEnd() throws {
+        let grown = try Wakeup()
+        let appended = try Wakeup()
+        let sealed = try Wakeup()
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let loop = try JournalLoop(onAppend: { appended.signal() })
+        defer { loop.shutDown() }
+        loop.add(
+            ring: ring.takeConsumer(), open: { .success(journal) },
+            onGrowth: { grown.signal() }, onSeal: { _ in sealed.signal() })
+        _ = producer.write([1].span)
+        loop.wake()
+        try #require(takeStoreWait(for: grown))
+        try #require(takeStoreWait(for: appended))
+        #expect(journal.byteCount == 1)
+        producer.finish()
+        loop.wake()
+        try #require(takeStoreWait(for: sealed))
+        try #require(takeStoreWait(for: appended))
+        #expect(journal.isSealed)
+    }
+
+    @Test func aSyncThatHangsDelaysNoAppendAndNoRead() throws {
+        let scratch = try TakeStoreScratch()
+        let release = try Wakeup()
+        let began = try Wakeup()
+        let grown = try Wakeup()
+        let sync = try SyncLoop()
+        sync.perform {
+            began.signal()
+            _ = takeStoreWait(for: release)
+        }
+        try #require(takeStoreWait(for: began))
+        let journal = Journal(
+            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+        sync.add(journal)
+        let ring = ByteRing(minimumCapacity: 4_096)
+        let producer = ring.takeProducer()
+        let loop = try JournalLoop(onAppend: { grown.signal() })
+        loop.add(
+            ring: ring.takeConsumer(), open: { .success(journal) }, onGrowth: {},
+            onSeal: { _ in })
+        for round in 1...20 {
+            let isStored = producer.write([UInt8](repeating: UInt8(round), count: 1_000).span)
+            loop.wake()
+            while journal.byteCount < round * 1_000 { try #require(takeStoreWait(for: grown)) }
+            #expect(isStored)
+            #expect(try journal.look(at: round * 1_000 - 1) == .bytes(1))
+        }
+        #expect(journal.durableByteCount == 0)
+        loop.shutDown()
+        release.signal()
+        sync.shutDown()
+        #expect(journal.durableByteCount == 20_000)
+    }
+
+    /// Sends bytes through a small ring into a journal.
+    private func carry(
+        _ bytes: [UInt8], into file: consuming OwnedDescriptor, path: String? = "audio.wav"
+    ) throws -> (JournalSeal, Journal) {
+        let done = try Wakeup()
+        let seals = Mutex<[JournalSeal]>([])
+        let journal = Journal(file: file, path: path)
+        let take = JournalLoopTake(bytes: bytes)
+        let loop = try JournalLoop(onAppend: {})
+        defer { loop.shutDown() }
+        loop.add(
+            ring: take.ring.takeConsumer(), open: { .success(journal) }, onGrowth: {},
+            onSeal: { seal in
+                seals.withLock { $0.append(seal) }
+                done.signal()
+            })
+        while take.write() {
+            loop.wake()
+            sched_yield()
+        }
+        loop.wake()
+        try #require(takeStoreWait(for: done))
+        return (try #require(seals.withLock { $0.count == 1 ? $0[0] : nil }), journal)
+    }
+}
+
+/// Bytes that go into a small ring in pieces of random size, on one thread.
+private final class JournalLoopTake {
+    let ring = ByteRing(minimumCapacity: 4_096)
+    let bytes: [UInt8]
+    private let producer: ByteRing.Producer
+    private var random: TakeStoreRandom
+    private var written = 0
+    private var isFinished = false
+
+    convenience init(seed: UInt64) {
+        var random = TakeStoreRandom(state: seed)
+        self.init(bytes: random.bytes(Int.random(in: 0...20_000, using: &random)), seed: seed)
+    }
+
+    init(bytes: [UInt8], seed: UInt64 = 1) {
+        self.bytes = bytes
+        producer = ring.takeProducer()
+        random = TakeStoreRandom(state: seed)
+    }
+
+    /// Writes a piece, if there is room, and the end after the last; false once all is written.
+    func write() -> Bool {
+        guard !isFinished else { return false }
+        if written == bytes.count {
+            producer.finish()
+            isFinished = true
+            return false
+        }
+        let count = min(Int.random(in: 1...3_000, using: &random), bytes.count - written)
+        let piece = Array(bytes[written..<written + count])
+        if producer.write(piece.span) { written += count }
+        return true
+    }
+}

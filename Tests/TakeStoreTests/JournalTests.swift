@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import Testing
+
+@testable import TakeStore
+
+@Suite struct JournalTests {
+    private func device(_ path: String) throws -> OwnedDescriptor {
+        let number = open(path, O_RDWR | O_CLOEXEC)
+        try #require(number >= 0)
+        return OwnedDescriptor(taking: number)
+    }
+
+    @Test func aJournalHasNothingYetUntilItIsSealed() throws {
+        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        #expect(try journal.look(at: 0) == .nothingYet)
+        try journal.append([1, 2, 3].span)
+        #expect(try journal.look(at: 0) == .bytes(3))
+        #expect(try journal.look(at: 1, limit: 1) == .bytes(1))
+        #expect(try journal.look(at: 3) == .nothingYet)
+        #expect(try journal.look(at: 4) == .nothingYet)
+        #expect(!journal.isSealed)
+        journal.seal()
+        #expect(journal.isSealed)
+        #expect(try journal.look(at: 2) == .bytes(1))
+        #expect(try journal.look(at: 3) == .end)
+        #expect(journal.byteCount == 3)
+    }
+
+    @Test func anEmptyJournalThatIsSealedIsAtItsEnd() throws {
+        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        journal.seal()
+        #expect(try journal.look(at: 0) == .end)
+    }
+
+    @Test func aSealedJournalOfAnEarlierRunIsReadAgain() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try scratch.write([1, 2, 3, 4], to: "folder/audio.wav")
+        let journal = Journal(
+            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+        #expect(try journal.contents() == [1, 2, 3, 4])
+        #expect(try journal.look(at: 4) == .end)
+        #expect(journal.durableByteCount == 4)
+    }
+
+    @Test func aFileThatWasCutFromOutsideIsAnErrorAndNoEnd() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        try scratch.write([1, 2], to: "folder/audio.wav")
+        let journal = Journal(
+            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+        #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 2) }
+    }
+
+    @Test func readersSeeOnlyWhatIsWrittenAndAllOfIt() throws {
+        let scratch = try TakeStoreScratch()
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = TakeStoreRandom(state: seed)
+        let bytes = random.bytes(2_000_000)
+        let journal = Journal(
+            file: try scratch.folder().createFile("audio.wav"),
+            path: scratch.path + "/folder/audio.wav")
+        let problems = Mutex<[String]>([])
+        let readers = try (0..<3).map { reader in
+            try NamedThread(name: "reader") {
+                var buffer = [UInt8](repeating: 0, count: 1_000 + reader * 7_777)
+                var offset = 0
+                while true {
+                    let found = Result {
+                        try buffer.withUnsafeMutableBytes { try journal.read(at: offset, into: $0) }
+                    }
+                    switch found {
+                    case .success(.bytes(let count)):
+                        if buffer[..<count] != bytes[offset..<offset + count] {
+                            problems.withLock { $0.append("wrong bytes at \(offset)") }
+                            return
+                        }
+                        offset += count
+                    case .success(.nothingYet): sched_yield()
+                    case .success(.end):
+                        if offset != bytes.count {
+                            problems.withLock { $0.append("end at \(offset)") }
+                        }
+                        return
+                    case .failure(let error):
+                        problems.withLock { $0.append("\(error)") }
+                        return
+                    }
+                }
+            }
+        }
+        var offset = 0
+        while offset < bytes.count {
+            let count = min(Int.random(in: 1...20_000, using: &random), bytes.count - offset)
+            try journal.append(bytes.span.extracting(offset..<offset + count))
+            offset += count
+        }
+        journal.seal()
+        for reader in readers { reader.join() }
+        #expect(problems.withLock { $0 } == [], "seed \(seed)")
+    }
+
+    @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {
+        let journal = Journal(file: try device("/dev/full"), path: "/dev/full")
+        try journal.append([1, 2, 3].span)
+        #expect(journal.failure == SystemError(call: "write", code: ENOSPC))
+        try journal.append([4, 5].span)
+        journal.seal()
+        #expect(try journal.contents() == [1, 2, 3, 4, 5])
+        #expect(try journal.contents(from: 4) == [5])
+        #expect(journal.byteCount == 5)
+        #expect(journal.durableByteCount == 0)
+        journal.sync()
+        #expect(journal.isSettled)
+    }
+
+    @Test func whatTheDiskTookBeforeItWasFullIsStillMadeDurable() async {
+        // The limit is the process's, hence a process of its own.
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            var limit = rlimit(rlim_cur: 65_536, rlim_max: 65_536)
+            try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
+            let scratch = try TakeStoreScratch()
+            let path = scratch.path + "/folder/audio.wav"
+            let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+            var random = TakeStoreRandom(state: 1)
+            let bytes = random.bytes(100_000)
+            var failedAt: Int?
+            for start in stride(from: 0, to: bytes.count, by: 1_000) {
+                try journal.append(bytes.span.extracting(start..<start + 1_000))
+                if journal.failure != nil { failedAt = failedAt ?? start }
+            }
+            #expect(failedAt == 65_000)
+            #expect(journal.failure == SystemError(call: "write", code: EFBIG))
+            journal.seal()
+            #expect(!journal.isSettled)
+            journal.sync()
+            #expect(journal.durableByteCount == 65_000)
+            #expect(journal.isSettled)
+            #expect(try journal.contents() == bytes)
+            #expect(try journal.contents(from: 64_999) == Array(bytes[64_999...]))
+            // What the disk holds is the beginning of the take, a part of a write included.
+            #expect(try scratch.read("folder/audio.wav") == Array(bytes[..<65_536]))
+        }
+    }
+
+    @Test func aDiskThatFailedToSyncIsNotTrustedAgain() throws {
+        let scratch = try TakeStoreScratch()
+        let path = scratch.path + "/folder/audio.wav"
+        let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+        try journal.append(Array(1...100).span)
+        journal.sync()
+        #expect(journal.durableByteCount == 100)
+        try journal.append(Array(101...150).span)
+        journal.sync { _ in
+            errno = EIO
+            return -1
+        }
+        #expect(journal.failure == SystemError(call: "fdatasync", code: EIO))
+        #expect(journal.durableByteCount == 100)
+        try journal.append(Array(151...200).span)
+        journal.sync()
+        #expect(journal.durableByteCount == 100)
+        // The disk forgets what it had not confirmed.
+        try #require(truncate(path, 100) == 0)
+        journal.seal()
+        #expect(try journal.contents() == Array(1...200))
+        #expect(try journal.contents(from: 120) == Array(121...200))
+        #expect(journal.isSettled)
+    }
+
+    @Test func aDiskThatFailedTheLastSyncIsCopiedBeforeTheSeal() throws {
+        let scratch = try TakeStoreScratch()
+        let path = scratch.path + "/folder/audio.wav"
+        let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+        try journal.append(Array(1...100).span)
+        journal.sync { _ in
+            errno = EIO
+            return -1
+        }
+        journal.seal()
+        try #require(truncate(path, 0) == 0)
+        #expect(try journal.contents() == Array(1...100))
+    }
+
+    @Test func whatADeviceCannotGiveBackIsAnErrorAndTheRestIsThere() throws {
+        // Takes every byte, syncs none (EINVAL), gives none back.
+        let journal = Journal(file: try device("/dev/null"), path: "/dev/null")
+        try journal.append([1, 2, 3].span)
+        journal.sync()
+        #expect(journal.failure == SystemError(call: "fdatasync", code: EINVAL))
+        try journal.append([4, 5].span)
+        #expect(try journal.contents(from: 3) == [4, 5])
+        #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 0) }
+    }
+
+    @Test func aMemoryFileIsNeverSynced() throws {
+        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        try journal.append([1].span)
+        journal.sync { _ in
+            Issue.record("synced")
+            return 0
+        }
+        journal.seal()
+        #expect(journal.isSettled)
+        #expect(journal.durableByteCount == 0)
+    }
+
+    @Test func anInterruptedSyncIsRepeated() throws {
+        let scratch = try TakeStoreScratch()
+        let journal = Journal(
+            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+        try journal.append([1].span)
+        let calls = Mutex(0)
+        journal.sync { _ in
+            let isFirst = calls.withLock {
+                $0 += 1
+                return $0 == 1
+            }
+            errno = EINTR
+            return isFirst ? -1 : 0
+        }
+        #expect(calls.withLock { $0 } == 2)
+        #expect(journal.failure == nil)
+        #expect(journal.durableByteCount == 1)
+    }
+}

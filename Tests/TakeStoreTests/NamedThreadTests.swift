@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import Testing
+
+@testable import TakeStore
+
+@Suite struct NamedThreadTests {
+    @Test func theThreadHasItsNameAndIsJoined() throws {
+        let name = Mutex("")
+        let thread = try NamedThread(name: "fifteen-letters") {
+            let file = open("/proc/thread-self/comm", O_RDONLY | O_CLOEXEC)
+            defer { close(file) }
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = read(file, &bytes, 64)
+            name.withLock { $0 = String(decoding: bytes[..<max(0, count)], as: UTF8.self) }
+        }
+        thread.join()
+        #expect(name.withLock { $0 } == "fifteen-letters\n")
+    }
+
+    @Test func signalsAreBlockedAndFaultsAreNot() throws {
+        let blocked = Mutex<Set<Int32>>([])
+        let thread = try NamedThread(name: "test") {
+            var mask = sigset_t()
+            pthread_sigmask(SIG_BLOCK, nil, &mask)
+            let members = (1...31).map { Int32($0) }.filter { sigismember(&mask, $0) == 1 }
+            blocked.withLock { $0 = Set(members) }
+        }
+        thread.join()
+        let members = blocked.withLock { $0 }
+        for signal in [SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGUSR1, SIGCHLD, SIGWINCH] {
+            #expect(members.contains(signal))
+        }
+        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
+            #expect(!members.contains(fault))
+        }
+    }
+
+    @Test func aSignalBeforeTheWaitIsNotLost() throws {
+        let wakeup = try Wakeup()
+        var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&descriptor, 1, 0) == 0)
+        wakeup.signal()
+        wakeup.signal()
+        #expect(poll(&descriptor, 1, 0) == 1)
+        wakeup.drain()
+        #expect(poll(&descriptor, 1, 0) == 0)
+        wakeup.drain()
+    }
+
+    @Test func anInterruptedCallIsRepeatedAndOthersAreErrors() throws {
+        var calls = 0
+        let value = try retryingInterrupts("call") { () -> Int32 in
+            calls += 1
+            errno = EINTR
+            return calls < 3 ? -1 : 7
+        }
+        #expect(value == 7 && calls == 3)
+        #expect(throws: SystemError(call: "call", code: EIO)) {
+            try retryingInterrupts("call") { () -> Int in
+                errno = EIO
+                return -1
+            }
+        }
+    }
+}

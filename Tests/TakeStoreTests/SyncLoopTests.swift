@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import Testing
+
+@testable import TakeStore
+
+@Suite struct SyncLoopTests {
+    @Test func theIntervalIsAQuarterOfASecond() {
+        #expect(SyncLoop.interval == .milliseconds(250))
+    }
+
+    @Test func whatWasWrittenBecomesDurableByItself() throws {
+        let scratch = try TakeStoreScratch()
+        let loop = try SyncLoop()
+        defer { loop.shutDown() }
+        let journal = Journal(
+            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+        loop.add(journal)
+        for round in 1...3 {
+            try journal.append([UInt8](repeating: 1, count: 1_000).span)
+            // A generous bound for a slow machine; the sync itself needs no signal.
+            let limit = ContinuousClock.now + .seconds(30)
+            while journal.durableByteCount < round * 1_000, .now < limit { sched_yield() }
+            #expect(journal.durableByteCount == round * 1_000)
+        }
+    }
+
+    @Test func theShutDownMakesTheLastBytesDurable() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        let loop = try SyncLoop()
+        let journals = try (0..<50).map { number in
+            let journal = Journal(
+                file: try folder.createFile("\(number).wav"), path: scratch.path)
+            loop.add(journal)
+            return journal
+        }
+        for journal in journals {
+            try journal.append([1, 2, 3].span)
+            journal.seal()
+        }
+        loop.shutDown()
+        #expect(journals.allSatisfy { $0.durableByteCount == 3 })
+    }
+
+    @Test func jobsAreDoneInTheirOrderOnOneThread() throws {
+        let done = try Wakeup()
+        let order = Mutex<[Int]>([])
+        let loop = try SyncLoop()
+        defer { loop.shutDown() }
+        for number in 0..<1_000 {
+            loop.perform {
+                order.withLock { $0.append(number) }
+                if number == 999 { done.signal() }
+            }
+        }
+        try #require(takeStoreWait(for: done))
+        #expect(order.withLock { $0 } == Array(0..<1_000))
+    }
+
+    @Test func aJobMayGiveAnotherJob() throws {
+        let done = try Wakeup()
+        let loop = try SyncLoop()
+        defer { loop.shutDown() }
+        loop.perform { loop.perform { done.signal() } }
+        #expect(takeStoreWait(for: done))
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Testing
+
+@testable import TakeStore
+
+@Suite struct TakeIDTests {
+    @Test func aNameIsTheTimeAnd60RandomBits() {
+        var random = TakeStoreRandom(state: 1)
+        let date = Date(timeIntervalSince1970: 1_795_238_553)
+        let id = TakeID(at: date, using: &random)
+        #expect(id.text.hasPrefix("20261121-052233-"))
+        #expect(id.text.count == 28)
+        #expect(TakeID(id.text) == id)
+        #expect(TakeID(at: date, using: &random) != id)
+    }
+
+    @Test func aSmallNumberHasTwoDigits() {
+        var random = TakeStoreRandom(state: 1)
+        let id = TakeID(at: Date(timeIntervalSince1970: 1_767_323_045), using: &random)
+        #expect(id.text.hasPrefix("20260102-030405-"))
+    }
+
+    @Test func theRandomPartIsMadeOf32Letters() {
+        var random = TakeStoreRandom(state: 2)
+        var letters = Set<Character>()
+        for _ in 0..<200 {
+            letters.formUnion(TakeID(at: Date(), using: &random).text.suffix(12))
+        }
+        #expect(String(letters.sorted()) == "0123456789abcdefghjkmnpqrstvwxyz")
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "/", "last", "notes", "20261121-052233-k3f9q2m7x4t",
+        "20261121-052233-k3f9q2m7x4tz0", "20261121-052233-k3f9q2m7x4tz-copy",
+        "20261121-052233-K3F9Q2M7X4TZ", "20261121-052233-k3f9q2m7x4t/",
+        "2026112a-052233-k3f9q2m7x4tz",
+        "20261121_052233_k3f9q2m7x4tz", "20261121-052233-k3f9q2m7x4té",
+        "20261121--052233k3f9q2m7x4tz",
+    ])
+    func whatCannotBeANameIsNone(text: String) {
+        #expect(TakeID(text) == nil)
+    }
+
+    @Test func aNameIsAJSONString() throws {
+        let text = "20261121-052233-k3f9q2m7x4tz"
+        let id = try #require(TakeID(text))
+        let bytes = try JSONEncoder().encode([id])
+        #expect(String(decoding: bytes, as: UTF8.self) == "[\"\(text)\"]")
+        #expect(try JSONDecoder().decode([TakeID].self, from: bytes) == [id])
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([TakeID].self, from: Data("[\"../..\"]".utf8))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Testing
+
+@testable import TakeStore
+
+@Suite struct TakeStoreErrorTests {
+    @Test(
+        arguments: [
+            (
+                TakeStoreError.noSuchTake("2026"), "there is no take '2026'",
+                "run 'utter list' to see what is kept"
+            ),
+            (
+                .ambiguous("2026", count: 2), "'2026' begins the names of 2 takes",
+                "give more letters of the name"
+            ),
+            (
+                .unreadable(take: "t", reason: "take.json is damaged"),
+                "take t cannot be read: take.json is damaged", nil
+            ),
+            (
+                .laterVersion(take: "t", version: 2),
+                "take t was written by a later utter (version 2 of take.json)",
+                "use the newer program; nothing was changed"
+            ),
+            (
+                .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
+                "takes cannot be kept in '/x': mkdir /x: Permission denied",
+                "set XDG_STATE_HOME to a folder that you may write"
+            ),
+        ] as [(TakeStoreError, String, String?)])
+    func anErrorSaysWhatHappenedAndWhatToDo(
+        error: TakeStoreError, description: String, hint: String?
+    ) {
+        #expect(error.description == description)
+        #expect("\(error)" == description)
+        #expect(error.hint == hint)
+    }
+
+    @Test func aSystemErrorSaysWhatTheSystemSays() {
+        let error = SystemError(call: "open /x", code: ENOENT)
+        #expect(error.reason == "No such file or directory")
+        #expect(error.description == "open /x: No such file or directory")
+        #expect("\(error)" == error.description)
+        #expect(SystemError(call: "call", code: 9_999).reason == "Unknown error 9999")
+    }
+}
