@@ -109,6 +109,41 @@ import Testing
         #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
     }
 
+    @Test func aPausedTransferBeginsWhenItIsHurried() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        #expect(await upload.result(within: .milliseconds(300))?.ending == nil)
+        #expect(server.connectionCount == 0)
+        upload.hurry()
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func aPausedTransferBeginsByItself() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .milliseconds(300))
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func noHurryShortensWhatTheServiceAskedFor() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .seconds(600),
+            atLeast: .seconds(1))
+        upload.hurry()
+        #expect(await upload.result(within: .milliseconds(300))?.ending == nil)
+        #expect(server.connectionCount == 0)
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func aTransferIsCancelledInItsPause() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+        #expect(server.connectionCount == 0)
+    }
+
     struct Idleness: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let steps: [ServerStep]

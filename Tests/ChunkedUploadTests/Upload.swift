@@ -19,6 +19,7 @@ final class Upload: Sendable {
     /// Starts a transfer of what the journal holds at once, on a loop of its own if none is given.
     init(
         to url: String, _ bytes: [UInt8] = [], isSealed: Bool = false,
+        after pause: Duration = .zero, atLeast: Duration = .zero,
         deadlines: TransferDeadlines = TransferDeadlines(), on sharedLoop: TransferLoop? = nil,
         change: (inout TransferRequest) -> Void = { _ in }
     ) throws {
@@ -33,7 +34,7 @@ final class Upload: Sendable {
             url: url, headers: [(name: "Content-Type", value: "audio/pcm")], journal: journal,
             bodyOffset: 0, deadlines: deadlines)
         change(&request)
-        id = loop.start(request, observer: recorder)
+        id = loop.start(request, after: pause, atLeast: atLeast, observer: recorder)
     }
 
     deinit { if ownsLoop { loop.shutDown() } }
@@ -54,6 +55,8 @@ final class Upload: Sendable {
         truncate(folder.path("audio.wav"), 0)
         loop.wake()
     }
+
+    func hurry() { loop.hurry(id) }
 
     func cancel() { loop.cancel(id) }
 
