@@ -57,29 +57,19 @@ public final class TransferLoop: Sendable {
         let start = TransferCommand.Start(
             id: id, request: request, observer: observer, notBefore: now + atLeast,
             due: now + max(pause, atLeast))
-        let isTaken = inbox.withLock { inbox in
-            if !inbox.isClosed { inbox.commands.append(.start(start)) }
-            return !inbox.isClosed
-        }
-        if isTaken { wakeup.signal() } else { observer.transferDidEnd(.unstarted(.cancelled)) }
+        if !send(.start(start)) { observer.transferDidEnd(.unstarted(.cancelled)) }
         return id
     }
 
     /// Ends the pause of a transfer that has not begun.
     ///
     /// From any thread.
-    public func hurry(_ id: TransferID) {
-        inbox.withLock { $0.commands.append(.hurry(id)) }
-        wakeup.signal()
-    }
+    public func hurry(_ id: TransferID) { send(.hurry(id)) }
 
     /// Breaks a transfer off: the connection is closed without an end of the body.
     ///
     /// From any thread. The observer is told `.cancelled`, unless it has ended already.
-    public func cancel(_ id: TransferID) {
-        inbox.withLock { $0.commands.append(.cancel(id)) }
-        wakeup.signal()
-    }
+    public func cancel(_ id: TransferID) { send(.cancel(id)) }
 
     /// Says that a journal grew or was sealed.
     ///
@@ -93,6 +83,17 @@ public final class TransferLoop: Sendable {
         thread.withLock { $0 }?.join()
     }
 
+    /// Puts a command into the inbox; false when nobody will read it.
+    @discardableResult
+    private func send(_ command: TransferCommand) -> Bool {
+        let isTaken = inbox.withLock { inbox in
+            if !inbox.isClosed { inbox.commands.append(command) }
+            return !inbox.isClosed
+        }
+        if isTaken { wakeup.signal() }
+        return isTaken
+    }
+
     // MARK: - The transfer thread
 
     private func run() {
@@ -100,15 +101,16 @@ public final class TransferLoop: Sendable {
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             for command in takeCommands() { table.obey(command) }
-            let next = min(.now + Self.longestWait, table.turn())
-            table.wait(for: wakeup.descriptor, until: next)
+            let next = table.turn()
+            table.wait(for: wakeup.descriptor, until: min(next, .now + Self.longestWait))
         }
         table.cancelEverything()
         close(.unstarted(.cancelled))
     }
 
-    private func takeCommands() -> [TransferCommand] {
+    private func takeCommands(closing: Bool = false) -> [TransferCommand] {
         inbox.withLock { inbox in
+            if closing { inbox.isClosed = true }
             defer { inbox.commands = [] }
             return inbox.commands
         }
@@ -116,12 +118,9 @@ public final class TransferLoop: Sendable {
 
     /// Tells everybody who still waits, and whoever comes later, that nothing begins any more.
     private func close(_ result: TransferResult) {
-        let commands = inbox.withLock { inbox in
-            inbox.isClosed = true
-            defer { inbox.commands = [] }
-            return inbox.commands
+        for case .start(let start) in takeCommands(closing: true) {
+            start.observer.transferDidEnd(result)
         }
-        for case .start(let start) in commands { start.observer.transferDidEnd(result) }
     }
 }
 

@@ -16,19 +16,23 @@ package enum Launch {
         output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
-        let status: ExitStatus
-        do {
-            let pipeline = try Pipeline(stateFolder: Environment.stateFolder)
-            let signals = try Signals(listensToEnter: listensToEnter)
-            let session = TakeSession(
-                pipeline: pipeline, signals: signals, output: output, keepsAudio: keepsAudio)
-            status = try await body(session)
-            session.end(status)
-        } catch let error as SystemError {
+        let session: TakeSession
+        do throws(SystemError) {
+            session = TakeSession(
+                pipeline: try Pipeline(stateFolder: Environment.stateFolder),
+                signals: try Signals(listensToEnter: listensToEnter), output: output,
+                keepsAudio: keepsAudio)
+        } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
-        } catch let error as CommandFailure {
-            throw exit(error, json: output.json)
         }
+        var status: ExitStatus
+        do throws(CommandFailure) {
+            status = try await body(session)
+        } catch {
+            status = session.refuse(error)
+        }
+        // The loops end before the process does: exit(3) takes down libraries that they use.
+        session.end(status)
         if status != .textPrinted { throw status.code }
     }
 

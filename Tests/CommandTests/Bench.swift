@@ -63,6 +63,7 @@ final class Bench: Sendable {
     /// The takes on the disk, oldest first.
     func takes() throws -> [KeptTake] {
         let takes = "state/utter/takes"
+        // Without a take there is no folder.
         guard let ids = try? folder.names(in: takes) else { return [] }
         return try ids.map { id in
             KeptTake(

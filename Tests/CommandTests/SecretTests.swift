@@ -98,6 +98,14 @@ import Testing
         #expect(result.errorText.contains(reason), "\(result.errorText)")
     }
 
+    @Test func aRefusalNeverCrashesWhileTheLoopsAreStarting() async throws {
+        let bench = try Bench()
+        for _ in 0..<40 {
+            let result = try await bench.run("send", "--token-file", "missing", Clip.digits.path)
+            #expect(result.status == .exited(78))
+        }
+    }
+
     @Test(arguments: [
         ["--token-file"], ["-H", "Authorization: Bearer sesame-4711"],
         ["-H", "authorization: Basic c2VzYW1l"],

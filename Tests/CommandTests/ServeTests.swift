@@ -45,7 +45,8 @@ import Testing
         let run = try bench.start(["send", "-v", "--to", url, "-"], input: .pipe)
         let samples = try Clip.goForward.samples
         run.write(Array(samples[..<40_000]))
-        #expect(await run.wait(for: "connected", in: .error))
+        // A text for the first half: the recognition runs.
+        #expect(await run.wait(for: "heard: ", in: .error))
         server.signal(SIGTERM)
         run.write(Array(samples[40_000...]))
         run.closeInput()
