@@ -7,6 +7,7 @@ public import LinuxPlatform
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
+    static let audioNames = ["audio.wav", "audio.ogg"]
 
     /// The take's name.
     public let id: TakeID
@@ -55,6 +56,9 @@ public final class TakeFolder: Sendable {
     /// - Returns: false when another process holds it.
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
+    /// Lets other processes send this take.
+    public func unlock() { folder.unlock() }
+
     /// The names of the files within.
     public func fileNames() throws(SystemError) -> [String] { try folder.names() }
 
@@ -87,7 +91,13 @@ public final class TakeFolder: Sendable {
             guard version <= TakeManifest.currentVersion else {
                 throw TakeStoreError.laterVersion(take: id.text, version: version)
             }
-            return try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            let manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            // A name from outside must not lead out of this folder.
+            guard Self.audioNames.contains(manifest.audio) else {
+                throw TakeStoreError.unreadable(
+                    take: id.text, reason: "\(Self.manifestName) names a foreign file")
+            }
+            return manifest
         } catch let error as TakeStoreError {
             throw error
         } catch {
@@ -109,7 +119,7 @@ public final class TakeFolder: Sendable {
 
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
-        for name in [Self.manifestName, Self.manifestName + ".new", "audio.wav", "audio.ogg"] {
+        for name in [Self.manifestName, Self.manifestName + ".new"] + Self.audioNames {
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

@@ -33,6 +33,26 @@ public final class TakeStore: Sendable {
         return take
     }
 
+    /// Removes a take with its audio.
+    ///
+    /// Blocks on the disk. A folder that holds anything unknown stays.
+    ///
+    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.unreadable`
+    ///   when it cannot be removed.
+    public func remove(_ take: TakeFolder) throws(TakeStoreError) {
+        do throws(SystemError) {
+            if try take.lock() {
+                take.removeFiles()
+                try takes.removeFolder(take.id.text)
+                try takes.sync()
+                return
+            }
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
+        }
+        throw .inUse(take: take.id.text)
+    }
+
     /// Removes the folder of a take that captured nothing.
     ///
     /// Blocks on the disk.

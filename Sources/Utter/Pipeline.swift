@@ -57,11 +57,14 @@ public final class Pipeline: Sendable {
         let store = try store.get()
         guard try folder.isOurs() else { throw .inUse(take: folder.id.text) }
         let manifest = try folder.manifest()
-        guard let byteCount = manifest.byteCount,
+        guard let stated = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let journal: Journal
+        let byteCount: Int
         do throws(SystemError) {
+            // A take whose end the disk refused ends before the length that was recorded.
+            byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
             journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
         } catch {
             throw .unreadable(take: folder.id.text, reason: "its audio: \(error.reason)")

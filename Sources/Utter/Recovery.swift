@@ -8,7 +8,9 @@ internal import LinuxPlatform
 /// Idempotent, and may itself be killed anywhere: the audio is cut first, then the manifest is
 /// replaced; until then the take is found again by the next recovery.
 public enum Recovery {
-    /// Recovers every take that nobody records or sends any more. Reads their audio: blocks.
+    /// Recovers every take that nobody records or sends any more.
+    ///
+    /// Reads their audio: blocks on the disk.
     ///
     /// One take that cannot be recovered never keeps the others from it.
     ///

@@ -81,6 +81,8 @@ final class TakeRecord: Sendable {
                 manifest.reason = failure.description
             }
         }
+        // From here on another process may send it.
+        sync.perform { [folder] in folder.unlock() }
     }
 
     /// Deletes the audio of a take that has been answered.

@@ -34,6 +34,8 @@ struct UtterMain: AsyncParsableCommand {
         version: "utter \(UtterVersion.text)",
         subcommands: [
             RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            FlushCommand.self,
+            ShowCommand.self, LastCommand.self, ExportCommand.self, RemoveCommand.self,
             DevicesCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],

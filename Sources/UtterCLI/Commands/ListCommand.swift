@@ -21,16 +21,23 @@ struct ListCommand: ParsableCommand {
 
     func run() throws {
         let rows: [Row]
-        do throws(TakeStoreError) {
-            let store = try TakeStore(stateFolder: Environment.stateFolder)
-            try Recovery.recoverAll(in: store)
-            rows = try store.ids().map { Self.row($0, store) }
+        do throws(CommandFailure) {
+            let store = try TakeLookup.store()
+            rows = try Self.rows(store)
         } catch {
-            throw Launch.exit(CommandFailure(error))
+            throw Launch.exit(error)
         }
         guard json || !rows.isEmpty else { return }
         let text = json ? try Self.json(rows) : rows.map(Self.line).joined(separator: "\n")
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+    }
+
+    private static func rows(_ store: TakeStore) throws(CommandFailure) -> [Row] {
+        do throws(TakeStoreError) {
+            return try store.ids().map { row($0, store) }
+        } catch {
+            throw CommandFailure(error)
+        }
     }
 
     private static func row(_ id: TakeID, _ store: TakeStore) -> Row {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Utter
 import UtterTerminal
 
 /// `utter retry`: sends takes that have been kept.
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Send a kept take again, in the format it was recorded in.")
+        abstract: "Send a kept take again, in the format it was recorded in.",
+        discussion: "A take that was cancelled, or answered with --keep-audio, can be named too.")
 
-    @Argument(help: "A take's name or its beginning, 'last', or 'all' that wait for an answer.")
+    @Argument(help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.")
     var takes: [String]
 
     @OptionGroup(title: "Service")
@@ -23,35 +23,7 @@ struct RetryCommand: AsyncParsableCommand {
     var keepAudio = false
 
     func run() async throws {
-        try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: false) {
-            session throws(CommandFailure) in
-            let plan = try service.delivery()
-            var status = ExitStatus.textPrinted
-            for folder in try folders() {
-                let next = await session.resend(folder, by: plan)
-                if status == .textPrinted { status = next }
-                if next.isByRequest { return next }
-            }
-            return status
-        }
-    }
-
-    private func folders() throws(CommandFailure) -> [TakeFolder] {
-        do throws(TakeStoreError) {
-            let store = try TakeStore(stateFolder: Environment.stateFolder)
-            try Recovery.recoverAll(in: store)
-            guard takes == ["all"] else {
-                return try takes.map { name throws(TakeStoreError) in try store.find(name) }
-            }
-            // What cannot be read is shown by 'utter list', and must not stop the others.
-            let folders = try store.ids().compactMap { try? store.take($0) }
-            return folders.filter { folder in
-                // The same.
-                guard let manifest = try? folder.manifest() else { return false }
-                return manifest.state == .kept || manifest.state == .sealed
-            }
-        } catch {
-            throw CommandFailure(error)
-        }
+        try await KeptTakes.send(
+            takes, limit: .max, by: service, output, keepsAudio: keepAudio)
     }
 }

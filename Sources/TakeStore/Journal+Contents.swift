@@ -3,6 +3,20 @@
 public import LinuxPlatform
 
 extension Journal {
+    /// Reads everything in a sealed journal.
+    ///
+    /// Blocks on the disk.
+    public func contents() throws(SystemError) -> [UInt8] {
+        var all: [UInt8] = []
+        all.reserveCapacity(byteCount)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let found = try buffer.read(from: self, at: all.count)
+            guard found > 0 else { return all }
+            all.append(contentsOf: buffer[..<found])
+        }
+    }
+
     /// Computes the SHA-256 of everything in a sealed journal, as 64 hexadecimal digits.
     ///
     /// Reads all of it: blocks on the disk.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Utter
+import UtterTerminal
+
+/// `utter export`: copies a take's audio.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Copy a take's audio to a file: as it is, or as WAV when the name ends so.")
+
+    @Argument(help: "A take's name or its beginning, or 'last'.")
+    var take: String
+
+    @Argument(help: "The file to write, which must not exist, or - for standard output.")
+    var file: String
+
+    func run() throws {
+        do throws(CommandFailure) {
+            let folder = try TakeLookup.take(take)
+            let manifest = try TakeLookup.manifest(folder)
+            try TakeExport.write(folder, manifest, to: file)
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+}

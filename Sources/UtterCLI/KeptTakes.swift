@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Utter
+import UtterTerminal
+
+/// Sends takes of earlier runs, one after the other.
+enum KeptTakes {
+    /// Sends what `names` name; "all" is every take that waits for an answer, oldest first.
+    ///
+    /// The status is that of the first failure; the others are sent all the same, unless
+    /// somebody wants to leave.
+    static func send(
+        _ names: [String], limit: Int, by service: ServiceOptions, _ output: OutputOptions,
+        keepsAudio: Bool
+    ) async throws {
+        try await Launch.takes(output: output, keepsAudio: keepsAudio, listensToEnter: false) {
+            session throws(CommandFailure) in
+            let plan = try service.delivery()
+            var status = ExitStatus.textPrinted
+            for folder in try folders(names).prefix(limit) {
+                let next = await session.resend(folder, by: plan)
+                if status == .textPrinted { status = next }
+                if next.isByRequest { return next }
+            }
+            return status
+        }
+    }
+
+    private static func folders(_ names: [String]) throws(CommandFailure) -> [TakeFolder] {
+        if names == ["all"] {
+            return try TakeLookup.takes { $0.state == .kept || $0.state == .sealed }
+        }
+        return try names.map { name throws(CommandFailure) in try TakeLookup.take(name) }
+    }
+}

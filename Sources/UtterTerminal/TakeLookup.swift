@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+/// Finds takes on the disk for the commands, after bringing crashed ones to an end.
+package enum TakeLookup {
+    /// Opens the store of takes.
+    ///
+    /// - Throws: `CommandFailure` when there is none.
+    package static func store() throws(CommandFailure) -> TakeStore {
+        do throws(TakeStoreError) {
+            let store = try TakeStore(stateFolder: Environment.stateFolder)
+            try Recovery.recoverAll(in: store)
+            return store
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Finds one take by its name, the beginning of it, or `last`.
+    ///
+    /// - Throws: `CommandFailure` when there is none, or more than one.
+    package static func take(_ name: String) throws(CommandFailure) -> TakeFolder {
+        let store = try store()
+        do throws(TakeStoreError) {
+            return try store.find(name)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Reads what is known of a take.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be read.
+    package static func manifest(_ take: TakeFolder) throws(CommandFailure) -> TakeManifest {
+        do throws(TakeStoreError) {
+            return try take.manifest()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// The takes whose manifest can be read and fulfils a condition, oldest first.
+    ///
+    /// What cannot be read is shown by `utter list`, and never stops the others.
+    ///
+    /// - Throws: `CommandFailure` when the store cannot be read.
+    package static func takes(
+        where isWanted: (TakeManifest) -> Bool
+    ) throws(CommandFailure) -> [TakeFolder] {
+        let store = try store()
+        let ids: [TakeID]
+        do throws(TakeStoreError) {
+            ids = try store.ids()
+        } catch {
+            throw CommandFailure(error)
+        }
+        return ids.compactMap { id in
+            // The list shows what cannot be read.
+            guard let take = try? store.take(id), let manifest = try? take.manifest(),
+                isWanted(manifest)
+            else { return nil }
+            return take
+        }
+    }
+}
