@@ -173,10 +173,12 @@ final class TakeRun: Sendable {
         headers += own.filter { own in
             !plan.service.headers.contains { $0.isNamed(own.name) }
         }
-        let request = TransferRequest(
+        var request = TransferRequest(
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
+        // No proxy can reach this machine's own services.
+        request.bypassesProxy = url.isLoopback
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
