@@ -4,6 +4,7 @@ internal import AudioCapture
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 public import LinuxPlatform
 public import TakeStore
 
@@ -71,7 +72,11 @@ public final class Pipeline: Sendable {
             byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
             journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
         } catch {
-            throw .unreadable(take: folder.id.text, reason: "its audio: \(error.reason)")
+            let isGone = manifest.state == .answered && error.code == ENOENT
+            throw .unreadable(
+                take: folder.id.text,
+                reason: isGone
+                    ? "it has been answered, and its audio deleted" : "its audio: \(error.reason)")
         }
         var plan = plan
         plan.format = format

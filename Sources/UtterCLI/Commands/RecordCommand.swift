@@ -44,7 +44,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: true) {
+        try await Launch.takes(output: output, keep: keep, listensToEnter: exactly == nil) {
             session throws(CommandFailure) in
             let plan = try service.planner()(
                 Microphone(device: device),

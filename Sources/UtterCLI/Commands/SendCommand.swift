@@ -14,7 +14,7 @@ struct SendCommand: AsyncParsableCommand {
             signed 16-bit little-endian samples of --rate and --channels.
             """)
 
-    @Argument(help: "WAV files, or - for standard input.")
+    @Argument(help: "WAV files, or - for standard input.", completion: .file())
     var files: [String]
 
     @Option(help: "How fast a file is replayed: realtime, a factor such as 2, or max.")

@@ -64,6 +64,10 @@ package final class Signals: Sendable {
         return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
     }()
 
+    /// How often a program in the background looks whether the keyboard is its own again, in
+    /// milliseconds; only while somebody types.
+    private static let foregroundInterval: Int32 = 250
+
     /// What was blocked when the program began.
     private static let inherited: sigset_t = {
         var mask = sigset_t()
@@ -116,14 +120,18 @@ package final class Signals: Sendable {
     }
 
     private func listen(to descriptor: SignalDescriptor) {
+        var isInBackground = false
         var keyboard = keyboard
         while true {
             var descriptors = [
                 pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: keyboard?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: isInBackground ? -1 : keyboard?.descriptor ?? -1, events: Int16(POLLIN),
+                    revents: 0),
             ]
-            let count = unsafe poll(&descriptors, 2, -1)
-            guard count > 0 || errno == EINTR else { return }
+            let count = unsafe poll(&descriptors, 2, isInBackground ? Self.foregroundInterval : -1)
+            guard count >= 0 || errno == EINTR else { return }
+            isInBackground = false
             while let number = descriptor.next() {
                 switch number {
                 case SIGINT: ask(.cancel)
@@ -137,6 +145,7 @@ package final class Signals: Sendable {
                 if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
                 ask(.stop)
             case .nothing: break
+            case .inBackground: isInBackground = true
             case .end:
                 ask(.stop)
                 keyboard = nil
