@@ -56,7 +56,9 @@ import Testing
                 ]
             ], receiveBufferBytes: 8_192)
         let count = 12_000_000
-        let upload = try Upload(to: server.url(), bytes(count), isSealed: true)
+        let upload = try Upload(
+            to: server.url(), bytes(count), isSealed: true,
+            deadlines: TransferDeadlines(stall: .seconds(300)))
         #expect(await upload.recorder.wait { $0.sentByteCount > 0 })
         gate.open()
         let request = try #require(await server.finishedRequest())
@@ -129,7 +131,7 @@ import Testing
         defer { loop.shutDown() }
         for number in 0..<200 {
             let count = number == 0 ? 0 : Int.random(in: 0...200_000, using: &random)
-            let body = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let body = random.bytes(count)
             let pieces = random.pieces(
                 of: count, upTo: Int.random(in: max(1, count / 40)...max(1, count), using: &random))
             let upload = try Upload(to: server.url("/\(number)"), on: loop)

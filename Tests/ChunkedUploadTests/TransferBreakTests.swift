@@ -216,7 +216,9 @@ import Testing
         let server = try RecordingServer(
             scripts: [[.readHead, .readBody(bytes: 640), .stallUntil(gate), .readOn]],
             receiveBufferBytes: 8_192)
-        let upload = try Upload(to: server.url(), bytes(12_000_000), isSealed: true)
+        let upload = try Upload(
+            to: server.url(), bytes(12_000_000), isSealed: true,
+            deadlines: TransferDeadlines(stall: .seconds(300)))
         _ = await server.wait(untilBytes: 640)
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)

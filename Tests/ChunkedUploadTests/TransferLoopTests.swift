@@ -15,10 +15,7 @@ import Testing
         var bodies: [[UInt8]] = []
         for number in 0..<100 {
             uploads.append(try Upload(to: server.url("/\(number)"), on: loop))
-            bodies.append(
-                (0..<Int.random(in: 0...20_000, using: &random)).map { _ in
-                    UInt8.random(in: 0...255, using: &random)
-                })
+            bodies.append(random.bytes(Int.random(in: 0...20_000, using: &random)))
         }
         // A piece of each in turn, so that all of them are under way together.
         for part in 0..<10 {
@@ -110,6 +107,42 @@ import Testing
         let upload = try Upload(to: server.url(), bytes(640), on: loop)
         loop.shutDown()
         #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
+    }
+
+    @Test func aPausedTransferBeginsWhenItIsHurried() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        #expect(await upload.result(within: .milliseconds(300))?.ending == nil)
+        #expect(server.connectionCount == 0)
+        upload.hurry()
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func aPausedTransferBeginsByItself() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .milliseconds(300))
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func noHurryShortensWhatTheServiceAskedFor() async throws {
+        let server = try RecordingServer()
+        let began = MonotonicTime.now
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .seconds(600),
+            atLeast: .milliseconds(700))
+        upload.hurry()
+        #expect(try #require(await upload.result()).ending == .answered)
+        let request = try #require(server.requests.first)
+        #expect(request.acceptedAt - began >= .milliseconds(700))
+    }
+
+    @Test func aTransferIsCancelledInItsPause() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+        #expect(server.connectionCount == 0)
     }
 
     struct Idleness: Sendable, CustomTestStringConvertible {

@@ -19,6 +19,7 @@ final class Upload: Sendable {
     /// Starts a transfer of what the journal holds at once, on a loop of its own if none is given.
     init(
         to url: String, _ bytes: [UInt8] = [], isSealed: Bool = false,
+        after pause: Duration = .zero, atLeast: Duration = .zero,
         deadlines: TransferDeadlines = TransferDeadlines(), on sharedLoop: TransferLoop? = nil,
         change: (inout TransferRequest) -> Void = { _ in }
     ) throws {
@@ -33,7 +34,7 @@ final class Upload: Sendable {
             url: url, headers: [(name: "Content-Type", value: "audio/pcm")], journal: journal,
             bodyOffset: 0, deadlines: deadlines)
         change(&request)
-        id = loop.start(request, observer: recorder)
+        id = loop.start(request, after: pause, atLeast: atLeast, observer: recorder)
     }
 
     deinit { if ownsLoop { loop.shutDown() } }
@@ -55,6 +56,8 @@ final class Upload: Sendable {
         loop.wake()
     }
 
+    func hurry() { loop.hurry(id) }
+
     func cancel() { loop.cancel(id) }
 
     /// Waits for the end.
@@ -70,5 +73,16 @@ final class Upload: Sendable {
 
 /// Bytes that repeat only after 251, so that a shifted or doubled block is seen.
 func bytes(_ count: Int, from start: Int = 0) -> [UInt8] {
-    (start..<start + count).map { UInt8(truncatingIfNeeded: $0 % 251) }
+    // Doubled rather than counted: unoptimised tests need megabytes of them.
+    var pattern: [UInt8] = (0..<251).map { UInt8(($0 + start) % 251) }
+    while pattern.count < count { pattern += pattern }
+    return Array(pattern[..<count])
+}
+
+extension SeededRandom {
+    /// Random bytes.
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        let words = (0..<(count + 7) / 8).map { _ in next() }
+        return words.withUnsafeBytes { Array($0[..<count]) }
+    }
 }
