@@ -59,6 +59,7 @@ final class Transfer: @unchecked Sendable {
         easy.set(CURLOPT_QUICK_EXIT, 1)
         easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         easy.set(CURLOPT_NOSIGNAL, 1)
+        if request.bypassesProxy { easy.set(CURLOPT_PROXY, "") }
         // A proxy's own answer to CONNECT is not the service's.
         easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.

@@ -22,16 +22,20 @@ public final class Pipeline: Sendable {
     /// Starts the loops.
     ///
     /// - Parameter stateFolder: where takes are kept, an absolute path; when it cannot be used,
-    ///   takes live in memory and say so.
+    ///   takes live in memory and say so. With nil they live in memory on purpose, and nothing
+    ///   ever touches the disk.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init(stateFolder: String) throws(SystemError) {
+    public init(stateFolder: String?) throws(SystemError) {
         let transfer = try TransferLoop()
         let journal = try JournalLoop(onAppend: { transfer.wake() })
         capture = try CaptureLoop(onWrite: { journal.wake() })
         sync = try SyncLoop()
         self.journal = journal
         self.transfer = transfer
-        store = Result { () throws(TakeStoreError) in try TakeStore(stateFolder: stateFolder) }
+        store = Result { () throws(TakeStoreError) in
+            guard let stateFolder else { throw .notWanted }
+            return try TakeStore(stateFolder: stateFolder)
+        }
     }
 
     /// Starts a take: the source is opened at once, in parallel with the connection.

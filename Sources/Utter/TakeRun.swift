@@ -118,8 +118,9 @@ final class TakeRun: Sendable {
     }
 
     private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
-        var reason: String
+        var reason: String?
         switch pipeline.store {
+        case .failure(.notWanted): break
         case .failure(let error): reason = error.description
         case .success(let store):
             do throws(SystemError) {
@@ -139,7 +140,7 @@ final class TakeRun: Sendable {
                 reason = error.description
             }
         }
-        declareUnprotected(reason)
+        if let reason { declareUnprotected(reason) }
         return Result { () throws(SystemError) in
             Journal(file: try makeMemoryFile("utter-journal"), path: nil)
         }
@@ -173,10 +174,12 @@ final class TakeRun: Sendable {
         headers += own.filter { own in
             !plan.service.headers.contains { $0.isNamed(own.name) }
         }
-        let request = TransferRequest(
+        var request = TransferRequest(
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
+        // No proxy can reach this machine's own services.
+        request.bypassesProxy = url.isLoopback
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)

@@ -13,20 +13,21 @@ package enum Launch {
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
-        output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
+        output: OutputOptions, keep: KeepOptions = KeepOptions.standard, listensToEnter: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
         do throws(SystemError) {
             session = TakeSession(
-                pipeline: try Pipeline(stateFolder: Environment.stateFolder),
+                pipeline: try Pipeline(stateFolder: keep.noKeep ? nil : Environment.stateFolder),
                 signals: try Signals(listensToEnter: listensToEnter), output: output,
-                keepsAudio: keepsAudio)
+                keepsAudio: keep.keepAudio)
         } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
         }
         var status: ExitStatus
         do throws(CommandFailure) {
+            if keep.requireKeep { try session.requireStore() }
             status = try await body(session)
         } catch {
             status = session.refuse(error)

@@ -38,10 +38,11 @@ final class Bench: Sendable {
     func start(
         _ arguments: [String], input: CommandRun.Input = .nothing,
         terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false
-    ) throws -> CommandRun {
-        try .product(
-            "utter", arguments, environment: environment, input: input, terminal: terminal,
-            outputOnTerminal: outputOnTerminal)
+    ) throws -> BenchRun {
+        BenchRun(
+            try .product(
+                "utter", arguments, environment: environment, input: input, terminal: terminal,
+                outputOnTerminal: outputOnTerminal), on: self)
     }
 
     /// Runs `utter` to its end.
@@ -53,11 +54,13 @@ final class Bench: Sendable {
     }
 
     /// Starts a line of shell in which `$0` is `utter`.
-    func startShell(_ script: String, _ arguments: [String]) throws -> CommandRun {
+    func startShell(_ script: String, _ arguments: [String]) throws -> BenchRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
-        return try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment)
+        return BenchRun(
+            try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment),
+            on: self)
     }
 
     /// The takes on the disk, oldest first.

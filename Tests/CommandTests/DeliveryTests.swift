@@ -123,6 +123,14 @@ import Testing
         #expect(try take.manifest["reason"]?.string?.contains(this.message) == true)
     }
 
+    @Test func noProxyIsAskedForThisMachinesOwnServices() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "direct"))
+        let proxies = ["http_proxy": "http://127.0.0.1:9/", "all_proxy": "http://127.0.0.1:9/"]
+        let bench = try Bench(server: server, proxies)
+        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        #expect(result.outputText == "direct\n")
+    }
+
     @Test func nobodyListeningIsStatus75() async throws {
         let bench = try Bench()
         let result = try await bench.run("send", "--no-retry", Clip.goForward.path)

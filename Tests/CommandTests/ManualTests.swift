@@ -8,7 +8,7 @@ import Testing
     @Test func theManualAndTheHelpNameTheSameOptions() async throws {
         let bench = try Bench()
         var helped: Set<String> = []
-        for command in ["record", "send", "retry", "list", "devices", "serve", "demo"] {
+        for command in try await commands(bench) {
             let help = try await bench.run(command, "--help").outputText
             helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
         }
@@ -23,13 +23,18 @@ import Testing
     }
 
     @Test func theManualListsEveryCommand() async throws {
-        let help = try await Bench().run("--help").outputText
+        let commands = try await commands(try Bench())
         let page = String(
             decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
-        let commands = try #require(help.split(separator: "SUBCOMMANDS:").last)
-            .split(separator: "\n")
-            .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
         #expect(commands.count >= 6)
         for command in commands { #expect(page.contains(".Cm \(command)"), "\(command)") }
+    }
+
+    /// The commands that the program's help lists.
+    private func commands(_ bench: Bench) async throws -> [String] {
+        let help = try await bench.run("--help").outputText
+        return try #require(help.split(separator: "SUBCOMMANDS:").last)
+            .split(separator: "\n")
+            .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }
     }
 }

@@ -109,7 +109,7 @@ import Testing
 
     /// Lets half a second be heard, stops, and expects every frame from the first on.
     private func expectWhole(
-        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: CommandRun,
+        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: BenchRun,
         stop: () throws -> Void
     ) async throws {
         let before = try #require(await server.wait(untilBytes: 16_000))

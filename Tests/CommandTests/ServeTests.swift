@@ -9,7 +9,7 @@ import Testing
     /// Starts an endpoint on a free port.
     ///
     /// - Returns: the running program and its URL.
-    private func serve(_ bench: Bench, _ options: String...) async throws -> (CommandRun, String) {
+    private func serve(_ bench: Bench, _ options: String...) async throws -> (BenchRun, String) {
         let run = try bench.start(["serve", "--port", "0"] + options)
         try #require(await run.wait(for: "/recognize\n", in: .error))
         let text = String(decoding: run.error, as: UTF8.self)
