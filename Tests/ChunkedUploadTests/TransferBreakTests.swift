@@ -128,7 +128,9 @@ import Testing
             to: server.url(), bytes(12_000_000), deadlines: TransferDeadlines(stall: .seconds(1)))
         let result = try #require(await upload.result())
         #expect(result.ending == .timedOut(.stall))
-        #expect(result.sentByteCount < 12_000_000)
+        // What the kernel took is nearly what it could send: megabytes would otherwise lie in its
+        // own buffer, counted as sent.
+        #expect(result.sentByteCount < 500_000)
     }
 
     @Test func aSealedBodyWhoseLastBytesAreNotTakenIsAStall() async throws {
