@@ -133,7 +133,8 @@ struct Delivery {
     }
 
     private mutating func redirect(to location: String?) -> Step {
-        let shown = TerminalText.cut(TerminalText.singleLine(location ?? "nowhere"))
+        let shown = TerminalText.cut(
+            TerminalText.singleLine(TerminalText.sanitized(location ?? "nowhere")))
         func refuse(_ reason: String) -> Step {
             .failed(.redirectRefused(location: shown, reason: reason))
         }

@@ -157,8 +157,9 @@ final class TakeRun: Sendable {
     /// Posts the journal from its start, after a pause.
     private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
         let (journal, url, attempt) = state.withLock { state in
-            state.isTransferring = state.journal != nil
-            return (state.journal, state.delivery.url, state.delivery.attempt)
+            let journal = state.delivered == nil ? state.journal : nil
+            state.isTransferring = journal != nil
+            return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
         sentByteCount.store(0, ordering: .relaxed)
@@ -248,16 +249,19 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
+    // The transfer is broken off before the recording ends: a body that is sealed first might be
+    // sent to its end, and be recognised for nobody.
+
     func cancel() {
+        deliver(.failure(.cancelled))
         control.requestCancel()
         pipeline.capture.wake()
-        deliver(.failure(.cancelled))
     }
 
     func leave() {
+        deliver(.failure(.left))
         control.requestStop(keepsTail: false)
         pipeline.capture.wake()
-        deliver(.failure(.left))
     }
 
     func release() { record?.release() }

@@ -6,19 +6,21 @@ import Testing
 
 /// Answers that come early, late, long, or in an old form.
 @Suite struct TransferAnswerTests {
-    @Test(arguments: [401, 413, 307, 500])
-    func anEarlyRefusalInSilenceCompletesAtOnce(_ status: Int) async throws {
+    @Test(arguments: [401, 413, 307, 500], [1, 20_000])
+    func anEarlyRefusalInSilenceCompletesAtOnce(_ status: Int, words: Int) async throws {
+        let text = String(repeating: "why ", count: words)
         var delays: [Duration] = []
-        for _ in 0..<4 { delays.append(try await delayOfRefusalInSilence(status)) }
+        for _ in 0..<4 { delays.append(try await delayOfRefusalInSilence(status, text)) }
         // Half of the loop's own longest wait: nobody waited for it. One try of a busy machine
         // may be late.
         #expect(try #require(delays.min()) < .milliseconds(250), "\(delays)")
     }
 
-    /// How long after its head a refusal with a long text is complete.
-    private func delayOfRefusalInSilence(_ status: Int) async throws -> Duration {
+    /// How long after its head a refusal is complete.
+    private func delayOfRefusalInSilence(
+        _ status: Int, _ text: String
+    ) async throws -> Duration {
         let refuse = Gate()
-        let text = String(repeating: "why ", count: 20_000)
         let server = try RecordingServer(
             scripts: [
                 [

@@ -128,7 +128,9 @@ import Testing
             to: server.url(), bytes(12_000_000), deadlines: TransferDeadlines(stall: .seconds(1)))
         let result = try #require(await upload.result())
         #expect(result.ending == .timedOut(.stall))
-        #expect(result.sentByteCount < 12_000_000)
+        // What the kernel took is nearly what it could send: megabytes would otherwise lie in its
+        // own buffer, counted as sent.
+        #expect(result.sentByteCount < 500_000)
     }
 
     @Test func aSealedBodyWhoseLastBytesAreNotTakenIsAStall() async throws {
@@ -147,16 +149,16 @@ import Testing
     }
 
     @Test func aServerThatReadsSlowlyIsNoStall() async throws {
-        var steps: [ServerStep] = [.readHead]
-        for turn in 1...8 {
-            steps += [.stall(.milliseconds(700)), .readBody(bytes: turn * 200_000)]
+        // First at full speed, so that the kernel's buffers grow as on a fast network.
+        var steps: [ServerStep] = [.readHead, .readBody(bytes: 16_000_000)]
+        for turn in 1...12 {
+            steps += [.stall(.milliseconds(500)), .readBody(bytes: 16_000_000 + turn * 100_000)]
         }
         let server = try RecordingServer(
-            scripts: [steps + [.readBodyToEnd, .respond(status: 200, text: "")]],
-            receiveBufferBytes: 131_072)
+            scripts: [steps + [.readBodyToEnd, .respond(status: 200, text: "")]])
         // Much more waits than is taken in twice the time that a stall may last.
         let upload = try Upload(
-            to: server.url(), bytes(9_000_000), isSealed: true,
+            to: server.url(), bytes(32_000_000), isSealed: true,
             deadlines: TransferDeadlines(stall: .seconds(3)))
         let result = try #require(await upload.result())
         #expect(result.ending == .answered, "\(result.sentByteCount)")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
@@ -126,19 +125,22 @@ extension TakeEvent {
 /// Somebody whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
     let source: RawInput
-    private let input: OwnedDescriptor
+    private let input: Int32
     private let output: Mutex<Int32>
 
     init() throws {
         var ends: [Int32] = [-1, -1]
-        try retryingInterrupts("pipe") { pipe(&ends) }
+        try #require(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        input = OwnedDescriptor(taking: ends[0])
+        input = ends[0]
         output = Mutex(ends[1])
         source = RawInput(descriptor: ends[0], name: "the speaker", format: .speech)
     }
 
-    deinit { fallSilent() }
+    deinit {
+        fallSilent()
+        close(input)
+    }
 
     /// Says samples; at most as many as a pipe holds.
     func say(_ samples: [Int16]) {

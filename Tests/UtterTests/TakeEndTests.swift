@@ -69,6 +69,23 @@ import Utter
         #expect(manifest.sha256 == outcome.account.sha256)
     }
 
+    @Test(arguments: [true, false])
+    func neitherCancelNorLeaveEverEndsABody(isCancel: Bool) async throws {
+        // The end of the recording and that of the transfer race each other on three threads.
+        let bench = try Bench()
+        for turn in 0..<40 {
+            let server = try RecordingServer(otherwise: .answer(text: "heard"))
+            let speaker = try Speaker()
+            let take = try bench.start(speaker.source, to: server.url())
+            speaker.say(period)
+            _ = await server.wait(untilBytes: 640)
+            if isCancel { take.cancel() } else { take.leave() }
+            _ = try await take.end()
+            let request = try #require(await server.finishedRequest())
+            #expect(request.lastChunkAt == nil, "turn \(turn)")
+        }
+    }
+
     @Test func anAnsweredTakeKeepsItsAudioUntilItIsReleased() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "go forward"))
         let bench = try Bench()

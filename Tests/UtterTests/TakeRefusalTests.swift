@@ -163,39 +163,6 @@ import Utter
 
     // MARK: - Breaks
 
-    @Test func aBreakInMidSentenceIsInvisible() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: 640), .reset]],
-            otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url(), retry: .standard)
-        let log = EventLog(take)
-        speaker.say(period)
-        #expect(await log.wait { $0.resending == 2 })
-        #expect(await server.wait(untilBytes: 640, ofRequest: 1) != nil)
-        speaker.say(period)
-        speaker.fallSilent()
-        let outcome = try await take.end()
-        #expect(try outcome.result.get().text == "heard")
-        #expect(server.requests[1].body == WAVBytes.pcm(period + period))
-        #expect(server.requests[1]["Utter-Attempt"] == "2")
-        #expect(!outcome.mayBeDoubled)
-        #expect(!(try await log.all()).contains { $0.isRefused })
-    }
-
-    @Test func anAnswerLostAfterTheBodyMayBeDoubled() async throws {
-        let server = try RecordingServer(
-            scripts: [[.readHead, .readBodyToEnd, .reset]], otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        var policy = RetryPolicy.standard
-        policy.pausesAfterRelease = [.milliseconds(10)]
-        let outcome = try await bench.replay(period, to: server.url(), retry: policy).end()
-        #expect(try outcome.result.get().text == "heard")
-        #expect(outcome.mayBeDoubled)
-        #expect(outcome.attempts.count == 2)
-    }
-
     @Test func aServiceThatIsNotThereKeepsTheTake() async throws {
         let server = try RecordingServer()
         let url = server.url()

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import ChunkedUpload
+@testable import Utter
+
+@Suite struct DeliveryTests {
+    private static let host = "http://127.0.0.1:9"
+    private static let answered = TransferResult.Ending.answered
+
+    private static func result(
+        _ ending: TransferResult.Ending, status: Int? = nil, location: String? = nil,
+        isBodyComplete: Bool = true
+    ) -> TransferResult {
+        TransferResult(
+            ending: ending, status: status,
+            headers: location.map { [(name: "location", value: $0)] } ?? [], sentByteCount: 10,
+            isBodyComplete: isBodyComplete, timings: TransferTimings())
+    }
+
+    private static let circumstances = Delivery.Circumstances(
+        isSpeaking: false, now: 0, jitter: 0)
+
+    private func delivery(
+        allowed: [String] = [], policy: RetryPolicy = .never
+    ) throws -> Delivery {
+        Delivery(
+            url: try ServiceURL(Self.host + "/a/b"), allowed: try allowed.map { try Origin($0) },
+            policy: policy)
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let ending: TransferResult.Ending
+        var status: Int?
+        var answer: AnswerError?
+        let step: Delivery.Step
+        var testDescription: String { "\(ending), \(status ?? 0)" }
+    }
+
+    static let rows: [Row] = [
+        Row(ending: answered, status: 200, step: .answered),
+        Row(ending: answered, status: 204, step: .answered),
+        Row(
+            ending: answered, status: 200, answer: .empty,
+            step: .failed(.answerUnusable(.empty))),
+        Row(
+            ending: answered, step: .failed(.responseUnusable(reason: "there is no status"))),
+        Row(ending: answered, status: 401, step: .failed(.keyRefused(status: 401, message: "m"))),
+        Row(ending: answered, status: 403, step: .failed(.keyRefused(status: 403, message: "m"))),
+        Row(ending: answered, status: 404, step: .failed(.refused(status: 404, message: "m"))),
+        Row(ending: answered, status: 302, step: .failed(.refused(status: 302, message: "m"))),
+        Row(ending: answered, status: 503, step: .failed(.unavailable(status: 503, message: "m"))),
+        Row(
+            ending: answered, status: 999,
+            step: .failed(.responseUnusable(reason: "its status is 999"))),
+        Row(
+            ending: .insecure("no"), step: .failed(.insecure(reason: "no", host: "127.0.0.1"))),
+        Row(ending: .badResponse("bad"), step: .failed(.responseUnusable(reason: "bad"))),
+        Row(ending: .cancelled, step: .failed(.cancelled)),
+        Row(
+            ending: .cannotResolve("x"),
+            step: .failed(.notDelivered(.cannotResolve("x"), host: host))),
+        Row(
+            ending: .cannotConnect("x"),
+            step: .failed(.notDelivered(.cannotConnect("x"), host: host))),
+        Row(
+            ending: .connectionLost("x"),
+            step: .failed(.notDelivered(.connectionLost("x"), host: host))),
+        Row(
+            ending: .timedOut(.answer),
+            step: .failed(.notDelivered(.timedOut(.answer), host: host))),
+        Row(
+            ending: .journalUnreadable("x"),
+            step: .failed(.notDelivered(.journalUnreadable("x"), host: host))),
+    ]
+
+    @Test(arguments: rows) func aTransferIsFollowedByItsStep(_ row: Row) throws {
+        var delivery = try delivery()
+        let step = delivery.next(
+            after: Self.result(row.ending, status: row.status), answer: row.answer, message: "m",
+            Self.circumstances)
+        #expect(step == row.step)
+        #expect(delivery.attempt == 1)
+    }
+
+    @Test(arguments: [
+        ("/c", "http://127.0.0.1:9/c"), ("c", "http://127.0.0.1:9/a/c"),
+        ("?x", "http://127.0.0.1:9/a/b?x"), ("http://127.0.0.1:9/d", "http://127.0.0.1:9/d"),
+    ]) func aRedirectWithinTheOriginIsFollowed(_ location: String, url: String) throws {
+        var delivery = try delivery()
+        let step = delivery.next(
+            after: Self.result(Self.answered, status: 307, location: location), answer: nil,
+            message: nil, Self.circumstances)
+        #expect(step == .resend(Delivery.Pause()))
+        #expect(delivery.url.text == url)
+        #expect(delivery.attempt == 2)
+    }
+
+    @Test(arguments: [
+        nil, "http://127.0.0.1:10/", "https://127.0.0.1:9/", "http://localhost:9/",
+        "//evil.example/", "file:///etc/passwd", "http://a@127.0.0.1:9/", "http://[", "\u{1b}[2J",
+    ]) func noOtherRedirectIs(_ location: String?) throws {
+        var delivery = try delivery()
+        let step = delivery.next(
+            after: Self.result(Self.answered, status: 308, location: location), answer: nil,
+            message: nil, Self.circumstances)
+        guard case .failed(let failure) = step, case .redirectRefused = failure else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(delivery.url.text == Self.host + "/a/b")
+        #expect(delivery.attempt == 1)
+        #expect(!failure.description.contains("\u{1b}"))
+    }
+
+    @Test func anAllowedOriginIsFollowedAndBackAgain() throws {
+        var delivery = try delivery(allowed: ["https://speech.example"])
+        for (number, location) in ["https://speech.example/x", "y", Self.host + "/z"].enumerated() {
+            let step = delivery.next(
+                after: Self.result(Self.answered, status: 307, location: location), answer: nil,
+                message: nil, Self.circumstances)
+            #expect(step == .resend(Delivery.Pause()))
+            #expect(delivery.attempt == number + 2)
+        }
+        #expect(delivery.url.text == Self.host + "/z")
+    }
+
+    @Test func aResendIsNumberedAndAnUnknownOutcomeRemembered() throws {
+        var delivery = try delivery(policy: .standard)
+        let first = delivery.next(
+            after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
+            message: nil, Self.circumstances)
+        guard case .resend = first else {
+            Issue.record("\(first)")
+            return
+        }
+        #expect(!delivery.mayBeDoubled)
+        _ = delivery.next(
+            after: Self.result(.connectionLost("x")), answer: nil, message: nil,
+            Self.circumstances)
+        #expect(delivery.mayBeDoubled)
+        #expect(delivery.attempt == 3)
+    }
+}
