@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
 
@@ -24,9 +25,13 @@ public final class TransferLoop: Sendable {
 
     /// Starts the thread, which loads libcurl at once.
     ///
+    /// No thread of the process can be started while a library is being loaded: whoever starts
+    /// several starts this one last.
+    ///
+    /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init() throws(SystemError) {
-        wakeup = try Wakeup()
+    public init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
         let started = try NamedThread(name: "transfer") { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -105,13 +110,24 @@ public final class TransferLoop: Sendable {
     }
 
     private func refuseEverything() {
-        for case .start(let start) in takeCommands() {
-            start.observer.transferDidEnd(.outOfMemory)
+        while !isShutDown.load(ordering: .relaxed) {
+            wakeup.drain()
+            for case .start(let start) in takeCommands() {
+                start.observer.transferDidEnd(.libraryMissing)
+            }
+            var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            // EINTR leads to one more turn, which is harmless.
+            _ = unsafe poll(&descriptor, 1, -1)
         }
     }
 }
 
 extension TransferResult {
+    /// The result of a transfer without a libcurl that could carry it.
+    static let libraryMissing = TransferResult(
+        ending: .cannotConnect("libcurl.so.4 cannot be loaded"), status: nil, headers: [],
+        sentByteCount: 0, isBodyComplete: false, timings: TransferTimings())
+
     /// The result of a transfer that libcurl had no memory for.
     static let outOfMemory = TransferResult(
         ending: .cannotConnect("out of memory"), status: nil, headers: [], sentByteCount: 0,

@@ -11,19 +11,20 @@ internal import Glibc
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [TransferID: Transfer] = [:]
 
-    /// Loads libcurl; nil when memory ran out.
+    /// Loads libcurl; nil when it is not there or memory ran out.
     init?() {
-        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard let multi = unsafe curl_multi_init() else {
-            curl_global_cleanup()
+        guard unsafe utter_curl_load() != nil else { return nil }
+        utter_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard let multi = unsafe utter_multi_init() else {
+            utter_global_cleanup()
             return nil
         }
         unsafe self.multi = multi
     }
 
     deinit {
-        unsafe curl_multi_cleanup(multi)
-        curl_global_cleanup()
+        unsafe utter_multi_cleanup(multi)
+        utter_global_cleanup()
     }
 
     /// Does what another thread asked for.
@@ -50,7 +51,7 @@ internal import Glibc
         var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
         for transfer in transfers.values { next = min(next, transfer.turn(now: now)) }
         var running: Int32 = 0
-        unsafe curl_multi_perform(multi, &running)
+        unsafe utter_multi_perform(multi, &running)
         removeFinished()
         for transfer in transfers.values where transfer.mustEnd {
             remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
@@ -64,7 +65,7 @@ internal import Glibc
         let milliseconds =
             left.seconds * 1_000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, Int32(clamping: milliseconds), nil)
+        unsafe utter_multi_poll(multi, &event, 1, Int32(clamping: milliseconds))
     }
 
     /// Breaks off everything that is left.
@@ -82,14 +83,14 @@ internal import Glibc
                 continue
             }
             transfers[start.id] = transfer
-            unsafe curl_multi_add_handle(multi, transfer.raw)
+            unsafe utter_multi_add_handle(multi, transfer.raw)
         }
         waiting.removeAll { $0.due <= now }
     }
 
     private func removeFinished() {
         var left: Int32 = 0
-        while let message = unsafe curl_multi_info_read(multi, &left) {
+        while let message = unsafe utter_multi_info_read(multi, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
             let handle = unsafe message.pointee.easy_handle
             let code = unsafe utter_message_result(message)
@@ -100,7 +101,7 @@ internal import Glibc
     }
 
     private func remove(_ transfer: Transfer, code: CURLcode) {
-        unsafe curl_multi_remove_handle(multi, transfer.raw)
+        unsafe utter_multi_remove_handle(multi, transfer.raw)
         transfers[transfer.id] = nil
         transfer.end(code: code)
     }

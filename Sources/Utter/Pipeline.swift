@@ -25,12 +25,12 @@ public final class Pipeline: Sendable {
     ///   takes live in memory and say so.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public init(stateFolder: String) throws(SystemError) {
-        let transfer = try TransferLoop()
-        let journal = try JournalLoop(onAppend: { transfer.wake() })
+        let growth = try Wakeup()
+        let journal = try JournalLoop(onAppend: { growth.signal() })
         capture = try CaptureLoop(onWrite: { journal.wake() })
         sync = try SyncLoop()
         self.journal = journal
-        self.transfer = transfer
+        transfer = try TransferLoop(wokenBy: growth)
         store = Result { () throws(TakeStoreError) in try TakeStore(stateFolder: stateFolder) }
     }
 

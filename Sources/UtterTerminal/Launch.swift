@@ -18,8 +18,8 @@ package enum Launch {
     ) async throws {
         let status: ExitStatus
         do {
-            let pipeline = try Pipeline(stateFolder: Environment.stateFolder)
             let signals = try Signals(listensToEnter: listensToEnter)
+            let pipeline = try Pipeline(stateFolder: Environment.stateFolder)
             let session = TakeSession(
                 pipeline: pipeline, signals: signals, output: output, keepsAudio: keepsAudio)
             status = try await body(session)
