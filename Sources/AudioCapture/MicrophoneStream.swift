@@ -37,6 +37,8 @@ struct MicrophoneStream: ~Copyable {
     /// The position at which the take ends, once that was asked for.
     private var end: Int?
     private var grain = Grain.fine
+    /// The card's position when we looked last.
+    private var lastSeen = 0
     /// The position at which to find out about the grain.
     private var nextProbe = 0
     /// Whether the descriptors said that there is something to do.
@@ -151,7 +153,9 @@ extension MicrophoneStream {
         let wanted = min(readable(available, wasWoken: wasWoken), rest, most)
         guard wanted > 0 else { return 0 }
         let count = try device.read(wanted, into: &frames)
-        if isTight, try device.available() + count > device.setup.bufferFrames {
+        // A card that has stopped or gone since does not write any more.
+        let left = isTight ? (try? device.available()) ?? 0 : 0
+        guard left + count <= device.setup.bufferFrames else {
             lose(count)
             return 0
         }
@@ -176,12 +180,12 @@ extension MicrophoneStream {
         switch grain {
         case .probing(let before):
             grain = position + available > before ? .fine : .coarse
-        case .coarse where !wasWoken && available > 0:
-            // All was read a moment ago, so that it does move.
+        case .coarse where !wasWoken && position + available > lastSeen:
             grain = .fine
         case .fine, .coarse:
-            return
+            break
         }
+        lastSeen = position + available
     }
 
     private mutating func discard(_ count: Int) throws(ALSAError) {

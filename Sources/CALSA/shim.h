@@ -4,15 +4,13 @@
 #ifndef UTTER_CALSA_H
 #define UTTER_CALSA_H
 
-// alsa-lib includes <poll.h>, which the Glibc module has, too. Of two definitions of pollfd Swift
-// takes the one that it meets first, so that a file compiles or not by its neighbours in a batch.
-// Here it stays a name: the definition is Glibc's alone.
-#define _SYS_POLL_H 1
-struct pollfd;
+// alsa-lib includes <poll.h>, and so does the Glibc module. Without this line both own `pollfd`, and
+// which of the two a public signature means depends on the kind of build.
+#if __has_feature(modules)
+#pragma clang module import SwiftGlibc
+#endif
 
 #include <alsa/asoundlib.h>
-#undef _SYS_POLL_H
-
 #include <errno.h>
 #include <stdarg.h>
 

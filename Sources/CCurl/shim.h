@@ -160,26 +160,40 @@ static inline curl_off_t utter_getinfo_offset(CURL *_Nonnull easy, CURLINFO info
     return value;
 }
 
-// A peer that vanished is noticed after this many milliseconds of unacknowledged bytes
-// (tcp(7), TCP_USER_TIMEOUT), and by keep-alive probes while there is nothing to send.
-static inline int utter_set_socket_timeout(
-    void *_Nullable milliseconds, curl_socket_t socket, curlsocktype purpose) {
-    (void)purpose;
-    unsigned int timeout = (unsigned int)(uintptr_t)milliseconds;
-    int on = 1, seconds = (int)(timeout / 2000), probes = 2;
-    if (seconds < 1) seconds = 1;
-    setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+typedef int (*utter_socket_callback)(void *_Nullable, curl_socket_t, curlsocktype);
+
+static inline CURLcode utter_setopt_socket(
+    CURL *_Nonnull easy, utter_socket_callback _Nonnull value) {
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
+// Keep-alive probes notice a peer that vanished while there is nothing to send. The kernel takes
+// few bytes that it has not sent yet (tcp(7), TCP_NOTSENT_LOWAT): what it took is then as good as
+// sent, and a slow network asks for more often enough to be told from one that stands still.
+static inline void utter_prepare_socket(curl_socket_t socket, int seconds) {
+    int on = 1, probes = 2, unsent = 16 << 10;
     setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
     setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
     setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-    return CURL_SOCKOPT_OK;
+    setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
 
-static inline void utter_set_stall_limit(CURL *_Nonnull easy, unsigned int milliseconds) {
-    UTTER_CURL(curl_easy_setopt)
-    call(easy, CURLOPT_SOCKOPTFUNCTION, utter_set_socket_timeout);
-    call(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
+// A peer that vanished is noticed after this many milliseconds of unacknowledged bytes
+// (tcp(7), TCP_USER_TIMEOUT). For connected sockets: it would cut a slow connect short too.
+static inline void utter_limit_unacknowledged(curl_socket_t socket, unsigned int milliseconds) {
+    setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &milliseconds, sizeof milliseconds);
+}
+
+// The local port of a socket, or -1.
+static inline int utter_local_port(curl_socket_t socket) {
+    struct sockaddr_in6 address;
+    socklen_t length = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &length) != 0) return -1;
+    if (address.sin6_family != AF_INET && address.sin6_family != AF_INET6) return -1;
+    // The port stands at the same place in both kinds.
+    return ntohs(address.sin6_port);
 }
 
 // What the easy handle of a finished transfer says; the message's union is not imported.

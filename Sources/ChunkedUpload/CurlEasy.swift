@@ -44,12 +44,19 @@ internal import CCurl
         _ = unsafe utter_setopt_callback(handle, option, callback)
     }
 
+    /// Trusts the certificates of a PEM file and no others.
+    func trustOnly(certificatesIn file: String) {
+        set(CURLOPT_CAINFO, file)
+        // The system's folder would be trusted beside it.
+        _ = unsafe utter_setopt_string(handle, CURLOPT_CAPATH, nil)
+    }
+
     func setPrerequest(_ callback: utter_prerequest_callback) {
         _ = unsafe utter_setopt_prerequest(handle, callback)
     }
 
-    func setStallLimit(milliseconds: Int) {
-        unsafe utter_set_stall_limit(handle, UInt32(clamping: milliseconds))
+    func setSocketPreparation(_ callback: utter_socket_callback) {
+        _ = unsafe utter_setopt_socket(handle, callback)
     }
 
     /// Sets the request's header lines; a line "Name:" takes a default header away.

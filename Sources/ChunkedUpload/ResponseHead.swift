@@ -22,6 +22,8 @@ struct ResponseHead {
         case complete
         /// The head is longer than allowed.
         case tooLong
+        /// The service switched protocols, which nobody asked for (RFC 9110 §15.2.2).
+        case switchesProtocol
     }
 
     /// Takes one line in, its end included.
@@ -29,20 +31,21 @@ struct ResponseHead {
         byteCount += line.utf8.count
         lineCount += 1
         if byteCount > Self.byteLimit || lineCount > Self.lineLimit { return .tooLong }
+        // Trailers after the body (RFC 9110 §6.5) are no part of the head.
+        if isComplete { return .goesOn }
         let text = line.trimmingSuffix { $0.isWhitespace }
         if text.hasPrefix("HTTP/") {
             headers = []
-            isComplete = false
             status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
             return .goesOn
         }
         if text.isEmpty {
+            if status == 101 { return .switchesProtocol }
             guard let status, status >= 200 else { return .goesOn }
             isComplete = true
             return .complete
         }
-        // A trailer after the body (RFC 9110 §6.5) is no part of the head.
-        guard !isComplete, let colon = text.firstIndex(of: ":") else { return .goesOn }
+        guard let colon = text.firstIndex(of: ":") else { return .goesOn }
         let value = text[text.index(after: colon)...].drop { $0.isWhitespace }
         headers.append((name: text[..<colon].lowercased(), value: String(value)))
         return .goesOn

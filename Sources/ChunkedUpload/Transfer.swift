@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import Glibc
 internal import LinuxPlatform
 internal import TakeStore
 
@@ -21,6 +22,11 @@ final class Transfer: @unchecked Sendable {
     private var timings = TransferTimings()
     private var offset: Int
     private var responseByteCount = 0
+    /// Every socket that was opened for this transfer, and the one that connected.
+    private var sockets: [Int32] = []
+    private var socket: Int32?
+    /// When a silent connection is asked again whether the service has closed it.
+    private var nextHangUpLook = ContinuousClock.now
     /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
@@ -45,21 +51,33 @@ final class Transfer: @unchecked Sendable {
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         easy.set(CURLOPT_FOLLOWLOCATION, 0)
-        // A reused connection that dies would make libcurl post a second time by itself.
+        // A reused connection that dies would make libcurl post a second time by itself, and one
+        // that is kept for nobody is a descriptor lost.
         easy.set(CURLOPT_FRESH_CONNECT, 1)
+        easy.set(CURLOPT_FORBID_REUSE, 1)
+        // Breaking off must not wait for a name server that is silent.
+        easy.set(CURLOPT_QUICK_EXIT, 1)
+        easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         easy.set(CURLOPT_NOSIGNAL, 1)
+        if request.bypassesProxy { easy.set(CURLOPT_PROXY, "") }
         // A proxy's own answer to CONNECT is not the service's.
         easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.
         easy.set(CURLOPT_BUFFERSIZE, 131_072)
-        let connect = request.deadlines.connect.components
-        easy.set(CURLOPT_CONNECTTIMEOUT_MS, Int(connect.seconds + 1) * 1_000)
-        easy.setStallLimit(milliseconds: Int(request.deadlines.stall.components.seconds) * 1_000)
-        if let file = request.certificateFile { easy.set(CURLOPT_CAINFO, file) }
+        // Our own deadline comes first; without this libcurl has one of 300 s.
+        let connect = request.deadlines.connect + .seconds(1)
+        easy.set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
+        if let file = request.certificateFile { easy.trustOnly(certificatesIn: file) }
         // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
         // cost a second of dead air, and the second is libcurl's own to write.
-        easy.setHeaders(["Expect:"] + request.headers.map { "\($0.name): \($0.value)" })
+        let lines = request.headers.map { name, value in
+            // "Name:" would take a field away; this is how libcurl is told to send an empty one.
+            value.isEmpty ? "\(name);" : "\(name): \(value)"
+        }
+        easy.setHeaders(["Expect:"] + lines)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        unsafe easy.set(CURLOPT_SOCKOPTDATA, context)
+        unsafe easy.setSocketPreparation(prepareSocket)
         unsafe easy.set(CURLOPT_READDATA, context)
         unsafe easy.set(CURLOPT_READFUNCTION, readBody)
         unsafe easy.set(CURLOPT_WRITEDATA, context)
@@ -72,18 +90,28 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - Each turn of the loop
 
-    /// Lets the body flow when there is a reason, and says when to look again.
+    /// Lets the body flow when there is a reason.
+    ///
+    /// Asked before and after libcurl's turn.
     ///
     /// The reason is looked at each time and never remembered: a pause that libcurl took
     /// between two looks would otherwise last for ever.
-    func turn(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    func unpauseWhenDue() {
         if progress.bodyEnd == nil {
-            let isWaiting = request.journal.byteCount > offset
-            if isWaiting && progress.waitingSince == nil { progress.waitingSince = now }
-            if isWaiting || request.journal.isSealed { easy.unpause() }
+            if isBodyWaiting { easy.unpause() }
         } else if isRefusedEarly {
             // A paused body keeps libcurl from delivering an early refusal.
             easy.unpause()
+        }
+    }
+
+    /// Looks at the deadlines after libcurl's turn, and says when to look again.
+    func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        unpauseWhenDue()
+        if progress.bodyEnd == nil, isBodyWaiting {
+            progress.waitingSince = progress.waitingSince ?? now
+        } else {
+            lookForHangUp(now: now)
         }
         switch request.deadlines.check(progress, now: now) {
         case .missed(let missed):
@@ -92,6 +120,26 @@ final class Transfer: @unchecked Sendable {
         case .next(let instant):
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }
+    }
+
+    /// Whether there is something for the connection to take: bytes, or the end.
+    private var isBodyWaiting: Bool {
+        request.journal.byteCount > offset || request.journal.isSealed
+    }
+
+    /// Notices that the service closed the connection while there is nothing to send.
+    ///
+    /// libcurl stops reading at the service's FIN and would learn the rest from its next send.
+    private func lookForHangUp(now: ContinuousClock.Instant) {
+        guard progress.isConnected, progress.bodyEnd == nil, !head.isComplete,
+            now >= nextHangUpLook
+        else { return }
+        nextHangUpLook = now + .milliseconds(250)
+        var byte: UInt8 = 0
+        let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
+        guard let socket, unsafe recv(socket, &byte, 1, flags) == 0
+        else { return }
+        ownEnding = ownEnding ?? .connectionLost("the service closed it before the body's end")
     }
 
     /// Whether the transfer must be taken out of the loop by us.
@@ -107,9 +155,24 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - libcurl's callbacks
 
-    /// The connection stands.
-    fileprivate func didConnect() {
+    /// A socket was opened; several are when a name has several addresses.
+    fileprivate func didOpen(_ socket: Int32) {
+        let stall = request.deadlines.stall.wholeMilliseconds(upTo: 3_600_000)
+        utter_prepare_socket(socket, Int32(max(1, stall / 2_000)))
+        sockets.append(socket)
+    }
+
+    /// The connection stands, from this port of ours.
+    fileprivate func didConnect(localPort: Int32) {
         progress.isConnected = true
+        // What was said while connecting has only now begun to wait for the connection.
+        progress.waitingSince = nil
+        // The others have been closed, and their numbers may be somebody else's.
+        socket = sockets.last { utter_local_port($0) == localPort }
+        if let socket {
+            let stall = request.deadlines.stall.wholeMilliseconds(upTo: Int(Int32.max))
+            utter_limit_unacknowledged(socket, UInt32(stall))
+        }
         observer.transferDidConnect()
     }
 
@@ -142,6 +205,9 @@ final class Transfer: @unchecked Sendable {
         case .goesOn: return true
         case .tooLong:
             ownEnding = .badResponse("the response's head is longer than 256 KiB or 200 lines")
+            return false
+        case .switchesProtocol:
+            ownEnding = .badResponse("the service switched to another protocol")
             return false
         case .complete:
             guard let status = head.status else { return true }
@@ -178,27 +244,52 @@ final class Transfer: @unchecked Sendable {
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
         observer.transferDidEnd(
             TransferResult(
-                ending: ownEnding ?? ending(for: code), status: head.isComplete ? head.status : nil,
+                ending: ending(for: code), status: head.isComplete ? head.status : nil,
                 headers: head.headers, sentByteCount: offset - request.bodyOffset,
                 isBodyComplete: timings.lastByteOut != nil, timings: timings))
     }
 
     private func ending(for code: CURLcode) -> TransferResult.Ending {
-        let text = easy.message(for: code)
-        if code == CURLE_OK {
-            guard head.isComplete, let status = head.status else {
-                return .connectionLost("the connection was closed without an answer")
-            }
-            // Over TLS a bare close cannot be told from an attacker's cut.
-            let isBareClose =
-                request.url.lowercased().hasPrefix("https:") && status < 300 && status != 204
-                && head.header("content-length") == nil
-                && head.header("transfer-encoding") == nil
-            return isBareClose ? .badResponse("the answer's end is not marked") : .answered
+        switch ownEnding {
+        case .cancelled?, .journalUnreadable?: return ownEnding ?? .cancelled
+        default: if isAnswerHeard { return .answered }
         }
-        // A refusal is an answer even when the connection broke right after it.
-        if head.isComplete, let status = head.status, status >= 300 { return .answered }
-        return TransferResult.Ending(code: code, text: text)
+        if let ownEnding { return ownEnding }
+        guard code == CURLE_OK else { return failure(code) }
+        guard head.isComplete, let status = head.status else {
+            return head.status == nil
+                ? .connectionLost("the connection was closed without an answer")
+                : .badResponse("no final status came")
+        }
+        // Over TLS a bare close cannot be told from an attacker's cut.
+        let isBareClose =
+            request.url.lowercased().hasPrefix("https:") && status != 204
+            && head.header("content-length") == nil && !isChunked
+        return isBareClose ? .badResponse("the answer's end is not marked") : .answered
+    }
+
+    private func failure(_ code: CURLcode) -> TransferResult.Ending {
+        // The kernel gave up on bytes that the peer did not acknowledge (TCP_USER_TIMEOUT).
+        let isStall =
+            (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
+            && easy.long(CURLINFO_OS_ERRNO) == Int(ETIMEDOUT) && timings.lastByteOut == nil
+        return isStall
+            ? .timedOut(.stall) : TransferResult.Ending(code: code, text: easy.message(for: code))
+    }
+
+    /// Whether the answer is known, however the connection ended.
+    ///
+    /// A refusal is an answer even when its body was cut, and a success when it is as long as it
+    /// said: many services reset a connection whose body they do not want to read any further.
+    private var isAnswerHeard: Bool {
+        guard head.isComplete, let status = head.status else { return false }
+        if status >= 300 { return true }
+        guard responseByteCount <= request.responseLimit else { return false }
+        return !isChunked && head.header("content-length").flatMap { Int($0) } == responseByteCount
+    }
+
+    private var isChunked: Bool {
+        head.header("transfer-encoding")?.lowercased().hasSuffix("chunked") == true
     }
 
     private var elapsed: Duration { .now - progress.start }
@@ -209,12 +300,20 @@ final class Transfer: @unchecked Sendable {
     }
 }
 
+/// Called by libcurl on the transfer thread when a socket has been opened.
+private func prepareSocket(
+    _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _: curlsocktype
+) -> Int32 {
+    unsafe transfer(context)?.didOpen(socket)
+    return CURL_SOCKOPT_OK
+}
+
 /// Called by libcurl on the transfer thread when the connection stands.
 private func beforeRequest(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
-    _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32
+    _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
 ) -> Int32 {
-    unsafe transfer(context)?.didConnect()
+    unsafe transfer(context)?.didConnect(localPort: localPort)
     return CURL_PREREQFUNC_OK
 }
 

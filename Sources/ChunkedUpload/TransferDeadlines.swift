@@ -72,3 +72,14 @@ struct TransferProgress: Equatable {
     /// When the end of the body was handed over.
     var bodyEnd: ContinuousClock.Instant?
 }
+
+extension Duration {
+    /// Milliseconds, rounded up, from 0 to `limit`.
+    func wholeMilliseconds(upTo limit: Int) -> Int {
+        if self <= .zero { return 0 }
+        if self >= .milliseconds(limit) { return limit }
+        let (seconds, attoseconds) = components
+        return Int(seconds) * 1_000
+            + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
 
@@ -17,8 +16,14 @@ public final class TransferLoop: Sendable {
     /// The longest wait without looking at everything again.
     private static let longestWait = Duration.milliseconds(500)
 
+    private struct Inbox {
+        var commands: [TransferCommand] = []
+        /// Whether nobody will read it any more.
+        var isClosed = false
+    }
+
     private let wakeup: Wakeup
-    private let inbox = Mutex<[TransferCommand]>([])
+    private let inbox = Mutex(Inbox())
     private let isShutDown = Atomic(false)
     private let nextNumber = Atomic(1)
     private let thread = Mutex<NamedThread?>(nil)
@@ -38,7 +43,8 @@ public final class TransferLoop: Sendable {
 
     /// Starts a transfer: the connection is opened at once, whether there is a body or not.
     ///
-    /// From any thread. The observer is kept until `transferDidEnd`.
+    /// From any thread. The observer is kept until `transferDidEnd`; once the loop has been shut
+    /// down it is told `.cancelled` at once, on the calling thread.
     ///
     /// - Parameters:
     ///   - request: what to send, and where to.
@@ -55,26 +61,19 @@ public final class TransferLoop: Sendable {
         let start = TransferCommand.Start(
             id: id, request: request, observer: observer, notBefore: now + atLeast,
             due: now + max(pause, atLeast))
-        inbox.withLock { $0.append(.start(start)) }
-        wakeup.signal()
+        if !send(.start(start)) { observer.transferDidEnd(.unstarted(.cancelled)) }
         return id
     }
 
     /// Ends the pause of a transfer that has not begun.
     ///
     /// From any thread.
-    public func hurry(_ id: TransferID) {
-        inbox.withLock { $0.append(.hurry(id)) }
-        wakeup.signal()
-    }
+    public func hurry(_ id: TransferID) { send(.hurry(id)) }
 
     /// Breaks a transfer off: the connection is closed without an end of the body.
     ///
     /// From any thread. The observer is told `.cancelled`, unless it has ended already.
-    public func cancel(_ id: TransferID) {
-        inbox.withLock { $0.append(.cancel(id)) }
-        wakeup.signal()
-    }
+    public func cancel(_ id: TransferID) { send(.cancel(id)) }
 
     /// Says that a journal grew or was sealed.
     ///
@@ -88,53 +87,60 @@ public final class TransferLoop: Sendable {
         thread.withLock { $0 }?.join()
     }
 
+    /// Puts a command into the inbox; false when nobody will read it.
+    @discardableResult
+    private func send(_ command: TransferCommand) -> Bool {
+        let isTaken = inbox.withLock { inbox in
+            if !inbox.isClosed { inbox.commands.append(command) }
+            return !inbox.isClosed
+        }
+        if isTaken { wakeup.signal() }
+        return isTaken
+    }
+
     // MARK: - The transfer thread
 
     private func run() {
-        guard let table = TransferTable() else { return refuseEverything() }
+        guard let table = TransferTable() else { return close(.unstarted(.noLibrary)) }
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             for command in takeCommands() { table.obey(command) }
-            let now = ContinuousClock.now
-            let next = min(now + Self.longestWait, table.turn(now: now))
-            table.wait(for: wakeup.descriptor, until: next)
+            let next = table.turn()
+            table.wait(for: wakeup.descriptor, until: min(next, .now + Self.longestWait))
         }
         table.cancelEverything()
+        close(.unstarted(.cancelled))
     }
 
-    private func takeCommands() -> [TransferCommand] {
-        inbox.withLock { mail in
-            defer { mail = [] }
-            return mail
+    private func takeCommands(closing: Bool = false) -> [TransferCommand] {
+        inbox.withLock { inbox in
+            if closing { inbox.isClosed = true }
+            defer { inbox.commands = [] }
+            return inbox.commands
         }
     }
 
-    private func refuseEverything() {
-        while !isShutDown.load(ordering: .relaxed) {
-            wakeup.drain()
-            for case .start(let start) in takeCommands() {
-                start.observer.transferDidEnd(.libraryMissing)
-            }
-            var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-            // EINTR leads to one more turn, which is harmless.
-            _ = unsafe poll(&descriptor, 1, -1)
+    /// Tells everybody who still waits, and whoever comes later, that nothing begins any more.
+    private func close(_ result: TransferResult) {
+        for case .start(let start) in takeCommands(closing: true) {
+            start.observer.transferDidEnd(result)
         }
     }
 }
 
 extension TransferResult {
-    /// The result of a transfer without a libcurl that could carry it.
-    static let libraryMissing = TransferResult(
-        ending: .cannotConnect("libcurl.so.4 cannot be loaded"), status: nil, headers: [],
-        sentByteCount: 0, isBodyComplete: false, timings: TransferTimings())
+    /// The result of a transfer that did not begin.
+    static func unstarted(_ ending: Ending) -> TransferResult {
+        TransferResult(
+            ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+            timings: TransferTimings())
+    }
+}
 
-    /// The result of a transfer that libcurl had no memory for.
-    static let outOfMemory = TransferResult(
-        ending: .cannotConnect("out of memory"), status: nil, headers: [], sentByteCount: 0,
-        isBodyComplete: false, timings: TransferTimings())
+extension TransferResult.Ending {
+    /// There is no libcurl that could carry the transfer.
+    static let noLibrary = Self.cannotConnect("libcurl.so.4 cannot be loaded")
 
-    /// The result of a transfer that was cancelled in its pause.
-    static let cancelledBeforeStart = TransferResult(
-        ending: .cancelled, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
-        timings: TransferTimings())
+    /// libcurl had no memory for the transfer.
+    static let noMemory = Self.cannotConnect("out of memory")
 }

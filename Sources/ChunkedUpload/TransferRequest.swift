@@ -16,6 +16,8 @@ public struct TransferRequest: Sendable {
     public var deadlines: TransferDeadlines
     /// A file of PEM certificates to trust instead of the system's, or nil.
     public var certificateFile: String?
+    /// Whether the proxies of the environment (`https_proxy` and others) are left alone.
+    public var bypassesProxy = false
     /// The most response bytes that are read, heads excluded.
     public var responseLimit = 8 << 20
 

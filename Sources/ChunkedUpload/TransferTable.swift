@@ -37,7 +37,7 @@ internal import Glibc
             }
         case .cancel(let id):
             if let index = waiting.firstIndex(where: { $0.id == id }) {
-                waiting.remove(at: index).observer.transferDidEnd(.cancelledBeforeStart)
+                waiting.remove(at: index).observer.transferDidEnd(.unstarted(.cancelled))
             } else if let transfer = transfers[id] {
                 transfer.cancel()
                 remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
@@ -46,13 +46,16 @@ internal import Glibc
     }
 
     /// Carries every transfer as far as it goes now, and says when to look again.
-    func turn(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        begin(now: now)
-        var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
-        for transfer in transfers.values { next = min(next, transfer.turn(now: now)) }
+    func turn() -> ContinuousClock.Instant {
+        begin(now: .now)
+        for transfer in transfers.values { transfer.unpauseWhenDue() }
         var running: Int32 = 0
         unsafe utter_multi_perform(multi, &running)
         removeFinished()
+        // After libcurl's turn, which may have brought a refusal or begun a deadline.
+        let now = ContinuousClock.now
+        var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
+        for transfer in transfers.values { next = min(next, transfer.look(now: now)) }
         for transfer in transfers.values where transfer.mustEnd {
             remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         }
@@ -61,11 +64,9 @@ internal import Glibc
 
     /// Waits for any connection, for `descriptor` or for the clock.
     func wait(for descriptor: Int32, until instant: ContinuousClock.Instant) {
-        let left = max(.zero, instant - .now).components
-        let milliseconds =
-            left.seconds * 1_000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let milliseconds = (instant - .now).wholeMilliseconds(upTo: Int(Int32.max))
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe utter_multi_poll(multi, &event, 1, Int32(clamping: milliseconds))
+        unsafe utter_multi_poll(multi, &event, 1, Int32(milliseconds))
     }
 
     /// Breaks off everything that is left.
@@ -77,13 +78,13 @@ internal import Glibc
         for start in waiting where start.due <= now {
             guard
                 let transfer = Transfer(
-                    id: start.id, request: start.request, observer: start.observer)
+                    id: start.id, request: start.request, observer: start.observer),
+                unsafe utter_multi_add_handle(multi, transfer.raw) == CURLM_OK
             else {
-                start.observer.transferDidEnd(.outOfMemory)
+                start.observer.transferDidEnd(.unstarted(.noMemory))
                 continue
             }
             transfers[start.id] = transfer
-            unsafe utter_multi_add_handle(multi, transfer.raw)
         }
         waiting.removeAll { $0.due <= now }
     }

@@ -187,6 +187,12 @@ public final class Folder: Sendable {
         return false
     }
 
+    /// Gives the lock back.
+    public func unlock() {
+        // It cannot fail on a descriptor that is open.
+        _ = flock(descriptor.number, LOCK_UN)
+    }
+
     /// Makes the names in this folder durable.
     ///
     /// Blocks on the disk.

@@ -56,6 +56,9 @@ public final class TakeFolder: Sendable {
     /// - Returns: false when another process holds it.
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
+    /// Lets other processes send this take.
+    public func unlock() { folder.unlock() }
+
     /// The names of the files within.
     public func fileNames() throws(SystemError) -> [String] { try folder.names() }
 

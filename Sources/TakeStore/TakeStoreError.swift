@@ -12,6 +12,8 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case inUse(take: String)
     /// The take was written by a later program.
     case laterVersion(take: String, version: Int)
+    /// Nothing is to be kept on the disk.
+    case notWanted
     /// The folder of takes itself cannot be used.
     case folderUnusable(path: String, reason: String)
 }
@@ -26,6 +28,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .inUse(let take): "take \(take) is being recorded or sent by another utter"
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"
+        case .notWanted: "takes are not kept on the disk"
         case .folderUnusable(let path, let reason):
             "takes cannot be kept in '\(path)': \(reason)"
         }
@@ -39,6 +42,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .unreadable: nil
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
+        case .notWanted: nil
         case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
         }
     }

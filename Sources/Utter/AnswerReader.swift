@@ -33,6 +33,8 @@ struct AnswerReader: Sendable {
             for index in 0..<count { refusal.append(bytes[index]) }
             return []
         }
+        // What follows a broken answer cannot mend it.
+        guard failure == nil else { return [] }
         do throws(AnswerError) {
             return try decoder?.accumulate(bytes) ?? []
         } catch {
@@ -43,6 +45,7 @@ struct AnswerReader: Sendable {
 
     /// Ends the body, which has come whole.
     mutating func finish() -> [Hypothesis] {
+        guard failure == nil else { return [] }
         do throws(AnswerError) {
             return try decoder?.finish() ?? []
         } catch {

@@ -36,13 +36,12 @@ final class TakeRecord: Sendable {
 
     /// Changes the manifest and has it written.
     func save(_ change: (inout TakeManifest) -> Void) {
-        let changed = manifest.withLock { manifest in
-            change(&manifest)
-            return manifest
-        }
-        sync.perform { [folder, onFailure] in
+        manifest.withLock { change(&$0) }
+        sync.perform { [self] in
             do throws(SystemError) {
-                try folder.save(changed)
+                // As it is now: of two threads that save at once, the later job may be the one
+                // that knows less.
+                try folder.save(manifest.withLock { $0 })
             } catch {
                 onFailure(error)
             }
@@ -81,6 +80,8 @@ final class TakeRecord: Sendable {
                 manifest.reason = failure.description
             }
         }
+        // From here on another process may send it.
+        sync.perform { [folder] in folder.unlock() }
     }
 
     /// Deletes the audio of a take that has been answered.

@@ -28,6 +28,8 @@ final class TakeRun: Sendable {
     private struct State {
         var delivery: Delivery
         var transfer: TransferID?
+        /// Whether a transfer has begun, or waits to begin, and has not ended.
+        var isTransferring = false
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var record: TakeRecord?
@@ -37,6 +39,8 @@ final class TakeRun: Sendable {
         var sealedAt: ContinuousClock.Instant?
         var answeredAt: ContinuousClock.Instant?
         var delivered: Result<Transcript, TakeFailure>?
+        /// Whether somebody has begun to end the take.
+        var isEnding = false
     }
 
     private struct Waiters {
@@ -114,8 +118,9 @@ final class TakeRun: Sendable {
     }
 
     private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
-        var reason: String
+        var reason: String?
         switch pipeline.store {
+        case .failure(.notWanted): break
         case .failure(let error): reason = error.description
         case .success(let store):
             do throws(SystemError) {
@@ -135,7 +140,7 @@ final class TakeRun: Sendable {
                 reason = error.description
             }
         }
-        declareUnprotected(reason)
+        if let reason { declareUnprotected(reason) }
         return Result { () throws(SystemError) in
             Journal(file: try makeMemoryFile("utter-journal"), path: nil)
         }
@@ -151,20 +156,29 @@ final class TakeRun: Sendable {
 
     /// Posts the journal from its start, after a pause.
     private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
-        let (journal, url, attempt) = state.withLock {
-            ($0.journal, $0.delivery.url, $0.delivery.attempt)
+        let (journal, url, attempt) = state.withLock { state in
+            state.isTransferring = state.journal != nil
+            return (state.journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
         sentByteCount.store(0, ordering: .relaxed)
         var headers = plan.service.requestHeaders(audioMediaType: plan.format.mediaType)
             .map { (name: $0.name, value: $0.value) }
-        headers.append((name: "User-Agent", value: "utter/\(UtterVersion.text)"))
-        headers.append((name: "Idempotency-Key", value: "\"\(id.text)\""))
-        headers.append((name: "Utter-Attempt", value: "\(attempt)"))
-        let request = TransferRequest(
+        let own = [
+            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
+            (name: "Idempotency-Key", value: "\"\(id.text)\""),
+            (name: "Utter-Attempt", value: "\(attempt)"),
+        ]
+        // A field that the service's description names replaces ours.
+        headers += own.filter { own in
+            !plan.service.headers.contains { $0.isNamed(own.name) }
+        }
+        var request = TransferRequest(
             url: url.text, headers: headers, journal: journal,
             bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
             certificateFile: plan.certificateFile)
+        // No proxy can reach this machine's own services.
+        request.bypassesProxy = url.isLoopback
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -275,9 +289,12 @@ final class TakeRun: Sendable {
     }
 
     /// Ends the take once recording, journal and delivery have all ended.
+    ///
+    /// The last transfer too, though nobody wants it any more: the account tells what it sent.
     private func finishIfComplete() {
         let complete = state.withLock { state -> (Result<Transcript, TakeFailure>, CaptureEnd)? in
-            guard let end = state.captureEnd, let result = state.delivered, state.seal != nil
+            guard let end = state.captureEnd, let result = state.delivered, state.seal != nil,
+                !state.isTransferring
             else { return nil }
             return (result, end)
         }
@@ -285,15 +302,19 @@ final class TakeRun: Sendable {
     }
 
     private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
-        let outcome = state.withLock { makeOutcome(result, capture: end, state: $0) }
-        let waiting = waiters.withLock { waiters -> [CheckedContinuation<TakeOutcome, Never>]? in
-            guard waiters.outcome == nil else { return nil }
+        let made = state.withLock { state -> TakeOutcome? in
+            guard !state.isEnding else { return nil }
+            state.isEnding = true
+            return makeOutcome(result, capture: end, state: state)
+        }
+        guard let outcome = made else { return }
+        // Before anybody knows the outcome, and asks for the audio to be released.
+        record?.settle(outcome)
+        let waiting = waiters.withLock { waiters in
             waiters.outcome = outcome
             defer { waiters.continuations = [] }
             return waiters.continuations
         }
-        guard let waiting else { return }
-        record?.settle(outcome)
         continuation.finish()
         for waiter in waiting { waiter.resume(returning: outcome) }
     }
@@ -336,8 +357,11 @@ extension TakeRun {
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
         let (step, delivery) = state.withLock { state in
+            state.isTransferring = false
             state.attempts.append(
                 TakeAttempt(url: state.delivery.url.description, result: result))
+            // Nothing follows any more; the step only ends the take.
+            if state.delivered != nil { return (Delivery.Step.failed(.cancelled), state.delivery) }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
                 jitter: .random(in: 0...1))

@@ -13,7 +13,9 @@ enum KeptTakes {
         _ names: [String], limit: Int, by service: ServiceOptions, _ output: OutputOptions,
         keepsAudio: Bool
     ) async throws {
-        try await Launch.takes(output: output, keepsAudio: keepsAudio, listensToEnter: false) {
+        var keep = KeepOptions.standard
+        keep.keepAudio = keepsAudio
+        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
             session throws(CommandFailure) in
             let plan = try service.delivery()
             var status = ExitStatus.textPrinted

@@ -67,7 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
         output.json = json
         output.quiet = false
         output.verbose = true
-        try await Launch.takes(output: output, keepsAudio: false, listensToEnter: false) {
+        try await Launch.takes(output: output, listensToEnter: false) {
             session throws(CommandFailure) in
             let service: RecognitionService
             do throws(ServiceError) {

@@ -63,7 +63,7 @@ package struct CommandFailure: Error {
             case .ambiguous: .usage
             case .unreadable, .laterVersion: .localIO
             case .inUse: .notDelivered
-            case .folderUnusable: .configuration
+            case .folderUnusable, .notWanted: .configuration
             }
         self.init(error.description, hint: error.hint, status: status)
     }

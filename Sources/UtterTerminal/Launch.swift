@@ -3,32 +3,67 @@
 internal import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import Synchronization
 internal import Utter
 
 /// How a command that runs takes begins and ends.
 package enum Launch {
+    private struct Threads {
+        let signals: Signals
+        let loops: PipelineLoops
+    }
+
+    private static let isPrepared = Atomic(false)
+    private static let threads = Result { () throws(SystemError) in
+        Threads(signals: try Signals(), loops: try PipelineLoops())
+    }
+
+    /// Starts the threads of a command that runs takes, before its options are read.
+    ///
+    /// Loading libcurl takes longer than that, and goes on meanwhile.
+    static func prepare() {
+        isPrepared.store(true, ordering: .relaxed)
+        _ = threads
+    }
+
+    /// Waits for the threads: exit(3) takes down libraries that they use.
+    static func end() {
+        guard isPrepared.load(ordering: .relaxed), case .success(let threads) = threads
+        else { return }
+        threads.loops.shutDown()
+    }
+
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
     /// Enter ends a recording if `listensToEnter`.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
-        output: OutputOptions, keepsAudio: Bool, listensToEnter: Bool,
+        output: OutputOptions, keep: KeepOptions = KeepOptions.standard, listensToEnter: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
-        let status: ExitStatus
-        do {
-            let signals = try Signals(listensToEnter: listensToEnter)
-            let pipeline = try Pipeline(stateFolder: Environment.stateFolder)
-            let session = TakeSession(
-                pipeline: pipeline, signals: signals, output: output, keepsAudio: keepsAudio)
-            status = try await body(session)
-            session.end(status)
-        } catch let error as SystemError {
+        let session: TakeSession
+        do throws(SystemError) {
+            prepare()
+            let threads = try threads.get()
+            threads.signals.listen(toEnter: listensToEnter)
+            session = TakeSession(
+                pipeline: Pipeline(
+                    stateFolder: keep.noKeep ? nil : Environment.stateFolder,
+                    loops: threads.loops),
+                signals: threads.signals, output: output, keepsAudio: keep.keepAudio)
+        } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
-        } catch let error as CommandFailure {
-            throw exit(error, json: output.json)
         }
+        var status: ExitStatus
+        do throws(CommandFailure) {
+            if keep.requireKeep { try session.requireStore() }
+            status = try await body(session)
+        } catch {
+            status = session.refuse(error)
+        }
+        // The loops end before the process does: exit(3) takes down libraries that they use.
+        session.end(status)
         if status != .textPrinted { throw status.code }
     }
 

@@ -25,10 +25,13 @@ package enum Program {
                 }
             } catch let code as ExitCode {
                 // Whoever threw it has said why.
+                Launch.end()
                 exit(code.rawValue)
             } catch {
+                Launch.end()
                 end(root, error)
             }
+            Launch.end()
             exit(ExitStatus.textPrinted.rawValue)
         }
         while true { pause() }
@@ -46,6 +49,7 @@ package enum Program {
             command = root.configuration.subcommands.first { $0._commandName == name }
             arguments = arguments.dropFirst()
         }
+        if command is any TakeCommand.Type { Launch.prepare() }
         // What is wrong is found, and said, by the long way.
         if let command, let parsed = try? command.parseAsRoot(Array(arguments)),
             type(of: parsed) == command

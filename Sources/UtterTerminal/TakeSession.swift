@@ -89,6 +89,14 @@ package struct TakeSession {
         return failure.status
     }
 
+    /// Makes sure that takes can be kept.
+    ///
+    /// - Throws: `CommandFailure` when they cannot.
+    func requireStore() throws(CommandFailure) {
+        guard case .failure(let error) = pipeline.store else { return }
+        throw CommandFailure(error.description, hint: error.hint, status: .localIO)
+    }
+
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {
         running.finish(status)

@@ -15,6 +15,7 @@ final class Bench: Sendable {
     ///   - server: where `UTTER_URL` leads; nowhere when nil.
     ///   - microphone: the default device.
     ///   - variables: more of the environment.
+    /// - Throws: `SystemError` when there is no room for a folder.
     init(
         server: RecordingServer? = nil, microphone: VirtualMicrophone? = nil,
         _ variables: [String: String] = [:]
@@ -37,10 +38,11 @@ final class Bench: Sendable {
     func start(
         _ arguments: [String], input: CommandRun.Input = .nothing,
         terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false
-    ) throws -> CommandRun {
-        try .product(
-            "utter", arguments, environment: environment, input: input, terminal: terminal,
-            outputOnTerminal: outputOnTerminal)
+    ) throws -> BenchRun {
+        BenchRun(
+            try .product(
+                "utter", arguments, environment: environment, input: input, terminal: terminal,
+                outputOnTerminal: outputOnTerminal), on: self)
     }
 
     /// Runs `utter` to its end.
@@ -52,20 +54,24 @@ final class Bench: Sendable {
     }
 
     /// Starts a line of shell in which `$0` is `utter`.
-    func startShell(_ script: String, _ arguments: [String]) throws -> CommandRun {
+    func startShell(_ script: String, _ arguments: [String]) throws -> BenchRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
-        return try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment)
+        return BenchRun(
+            try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment),
+            on: self)
     }
 
     /// The takes on the disk, oldest first.
     func takes() throws -> [KeptTake] {
         let takes = "state/utter/takes"
+        // Without a take there is no folder.
         guard let ids = try? folder.names(in: takes) else { return [] }
         return try ids.map { id in
             KeptTake(
-                path: folder.path("\(takes)/\(id)"), names: try folder.names(in: "\(takes)/\(id)"))
+                id: id, path: folder.path("\(takes)/\(id)"),
+                names: try folder.names(in: "\(takes)/\(id)"))
         }
     }
 
@@ -78,6 +84,7 @@ final class Bench: Sendable {
 
 /// A take's folder after `utter` has ended.
 struct KeptTake {
+    let id: String
     let path: String
     let names: [String]
 

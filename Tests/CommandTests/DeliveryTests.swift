@@ -104,7 +104,7 @@ import Testing
     func aTakeWithoutATranscriptIsKeptAndTheReasonSaid(_ this: Case) async throws {
         let server = try RecordingServer(otherwise: this.script)
         let bench = try Bench(server: server)
-        let arguments = ["send"] + this.arguments + [Clip.goForward.path]
+        let arguments = ["send", "--no-retry"] + this.arguments + [Clip.goForward.path]
         let result = try await bench.start(arguments).result()
 
         #expect(result.status == .exited(this.status))
@@ -117,43 +117,52 @@ import Testing
 
         let take = try #require(try bench.onlyTake())
         #expect(errors.contains("utter: kept: \(take.path)/audio.wav (0:02.7)"))
-        #expect(
-            errors.contains("utter: hint: send it again with: utter send \(take.path)/audio.wav"))
+        #expect(errors.contains("utter: hint: send it again with: utter retry \(take.id)"))
         #expect(try take.samples == Clip.goForward.samples)
         #expect(try take.manifest["state"] == .string("kept"))
         #expect(try take.manifest["reason"]?.string?.contains(this.message) == true)
     }
 
+    @Test func noProxyIsAskedForThisMachinesOwnServices() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "direct"))
+        let proxies = ["http_proxy": "http://127.0.0.1:9/", "all_proxy": "http://127.0.0.1:9/"]
+        let bench = try Bench(server: server, proxies)
+        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        #expect(result.outputText == "direct\n")
+    }
+
     @Test func nobodyListeningIsStatus75() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", Clip.goForward.path)
+        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("utter: error: cannot connect to http://127.0.0.1:9"))
         #expect(result.errorText.contains("utter: hint: check the URL and the network\n"))
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
     }
 
-    @Test func aKeptTakeIsSentAgainAsTheHintSays() async throws {
+    @Test(arguments: ["pcm", "wav", "ogg-opus"])
+    func aKeptTakeIsSentAgainAsTheHintSays(_ format: String) async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", Clip.goForward.path)
+        _ = try await bench.run("send", "--no-retry", "--format", format, Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        let result = try await bench.run("retry", take.id)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "at last\n")
+        #expect(server.requests.last?.body == server.requests.first?.body)
+        #expect(try bench.onlyTake()?.names == ["take.json"])
+    }
+
+    @Test func aKeptTakeIsAFileThatCanBeSentAnywhere() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
         let take = try #require(try bench.onlyTake())
         let result = try await bench.run("send", "\(take.path)/audio.wav")
         #expect(result.outputText == "at last\n")
         #expect(server.requests.last?.body == (try Clip.goForward.samples))
-    }
-
-    @Test func aKeptOpusTakeIsSentAgainThroughOpusdec() async throws {
-        let server = try RecordingServer(otherwise: .answer(status: 503, text: ""))
-        let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--format", "ogg-opus", Clip.digits.path)
-        #expect(result.status == .exited(75))
-        let take = try #require(try bench.onlyTake())
-        #expect(take.names == ["audio.ogg", "take.json"])
-        #expect(
-            result.errorText.contains(
-                "send it again with: opusdec --force-wav \(take.path)/audio.ogg - | utter send -"))
     }
 
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {

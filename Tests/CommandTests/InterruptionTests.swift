@@ -49,7 +49,8 @@ import Testing
         #expect(try take.manifest["state"] == .string(this.state))
         #expect(result.errorText.contains("utter: \(this.message)\n"))
         #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav ("))
-        #expect(result.errorText.contains("utter: hint: send it again with: utter send "))
+        #expect(
+            result.errorText.contains("utter: hint: send it again with: utter retry \(take.id)\n"))
     }
 
     @Test(arguments: cases)
@@ -83,7 +84,7 @@ import Testing
     @Test func sigusr1EndsAReplayEarlyAndSendsWhatWasReplayed() async throws {
         let server = try RecordingServer.hearing("part")
         let run = try Bench(server: server).start([
-            "send", "--pace", "realtime", Clip.speech.path,
+            "send", "--pace", "0.2", Clip.speech.path,
         ])
         _ = try #require(await server.wait(untilBytes: 8_000))
         run.signal(SIGUSR1)

@@ -17,15 +17,19 @@ enum JSONText: Decodable, Equatable {
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        func attempt<Value: Decodable>(_ type: Value.Type) -> Value? {
+            // A value of another kind is tried as the next one.
+            try? container.decode(type)
+        }
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
+        } else if let value = attempt(Bool.self) {
             self = .bool(value)
-        } else if let value = try? container.decode(Double.self) {
+        } else if let value = attempt(Double.self) {
             self = .number(value)
-        } else if let value = try? container.decode(String.self) {
+        } else if let value = attempt(String.self) {
             self = .string(value)
-        } else if let value = try? container.decode([JSONText].self) {
+        } else if let value = attempt([JSONText].self) {
             self = .array(value)
         } else {
             self = .object(try container.decode([String: JSONText].self))

@@ -61,7 +61,7 @@ import Testing
         let run = try Bench(server: server, microphone: card).start(
             ["--tail", "200ms"], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Enter to stop", in: .screen))
-        try await expectWhole(server, card, run, stop: { try? terminal.type("\n") })
+        try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
 
     @Test func ctrlDOnATerminalEndsTheRecordingToo() async throws {
@@ -69,7 +69,7 @@ import Testing
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
             [], input: .terminal, terminal: terminal)
-        try await expectWhole(server, card, run, stop: { try? terminal.type("\u{4}") })
+        try await expectWhole(server, card, run, stop: { try terminal.type("\u{4}") })
     }
 
     @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {
@@ -78,7 +78,7 @@ import Testing
         let run = try Bench(server: server, microphone: card).start(
             [], input: .nothing, terminal: terminal)
         #expect(await run.wait(for: "press Enter to stop", in: .screen))
-        try await expectWhole(server, card, run, stop: { try? terminal.type("\n") })
+        try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
 
     @Test func aLineOnAPipeEndsTheRecording() async throws {
@@ -109,11 +109,12 @@ import Testing
 
     /// Lets half a second be heard, stops, and expects every frame from the first on.
     private func expectWhole(
-        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: CommandRun, stop: () -> Void
+        _ server: RecordingServer, _ card: VirtualMicrophone, _ run: BenchRun,
+        stop: () throws -> Void
     ) async throws {
         let before = try #require(await server.wait(untilBytes: 16_000))
         #expect(before.lastChunkAt == nil)
-        stop()
+        try stop()
         let result = try await run.result()
         #expect(result.status == .exited(0))
         let body = try #require(server.requests.first?.body)
@@ -160,7 +161,7 @@ import Testing
     @Test func anUnpluggedMicrophoneWithoutAServiceKeepsWhatWasHeard() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
-        let run = try bench.start([])
+        let run = try bench.start(["--no-retry"])
         #expect(await run.wait(for: "recording goes on and is kept", in: .error))
         card.unplug(.afterRing)
         let result = try await run.result()

@@ -98,6 +98,14 @@ import Testing
         #expect(result.errorText.contains(reason), "\(result.errorText)")
     }
 
+    @Test func aRefusalNeverCrashesWhileTheLoopsAreStarting() async throws {
+        let bench = try Bench()
+        for _ in 0..<40 {
+            let result = try await bench.run("send", "--token-file", "missing", Clip.digits.path)
+            #expect(result.status == .exited(78))
+        }
+    }
+
     @Test(arguments: [
         ["--token-file"], ["-H", "Authorization: Bearer sesame-4711"],
         ["-H", "authorization: Basic c2VzYW1l"],
@@ -121,7 +129,7 @@ import Testing
         let bench = try Bench()
         let run = try bench.start([
             "send", "--to", "http://192.0.2.1:8/x", "--token-file", try writeKey(bench),
-            "--insecure-key", "--connect-timeout", "100ms", Clip.digits.path,
+            "--insecure-key", "--no-retry", "--connect-timeout", "100ms", Clip.digits.path,
         ])
         // Nobody is there (RFC 5737): what matters is that it was tried.
         #expect(try await run.result().status == .exited(75))

@@ -9,11 +9,12 @@ import Testing
     /// Starts an endpoint on a free port.
     ///
     /// - Returns: the running program and its URL.
-    private func serve(_ bench: Bench, _ options: String...) async throws -> (CommandRun, String) {
+    private func serve(_ bench: Bench, _ options: String...) async throws -> (BenchRun, String) {
         let run = try bench.start(["serve", "--port", "0"] + options)
         try #require(await run.wait(for: "/recognize\n", in: .error))
         let text = String(decoding: run.error, as: UTF8.self)
-        let match = try #require(text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
+        let match = try #require(
+            text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+\/\S+)/))
         return (run, String(match.1))
     }
 
@@ -44,7 +45,8 @@ import Testing
         let run = try bench.start(["send", "-v", "--to", url, "-"], input: .pipe)
         let samples = try Clip.goForward.samples
         run.write(Array(samples[..<40_000]))
-        #expect(await run.wait(for: "connected", in: .error))
+        // A text for the first half: the recognition runs.
+        #expect(await run.wait(for: "heard: ", in: .error))
         server.signal(SIGTERM)
         run.write(Array(samples[40_000...]))
         run.closeInput()
@@ -74,11 +76,11 @@ import Testing
         #expect(result.errorText.contains("may be read by others"))
     }
 
-    @Test func aPortInUseIsStatus66AndNamesThePort() async throws {
+    @Test func aPortInUseIsStatus78AndNamesThePort() async throws {
         let other = try RecordingServer()
         let result = try await Bench().run(
             "serve", "--port", "\(other.port)", "--grammar", grammar)
-        #expect(result.status == .exited(66))
+        #expect(result.status == .exited(78))
         #expect(result.output.isEmpty)
         #expect(result.errorText.contains("\(other.port)"), "\(result.errorText)")
         #expect(result.hasPlainErrors)

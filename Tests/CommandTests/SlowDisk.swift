@@ -3,7 +3,7 @@
 import Glibc
 import TestSupport
 
-/// The library of Tests/SlowDisk/slowdisk.c, compiled once for all tests of this process.
+/// The library of Tests/SlowDisk/slowdisk.c, as one program has it.
 final class SlowDisk: Sendable {
     /// One sync that a program has waited for.
     struct Sync {
@@ -11,16 +11,6 @@ final class SlowDisk: Sendable {
         let thread: String
         let began: MonotonicTime
         let ended: MonotonicTime
-    }
-
-    private static let library = Result { () throws -> (TemporaryFolder, String) in
-        let folder = try TemporaryFolder()
-        let library = folder.path("slowdisk.so")
-        let source = SourceTree.path("Tests/SlowDisk/slowdisk.c")
-        try ForeignTool("cc").run([
-            "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-o", library, source, "-ldl",
-        ])
-        return (folder, library)
     }
 
     private let log: String
@@ -31,9 +21,14 @@ final class SlowDisk: Sendable {
     /// Makes every sync take `delay` longer.
     init(delay: Duration) throws {
         folder = try TemporaryFolder()
+        let library = folder.path("slowdisk.so")
+        try ForeignTool("cc").run([
+            "-shared", "-fPIC", "-D_GNU_SOURCE", "-O1", "-o", library,
+            SourceTree.path("Tests/SlowDisk/slowdisk.c"), "-ldl",
+        ])
         log = folder.path("syncs")
         environment = [
-            "LD_PRELOAD": try Self.library.get().1,
+            "LD_PRELOAD": library,
             "UTTER_TEST_SYNC_MS": "\(delay.components.seconds * 1_000)",
             "UTTER_TEST_SYNC_LOG": log,
         ]

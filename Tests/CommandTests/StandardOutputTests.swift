@@ -17,7 +17,9 @@ import Testing
     @Test func quietIsSilentOnSuccess() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "quiet"))
         let bench = try Bench(server: server)
-        for arguments in [["send", "-q"], ["send", "-q", "--keep-audio"], ["send", "-q", "--json"]] {
+        for arguments in [
+            ["send", "-q"], ["send", "-q", "--keep-audio"], ["send", "-q", "--json"],
+        ] {
             let result = try await bench.start(arguments + [Clip.digits.path]).result()
             #expect(result.status == .exited(0))
             #expect(result.error.isEmpty)
@@ -30,7 +32,7 @@ import Testing
 
     @Test func quietStillSaysErrorsAndWhatIsKept() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "-q", Clip.digits.path)
+        let result = try await bench.run("send", "-q", "--no-retry", Clip.digits.path)
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.first?.hasPrefix("utter: error: cannot connect") == true)
         #expect(lines.contains { $0.hasPrefix("utter: kept: \(bench.folder.path)") })
@@ -48,6 +50,7 @@ import Testing
 
     static let members: Set = [
         "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
+        "mayBeDoubled",
     ]
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {
@@ -90,7 +93,7 @@ import Testing
 
     @Test func jsonOfAFailureSaysWhyAndWhatIsKept() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "--json", Clip.digits.path)
+        let result = try await bench.run("send", "--json", "--no-retry", Clip.digits.path)
         #expect(result.status == .exited(75))
         let object = try JSONText(result.output)
         #expect(object.names == Self.members.union(["error", "kept"]))
@@ -164,7 +167,8 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "lost?"))
         let bench = try Bench(server: server)
         let result = try await bench.startShell(
-            #"exec "$0" "$@" >&-"#, ["send", Clip.digits.path]).result()
+            #"exec "$0" "$@" >&-"#, ["send", Clip.digits.path]
+        ).result()
         #expect(result.status == .exited(74))
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
         #expect(server.requests.first?.body == (try Clip.digits.samples))
@@ -173,7 +177,8 @@ import Testing
     @Test func closedStandardErrorAndInputDisturbNothing() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "fine"))
         let result = try await Bench(server: server).startShell(
-            #"exec "$0" "$@" 2>&- <&-"#, ["send", Clip.digits.path]).result()
+            #"exec "$0" "$@" 2>&- <&-"#, ["send", Clip.digits.path]
+        ).result()
         #expect(result.status == .exited(0))
         #expect(result.outputText == "fine\n")
         #expect(server.requests.first?.body == (try Clip.digits.samples))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct StateFolderTests {
     @Test func takesAreForTheirOwnerOnly() async throws {
         let bench = try Bench()
-        _ = try await bench.run("send", Clip.digits.path)
+        _ = try await bench.run("send", "--no-retry", Clip.digits.path)
         let take = try #require(try bench.onlyTake())
         for folder in [bench.folder.path("state/utter"), take.path] {
             #expect(try mode(of: folder) == 0o700)
@@ -19,7 +19,7 @@ import Testing
     @Test func withoutXdgStateHomeTheyAreInTheHome() async throws {
         for variable in ["", "relative/path"] {
             let bench = try Bench(["XDG_STATE_HOME": variable])
-            _ = try await bench.run("send", Clip.digits.path)
+            _ = try await bench.run("send", "--no-retry", Clip.digits.path)
             let takes = ".local/state/utter/takes"
             #expect(try bench.folder.names(in: takes).count == 1)
         }
@@ -40,7 +40,8 @@ import Testing
     @Test func aTakeInMemoryIsSaidToBeGone() async throws {
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
-        let result = try await Bench(["XDG_STATE_HOME": file]).run("send", Clip.digits.path)
+        let result = try await Bench(["XDG_STATE_HOME": file]).run(
+            "send", "--no-retry", Clip.digits.path)
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("utter: the recording was in memory only and is gone\n"))
     }
@@ -50,7 +51,8 @@ import Testing
         let server = try RecordingServer.hearing("through memory")
         let bench = try Bench(server: server)
         let result = try await bench.startShell(
-            #"ulimit -f 64; exec "$0" "$@""#, ["send", Clip.digits.path]).result()
+            #"ulimit -f 64; exec "$0" "$@""#, ["send", Clip.digits.path]
+        ).result()
         #expect(result.status == .exited(0) || result.status == .exited(74))
         #expect(result.errorText.contains("not protected"), "\(result.errorText)")
     }

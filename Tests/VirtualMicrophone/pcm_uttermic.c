@@ -275,7 +275,8 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
                   sample(card, card->base + at, c));
         }
     }
-    if (io->access == SND_PCM_ACCESS_RW_INTERLEAVED || io->access == SND_PCM_ACCESS_RW_NONINTERLEAVED) {
+    if (io->access == SND_PCM_ACCESS_RW_INTERLEAVED ||
+        io->access == SND_PCM_ACCESS_RW_NONINTERLEAVED) {
         card->appl = first + size;
         arm(card, card->appl);
     }

@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter`: records from a microphone and prints the transcript.
-struct RecordCommand: AsyncParsableCommand {
+struct RecordCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record from a microphone and print the transcript (the default).")
@@ -34,8 +34,8 @@ struct RecordCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
+    @OptionGroup(title: "Disk")
+    var keep: KeepOptions
 
     func validate() throws {
         // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
@@ -44,7 +44,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: true) {
+        try await Launch.takes(output: output, keep: keep, listensToEnter: true) {
             session throws(CommandFailure) in
             let plan = try service.planner()(
                 Microphone(device: device),

@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter send`: sends files, or standard input, the way a voice is sent.
-struct SendCommand: AsyncParsableCommand {
+struct SendCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send WAV files or standard input, and print the transcripts.",
@@ -32,8 +32,8 @@ struct SendCommand: AsyncParsableCommand {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
+    @OptionGroup(title: "Disk")
+    var keep: KeepOptions
 
     func validate() throws {
         guard (1_000...384_000).contains(rate) else {
@@ -48,7 +48,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keepsAudio: keepAudio, listensToEnter: false) {
+        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
             session throws(CommandFailure) in
             let plan = try service.planner()
             // The first failure is what the caller hears of; the other files are sent all the

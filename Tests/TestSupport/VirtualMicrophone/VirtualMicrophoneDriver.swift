@@ -56,7 +56,7 @@ final class VirtualMicrophoneDriver: Sendable {
             pcm.default {
                 type plug
                 slave.pcm "uttermic"
-                hint { show on description "Default\\nthe virtual microphone" }
+                hint { show on description "Default\nthe virtual microphone" }
             }
             """
         return """

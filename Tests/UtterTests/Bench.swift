@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// A pipeline of the test's own, and the folder of its takes.
+final class Bench: Sendable {
+    let pipeline: Pipeline
+    let folder: TemporaryFolder
+
+    init(stateFolder: String? = nil) throws {
+        folder = try TemporaryFolder()
+        pipeline = try Pipeline(stateFolder: stateFolder ?? folder.path("state"))
+    }
+
+    deinit { pipeline.shutDown() }
+
+    /// Starts a take with one attempt unless told otherwise.
+    func start(
+        _ source: any CaptureSource, to url: String, format: AudioFormat = .pcm,
+        retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
+    ) throws -> Take {
+        var plan = TakePlan(
+            source: source, service: try RecognitionService(url: ServiceURL(url)), format: format,
+            retry: retry)
+        try change(&plan)
+        return pipeline.start(plan)
+    }
+
+    /// Starts a take that replays samples as fast as possible.
+    func replay(
+        _ samples: [Int16], to url: String, format: AudioFormat = .pcm,
+        retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
+    ) throws -> Take {
+        let number = replays.wrappingAdd(1, ordering: .relaxed).newValue
+        let path = try folder.write(WAVBytes.speech(samples), to: "\(number).wav")
+        return try start(
+            WAVReplay(path: path, pace: .unpaced), to: url, format: format, retry: retry,
+            change: change)
+    }
+
+    private let replays = Atomic(0)
+
+    /// Waits until the disk has everything that it was given.
+    func flush() async -> Bool {
+        let done = Gate()
+        pipeline.sync.perform { done.open() }
+        return await done.wait()
+    }
+
+    /// What the disk says of a take, once it has everything.
+    func manifest(of take: Take) async throws -> TakeManifest {
+        #expect(await flush())
+        return try pipeline.store.get().take(take.id).manifest()
+    }
+
+    /// The names of the files of a take, once the disk has everything.
+    func files(of take: Take) async throws -> [String] {
+        #expect(await flush())
+        return try folder.names(in: "state/takes/\(take.id.text)")
+    }
+}
+
+extension Take {
+    /// The outcome, or nil when it does not come.
+    func outcome(within limit: Duration) async -> TakeOutcome? {
+        let found = Observed<TakeOutcome?>(nil)
+        let waiting = Task { [self] in
+            let outcome = await self.outcome
+            found.update { $0 = outcome }
+        }
+        defer { waiting.cancel() }
+        return await found.wait(within: limit) { $0 }
+    }
+
+    /// The outcome; the test fails when it does not come.
+    func end() async throws -> TakeOutcome { try #require(await outcome(within: .seconds(60))) }
+}
+
+/// Writes down the events of a take.
+final class EventLog: Sendable {
+    struct Log: Sendable {
+        var events: [TakeEvent] = []
+        var hasEnded = false
+    }
+
+    let log = Observed(Log())
+
+    init(_ take: Take) {
+        let events = take.events
+        let log = log
+        Task {
+            for await event in events { log.update { $0.events.append(event) } }
+            log.update { $0.hasEnded = true }
+        }
+    }
+
+    /// Waits for an event.
+    func wait(
+        within limit: Duration = .seconds(30), for isWanted: @escaping @Sendable (TakeEvent) -> Bool
+    ) async -> Bool {
+        await log.wait(within: limit) { $0.events.contains(where: isWanted) ? true : nil } ?? false
+    }
+
+    /// All events, once the stream has ended.
+    func all() async throws -> [TakeEvent] {
+        try #require(await log.wait(within: .seconds(30)) { $0.hasEnded ? $0.events : nil })
+    }
+}
+
+extension TakeEvent {
+    var isCaptured: Bool { if case .captured = self { true } else { false } }
+    var isListening: Bool { if case .listening = self { true } else { false } }
+    var isConnected: Bool { if case .connected = self { true } else { false } }
+    var isRefused: Bool { if case .refused = self { true } else { false } }
+    var isHeard: Bool { if case .heard = self { true } else { false } }
+    var isUnprotected: Bool { if case .unprotected = self { true } else { false } }
+    var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
+}
+
+/// Somebody whose every word is the test's: raw PCM through a pipe.
+final class Speaker: Sendable {
+    let source: RawInput
+    private let input: OwnedDescriptor
+    private let output: Mutex<Int32>
+
+    init() throws {
+        var ends: [Int32] = [-1, -1]
+        try retryingInterrupts("pipe") { pipe(&ends) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        input = OwnedDescriptor(taking: ends[0])
+        output = Mutex(ends[1])
+        source = RawInput(descriptor: ends[0], name: "the speaker", format: .speech)
+    }
+
+    deinit { fallSilent() }
+
+    /// Says samples; at most as many as a pipe holds.
+    func say(_ samples: [Int16]) {
+        let bytes = WAVBytes.pcm(samples)
+        output.withLock { _ = write($0, bytes, bytes.count) }
+    }
+
+    /// Ends the input.
+    func fallSilent() {
+        output.withLock { output in
+            if output >= 0 { close(output) }
+            output = -1
+        }
+    }
+}

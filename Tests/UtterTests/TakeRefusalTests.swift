@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+import Utter
+
+/// What the service says against a take, while it is being spoken or after.
+@Suite struct TakeRefusalTests {
+    private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
+
+    private func refusal(_ status: Int, _ text: String) -> [ServerStep] {
+        [.readHead, .readBody(bytes: 640), .respond(status: status, text: text), .readOn]
+    }
+
+    @Test func anEarlyRefusalIsToldWhileTheVoiceStillSpeaks() async throws {
+        let server = try RecordingServer(scripts: [refusal(401, "bad key")])
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        let log = EventLog(take)
+        speaker.say(period)
+        #expect(await log.wait { $0.isRefused })
+        // Nobody has stopped speaking; what follows is recorded all the same.
+        #expect(!log.log.value.events.contains { $0.isCaptured })
+        speaker.say(period)
+        speaker.say(period)
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(
+            outcome.result == .failure(.keyRefused(status: 401, message: "bad key")))
+        #expect(outcome.capture.cause == .finished)
+        #expect(outcome.account.capturedFrames == 960)
+        let journal = try readFile(try #require(outcome.audioPath))
+        #expect(Array(journal.dropFirst(44)) == WAVBytes.pcm(period + period + period))
+        let request = try #require(await server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+        let events = try await log.all()
+        let refused = try #require(events.firstIndex { $0.isRefused })
+        #expect(refused < (try #require(events.firstIndex { $0.isCaptured })))
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.state == .kept)
+        #expect(manifest.reason == "the service did not accept the key: 401: bad key")
+        #expect(manifest.byteCount == journal.count)
+        #expect(manifest.frames == 960)
+        #expect(manifest.attempts == 1)
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let status: Int
+        let failure: TakeFailure
+        var testDescription: String { "\(status)" }
+    }
+
+    @Test(arguments: [
+        Refusal(status: 400, failure: .refused(status: 400, message: "why")),
+        Refusal(status: 403, failure: .keyRefused(status: 403, message: "why")),
+        Refusal(status: 413, failure: .refused(status: 413, message: "why")),
+        Refusal(status: 429, failure: .unavailable(status: 429, message: "why")),
+        Refusal(status: 500, failure: .unavailable(status: 500, message: "why")),
+        Refusal(status: 302, failure: .refused(status: 302, message: "why")),
+        Refusal(status: 700, failure: .responseUnusable(reason: "its status is 700")),
+    ]) func aRefusalAfterTheBodyIsTheOutcome(_ refusal: Refusal) async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                status: refusal.status, headers: [HeaderField("Content-Type", "text/plain")],
+                text: "why"))
+        let bench = try Bench()
+        let take = try bench.replay(period, to: server.url())
+        let outcome = try await take.end()
+        #expect(outcome.result == .failure(refusal.failure))
+        #expect(server.requests.count == 1)
+        #expect(try await bench.manifest(of: take).state == .kept)
+        #expect(try await bench.files(of: take).contains("audio.wav"))
+    }
+
+    // MARK: - Redirects
+
+    private func redirect(
+        _ status: Int = 307, to location: String, afterBytes count: Int
+    ) -> [ServerStep] {
+        [
+            .readHead, .readBody(bytes: count),
+            .respond(status: status, headers: [HeaderField("Location", location)]), .readOn,
+        ]
+    }
+
+    @Test(arguments: [307, 308])
+    func aRedirectAfterHalfTheBodyIsFollowedFromTheStart(_ status: Int) async throws {
+        let server = try RecordingServer(
+            scripts: [redirect(status, to: "/there", afterBytes: 1_280)],
+            otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url("/here"))
+        let log = EventLog(take)
+        speaker.say(period)
+        speaker.say(period)
+        #expect(await log.wait { $0.resending == 2 })
+        // The second transfer catches up, and follows the voice.
+        #expect(await server.wait(untilBytes: 1_280, ofRequest: 1) != nil)
+        speaker.say(period)
+        #expect(await server.wait(untilBytes: 1_920, ofRequest: 1) != nil)
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.attempts.count == 2)
+        let (first, second) = (server.requests[0], server.requests[1])
+        #expect(first.target == "/here")
+        #expect(second.target == "/there")
+        #expect(first["Utter-Attempt"] == "1")
+        #expect(second["Utter-Attempt"] == "2")
+        #expect(first["Idempotency-Key"] == second["Idempotency-Key"])
+        #expect(first.lastChunkAt == nil)
+        #expect(second.body == WAVBytes.pcm(period + period + period))
+        #expect(outcome.account.sentBytes == second.body.count)
+    }
+
+    @Test func anotherOriginIsSentNothing() async throws {
+        let other = try RecordingServer()
+        let server = try RecordingServer(
+            scripts: [redirect(to: other.url("/steal"), afterBytes: 640)])
+        let bench = try Bench()
+        let take = try bench.replay(period, to: server.url()) {
+            $0.delivery.service.credential = try Credential(secret: "secret")
+        }
+        let outcome = try await take.end()
+        guard case .failure(.redirectRefused(let location, _)) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(location == other.url("/steal"))
+        #expect(other.connectionCount == 0)
+        #expect(try await bench.manifest(of: take).state == .kept)
+    }
+
+    @Test func anotherOriginIsUsedWhenItIsAllowedByName() async throws {
+        let other = try RecordingServer(otherwise: .answer(text: "heard there"))
+        let server = try RecordingServer(
+            scripts: [redirect(to: other.url("/there"), afterBytes: 640)])
+        let bench = try Bench()
+        let take = try bench.replay(period, to: server.url()) {
+            $0.delivery.redirectOrigins = [try Origin(other.url())]
+        }
+        #expect(try await take.end().result.get().text == "heard there")
+        let request = try #require(await other.finishedRequest())
+        #expect(request.body == WAVBytes.pcm(period))
+        #expect(request["Utter-Attempt"] == "2")
+    }
+
+    @Test func aRedirectLoopEnds() async throws {
+        let server = try RecordingServer(otherwise: redirect(to: "/again", afterBytes: 640))
+        let bench = try Bench()
+        let outcome = try await bench.replay(period, to: server.url()).end()
+        guard case .failure(.redirectRefused(_, let reason)) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(reason == "it is redirect number 6")
+        #expect(server.requests.count == 6)
+        #expect(outcome.attempts.count == 6)
+        #expect(server.requests.map { $0["Utter-Attempt"] } == (1...6).map { "\($0)" })
+    }
+
+    // MARK: - Breaks
+
+    @Test func aBreakInMidSentenceIsInvisible() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 640), .reset]],
+            otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url(), retry: .standard)
+        let log = EventLog(take)
+        speaker.say(period)
+        #expect(await log.wait { $0.resending == 2 })
+        #expect(await server.wait(untilBytes: 640, ofRequest: 1) != nil)
+        speaker.say(period)
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(server.requests[1].body == WAVBytes.pcm(period + period))
+        #expect(server.requests[1]["Utter-Attempt"] == "2")
+        #expect(!outcome.mayBeDoubled)
+        #expect(!(try await log.all()).contains { $0.isRefused })
+    }
+
+    @Test func anAnswerLostAfterTheBodyMayBeDoubled() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .reset]], otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        var policy = RetryPolicy.standard
+        policy.pausesAfterRelease = [.milliseconds(10)]
+        let outcome = try await bench.replay(period, to: server.url(), retry: policy).end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.mayBeDoubled)
+        #expect(outcome.attempts.count == 2)
+    }
+
+    @Test func aServiceThatIsNotThereKeepsTheTake() async throws {
+        let server = try RecordingServer()
+        let url = server.url()
+        server.stop()
+        let bench = try Bench()
+        let take = try bench.replay(period, to: url)
+        let outcome = try await take.end()
+        guard case .failure(.notDelivered(.cannotConnect, let host)) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(url == host + "/")
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.state == .kept)
+        #expect(manifest.byteCount == 44 + 640)
+    }
+
+    @Test(arguments: ["", "<html><title>Log in</title></html>", "{\"error\":\"no\"}", "{\"text\":"])
+    func anAnswerThatIsNoneKeepsTheTake(_ body: String) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: body))
+        let bench = try Bench()
+        let take = try bench.replay(period, to: server.url())
+        let outcome = try await take.end()
+        guard case .failure(.answerUnusable) = outcome.result else {
+            Issue.record("\(outcome.result)")
+            return
+        }
+        #expect(try await bench.manifest(of: take).state == .kept)
+    }
+}

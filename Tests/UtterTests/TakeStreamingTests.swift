@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// The voice is at the service while it is being spoken.
+@Suite struct TakeStreamingTests {
+    private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
+
+    @Test func bytesReachTheServiceWhileRecording() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        for turn in 1...20 {
+            speaker.say(period)
+            // This period is at the service before the next one is spoken.
+            #expect(await server.wait(untilBytes: turn * 640) != nil)
+        }
+        speaker.fallSilent()
+        #expect(try await take.end().result.get().text == "heard")
+    }
+
+    @Test func partialTextComesBeforeTheBodyIsClosed() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBody(bytes: 640),
+                    .beginResponse(
+                        status: 200, headers: [HeaderField("Content-Type", "application/json")]),
+                    .sendBodyChunk(text: "{\"type\":\"partial\",\"text\":\"go\"}\n"),
+                    .readBodyToEnd,
+                    .sendBodyChunk(text: "{\"type\":\"final\",\"text\":\"go forward\"}\n"),
+                    .endResponse,
+                ]
+            ])
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        let log = EventLog(take)
+        speaker.say(period)
+        let isHeard = await log.wait {
+            if case .heard(let transcript) = $0 { transcript.partial == "go" } else { false }
+        }
+        #expect(isHeard)
+        #expect(server.requests.first?.lastChunkAt == nil)
+        speaker.say(period)
+        speaker.fallSilent()
+        #expect(try await take.end().result.get().text == "go forward")
+        let texts = try await log.all().compactMap { event -> String? in
+            if case .heard(let transcript) = event { transcript.displayText } else { nil }
+        }
+        #expect(texts == ["go", "go forward"])
+    }
+
+    @Test func theStreamClosesWithTheEndOfTheRecording() async throws {
+        var delays: [Duration] = []
+        for _ in 0..<4 {
+            let answer = Gate()
+            let server = try RecordingServer(
+                scripts: [
+                    [
+                        .readHead, .readBodyToEnd, .stallUntil(answer),
+                        .respond(status: 200, text: "heard"),
+                    ]
+                ])
+            let bench = try Bench()
+            let speaker = try Speaker()
+            let take = try bench.start(speaker.source, to: server.url())
+            let log = EventLog(take)
+            speaker.say(period)
+            _ = await server.wait(untilBytes: 640)
+            let end = MonotonicTime.now
+            speaker.fallSilent()
+            let request = try #require(await server.request(0) { $0.lastChunkAt != nil })
+            delays.append(try #require(request.lastChunkAt) - end)
+            // The body is closed although nothing has been answered.
+            #expect(await log.wait { $0.isCaptured })
+            #expect(!log.log.value.hasEnded)
+            answer.open()
+            _ = try await take.end()
+        }
+        // Below every interval that something in us might wait for.
+        #expect(try #require(delays.min()) < .milliseconds(100), "\(delays)")
+    }
+
+    @Test func whatIsSaidDuringASlowConnectIsNotLost() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(text: "heard"), connecting: .whenReleased)
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        let log = EventLog(take)
+        var samples: [Int16] = []
+        for turn in 0..<20 {
+            let said = TestSignal.voice(frames: 1_600 + turn, sampleRate: 16_000)
+            samples += said
+            speaker.say(said)
+            _ = await log.wait(within: .milliseconds(100)) { $0.isConnected }
+        }
+        #expect(!(await log.wait(within: .zero) { $0.isConnected }))
+        server.releaseConnects()
+        #expect(await log.wait { $0.isConnected })
+        speaker.fallSilent()
+        #expect(try await take.end().result.get().text == "heard")
+        #expect(try #require(await server.finishedRequest()).body == WAVBytes.pcm(samples))
+    }
+
+    @Test func aDiskThatDoesNotSyncHoldsNothingUp() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let blocked = Gate()
+        let release = Gate()
+        // The thread that waits for the disk now waits for us, as it would in fdatasync.
+        bench.pipeline.sync.perform {
+            blocked.open()
+            _ = release.waitBlocking(within: .seconds(60))
+        }
+        #expect(await blocked.wait())
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        for turn in 1...10 {
+            speaker.say(period)
+            #expect(await server.wait(untilBytes: turn * 640) != nil)
+        }
+        speaker.fallSilent()
+        // Even the answer is here before the disk has synced a byte.
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(!release.isOpen)
+        release.open()
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.state == .answered)
+        #expect(manifest.byteCount == 44 + 6_400)
+    }
+
+    @Test func aStopEndsTheRecordingAndTheAnswerIsAwaited() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        speaker.say(period)
+        _ = await server.wait(untilBytes: 640)
+        take.stop()
+        let outcome = try await take.end()
+        #expect(outcome.capture.cause == .finished)
+        #expect(try outcome.result.get().text == "heard")
+        #expect(outcome.answerDelay != nil)
+        #expect(try #require(await server.finishedRequest()).body == WAVBytes.pcm(period))
+    }
+}
