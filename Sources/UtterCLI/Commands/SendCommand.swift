@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter send`: sends files, or standard input, the way a voice is sent.
-struct SendCommand: AsyncParsableCommand {
+struct SendCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send WAV files or standard input, and print the transcripts.",
