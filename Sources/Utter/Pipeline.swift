@@ -99,6 +99,14 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
+    /// Deletes the takes on the disk that are over their time, on the sync thread.
+    ///
+    /// From any thread; does not block.
+    public func sweep(_ retention: Retention = .standard) {
+        guard case .success(let store) = store else { return }
+        sync.perform { retention.sweep(store) }
+    }
+
     /// Ends the loops and waits for them, the disk included.
     ///
     /// Takes that still run are abandoned where they are; what they captured stays in their

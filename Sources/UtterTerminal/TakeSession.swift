@@ -100,6 +100,7 @@ package struct TakeSession {
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {
         running.finish(status)
+        pipeline.sweep()
         pipeline.shutDown()
     }
 
