@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
+public import FoundationEssentials
 
 /// How long takes that need nobody any more stay on the disk.
 ///
