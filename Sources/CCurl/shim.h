@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// libcurl's setters and getters are variadic, which Swift cannot import: one typed inline
-// wrapper for each type of argument that is used.
+// libcurl brings forty libraries with it. Loading them takes longer than everything else of a
+// start, so that libcurl is not linked: it is loaded by `utter_curl_load` on a thread of its own,
+// while the microphone is opened and the journal made. Each function that is used has a typed
+// wrapper here; Swift could not import the variadic ones anyway.
 #ifndef UTTER_CCURL_H
 #define UTTER_CCURL_H
 
+// Its type-checking macros stand in the way of taking addresses.
+#define CURL_DISABLE_TYPECHECK
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -13,44 +18,145 @@ typedef size_t (*utter_transfer_callback)(char *_Nullable, size_t, size_t, void 
 typedef int (*utter_prerequest_callback)(
     void *_Nullable, char *_Nullable, char *_Nullable, int, int);
 
+// The soname has been the same since 2006. Loading it again costs nothing.
+static inline void *_Nullable utter_curl_load(void) {
+    return dlopen("libcurl.so.4", RTLD_LAZY | RTLD_GLOBAL);
+}
+
+// A function of libcurl by its name, looked up once for each wrapper. Every table of transfers
+// begins with utter_curl_load, so that there is one.
+#define UTTER_CURL(function)                                                                    \
+    static __typeof__(&(function)) found;                                                       \
+    __typeof__(&(function)) call = __atomic_load_n(&found, __ATOMIC_RELAXED);                   \
+    if (!call) {                                                                                \
+        call = (__typeof__(&(function)))dlsym(utter_curl_load(), #function);                    \
+        __atomic_store_n(&found, call, __ATOMIC_RELAXED);                                       \
+    }
+
+static inline CURLcode utter_global_init(long flags) {
+    UTTER_CURL(curl_global_init)
+    return call(flags);
+}
+
+static inline void utter_global_cleanup(void) {
+    UTTER_CURL(curl_global_cleanup)
+    call();
+}
+
+static inline CURLM *_Nullable utter_multi_init(void) {
+    UTTER_CURL(curl_multi_init)
+    return call();
+}
+
+static inline void utter_multi_cleanup(CURLM *_Nonnull multi) {
+    UTTER_CURL(curl_multi_cleanup)
+    call(multi);
+}
+
+static inline CURLMcode utter_multi_add_handle(CURLM *_Nonnull multi, CURL *_Nonnull easy) {
+    UTTER_CURL(curl_multi_add_handle)
+    return call(multi, easy);
+}
+
+static inline CURLMcode utter_multi_remove_handle(CURLM *_Nonnull multi, CURL *_Nonnull easy) {
+    UTTER_CURL(curl_multi_remove_handle)
+    return call(multi, easy);
+}
+
+static inline CURLMcode utter_multi_perform(CURLM *_Nonnull multi, int *_Nonnull running) {
+    UTTER_CURL(curl_multi_perform)
+    return call(multi, running);
+}
+
+static inline CURLMcode utter_multi_poll(
+    CURLM *_Nonnull multi, struct curl_waitfd *_Nonnull extra, unsigned int count,
+    int milliseconds) {
+    UTTER_CURL(curl_multi_poll)
+    return call(multi, extra, count, milliseconds, NULL);
+}
+
+static inline CURLMsg *_Nullable utter_multi_info_read(CURLM *_Nonnull multi, int *_Nonnull left) {
+    UTTER_CURL(curl_multi_info_read)
+    return call(multi, left);
+}
+
+static inline CURL *_Nullable utter_easy_init(void) {
+    UTTER_CURL(curl_easy_init)
+    return call();
+}
+
+static inline void utter_easy_cleanup(CURL *_Nonnull easy) {
+    UTTER_CURL(curl_easy_cleanup)
+    call(easy);
+}
+
+static inline CURLcode utter_easy_pause(CURL *_Nonnull easy, int mask) {
+    UTTER_CURL(curl_easy_pause)
+    return call(easy, mask);
+}
+
+static inline const char *_Nonnull utter_easy_strerror(CURLcode code) {
+    UTTER_CURL(curl_easy_strerror)
+    return call(code);
+}
+
+static inline struct curl_slist *_Nullable utter_slist_append(
+    struct curl_slist *_Nullable list, const char *_Nonnull line) {
+    UTTER_CURL(curl_slist_append)
+    return call(list, line);
+}
+
+static inline void utter_slist_free_all(struct curl_slist *_Nullable list) {
+    UTTER_CURL(curl_slist_free_all)
+    call(list);
+}
+
 static inline CURLcode utter_setopt_long(CURL *_Nonnull easy, CURLoption option, long value) {
-    return curl_easy_setopt(easy, option, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, option, value);
 }
 
 static inline CURLcode utter_setopt_string(
     CURL *_Nonnull easy, CURLoption option, const char *_Nullable value) {
-    return curl_easy_setopt(easy, option, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, option, value);
 }
 
 static inline CURLcode utter_setopt_pointer(
     CURL *_Nonnull easy, CURLoption option, void *_Nullable value) {
-    return curl_easy_setopt(easy, option, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, option, value);
 }
 
 static inline CURLcode utter_setopt_list(
     CURL *_Nonnull easy, CURLoption option, struct curl_slist *_Nullable value) {
-    return curl_easy_setopt(easy, option, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, option, value);
 }
 
 static inline CURLcode utter_setopt_callback(
     CURL *_Nonnull easy, CURLoption option, utter_transfer_callback _Nonnull value) {
-    return curl_easy_setopt(easy, option, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, option, value);
 }
 
 static inline CURLcode utter_setopt_prerequest(
     CURL *_Nonnull easy, utter_prerequest_callback _Nonnull value) {
-    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
 static inline long utter_getinfo_long(CURL *_Nonnull easy, CURLINFO info) {
+    UTTER_CURL(curl_easy_getinfo)
     long value = 0;
-    curl_easy_getinfo(easy, info, &value);
+    call(easy, info, &value);
     return value;
 }
 
 static inline curl_off_t utter_getinfo_offset(CURL *_Nonnull easy, CURLINFO info) {
+    UTTER_CURL(curl_easy_getinfo)
     curl_off_t value = 0;
-    curl_easy_getinfo(easy, info, &value);
+    call(easy, info, &value);
     return value;
 }
 
@@ -58,7 +164,8 @@ typedef int (*utter_socket_callback)(void *_Nullable, curl_socket_t, curlsocktyp
 
 static inline CURLcode utter_setopt_socket(
     CURL *_Nonnull easy, utter_socket_callback _Nonnull value) {
-    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+    UTTER_CURL(curl_easy_setopt)
+    return call(easy, CURLOPT_SOCKOPTFUNCTION, value);
 }
 
 // Keep-alive probes notice a peer that vanished while there is nothing to send. The kernel takes

@@ -30,9 +30,13 @@ public final class TransferLoop: Sendable {
 
     /// Starts the thread, which loads libcurl at once.
     ///
+    /// No thread of the process can be started while a library is being loaded: whoever starts
+    /// several starts this one last.
+    ///
+    /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init() throws(SystemError) {
-        wakeup = try Wakeup()
+    public init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
         let started = try NamedThread(name: "transfer") { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -97,7 +101,7 @@ public final class TransferLoop: Sendable {
     // MARK: - The transfer thread
 
     private func run() {
-        guard let table = TransferTable() else { return close(.unstarted(.noMemory)) }
+        guard let table = TransferTable() else { return close(.unstarted(.noLibrary)) }
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             for command in takeCommands() { table.obey(command) }
@@ -134,6 +138,9 @@ extension TransferResult {
 }
 
 extension TransferResult.Ending {
+    /// There is no libcurl that could carry the transfer.
+    static let noLibrary = Self.cannotConnect("libcurl.so.4 cannot be loaded")
+
     /// libcurl had no memory for the transfer.
     static let noMemory = Self.cannotConnect("out of memory")
 }

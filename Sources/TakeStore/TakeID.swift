@@ -29,18 +29,10 @@ public struct TakeID: Sendable, Hashable, Codable {
     ///   - date: when the take begins.
     ///   - generator: where the random bits come from.
     public init(at date: Date, using generator: inout some RandomNumberGenerator) {
-        let parts = Calendar(identifier: .gregorian).dateComponents(
-            in: .gmt, from: date)
-        let two = { (value: Int?) in
-            let value = value ?? 0
-            return value < 10 ? "0\(value)" : "\(value)"
-        }
         // Without i, l, o and u, which are mistaken for others.
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
         let random = (0..<12).map { _ in letters[Int.random(in: 0..<32, using: &generator)] }
-        text =
-            "\(parts.year ?? 0)\(two(parts.month))\(two(parts.day))-"
-            + "\(two(parts.hour))\(two(parts.minute))\(two(parts.second))-" + String(random)
+        text = UTCTime(date).compact + "-" + String(random)
     }
 
     /// Decodes a name.

@@ -61,7 +61,7 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     ) {
         self.id = id
         state = .recording
-        self.created = created.formatted(.iso8601)
+        self.created = UTCTime(created).iso8601
         self.audio = audio
         self.format = format
         self.source = source

@@ -110,7 +110,6 @@ struct Delivery {
         let isUnknown = result.isBodyComplete && result.status == nil
         if isUnknown {
             guard policy.unknownOutcome == .resend else { return .failed(failure) }
-            mayBeDoubled = true
         }
         if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
             failures = 0
@@ -126,6 +125,7 @@ struct Delivery {
             jitter: circumstances.jitter)
         guard let pause else { return .failed(failure) }
         attempt += 1
+        if isUnknown { mayBeDoubled = true }
         return .resend(
             Pause(
                 duration: max(pause, asked), atLeast: asked, cause: failure,

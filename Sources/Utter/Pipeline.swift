@@ -4,6 +4,7 @@ internal import AudioCapture
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 public import LinuxPlatform
 public import TakeStore
 
@@ -12,10 +13,7 @@ public import TakeStore
 /// This is the composition root: `start` joins the stages of one take in the order in which
 /// its samples meet them.
 public final class Pipeline: Sendable {
-    let capture: CaptureLoop
-    let journal: JournalLoop
-    let transfer: TransferLoop
-    let sync: SyncLoop
+    private let loops: PipelineLoops
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
 
@@ -25,18 +23,27 @@ public final class Pipeline: Sendable {
     ///   takes live in memory and say so. With nil they live in memory on purpose, and nothing
     ///   ever touches the disk.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init(stateFolder: String?) throws(SystemError) {
-        let transfer = try TransferLoop()
-        let journal = try JournalLoop(onAppend: { transfer.wake() })
-        capture = try CaptureLoop(onWrite: { journal.wake() })
-        sync = try SyncLoop()
-        self.journal = journal
-        self.transfer = transfer
+    public convenience init(stateFolder: String?) throws(SystemError) {
+        self.init(stateFolder: stateFolder, loops: try PipelineLoops())
+    }
+
+    /// Joins loops that run already with the folder of the takes.
+    ///
+    /// - Parameters:
+    ///   - stateFolder: as above.
+    ///   - loops: used by this pipeline alone, which ends them.
+    public init(stateFolder: String?, loops: PipelineLoops) {
+        self.loops = loops
         store = Result { () throws(TakeStoreError) in
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder)
         }
     }
+
+    var capture: CaptureLoop { loops.capture }
+    var journal: JournalLoop { loops.journal }
+    var transfer: TransferLoop { loops.transfer }
+    var sync: SyncLoop { loops.sync }
 
     /// Starts a take: the source is opened at once, in parallel with the connection.
     ///
@@ -71,7 +78,11 @@ public final class Pipeline: Sendable {
             byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
             journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
         } catch {
-            throw .unreadable(take: folder.id.text, reason: "its audio: \(error.reason)")
+            let isGone = manifest.state == .answered && error.code == ENOENT
+            throw .unreadable(
+                take: folder.id.text,
+                reason: isGone
+                    ? "it has been answered, and its audio deleted" : "its audio: \(error.reason)")
         }
         var plan = plan
         plan.format = format
@@ -92,12 +103,7 @@ public final class Pipeline: Sendable {
     ///
     /// Takes that still run are abandoned where they are; what they captured stays in their
     /// journals.
-    public func shutDown() {
-        capture.shutDown()
-        transfer.shutDown()
-        journal.shutDown()
-        sync.shutDown()
-    }
+    public func shutDown() { loops.shutDown() }
 }
 
 extension TakeFolder {

@@ -17,9 +17,9 @@ enum KeptTakes {
         keep.keepAudio = keepsAudio
         try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
             session throws(CommandFailure) in
-            let plan = try service.delivery()
             var status = ExitStatus.textPrinted
             for folder in try folders(names).prefix(limit) {
+                let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
                 let next = await session.resend(folder, by: plan)
                 if status == .textPrinted { status = next }
                 if next.isByRequest { return next }
@@ -32,6 +32,15 @@ enum KeptTakes {
         if names == ["all"] {
             return try TakeLookup.takes { $0.state == .kept || $0.state == .sealed }
         }
-        return try names.map { name throws(CommandFailure) in try TakeLookup.take(name) }
+        return try names.map { name throws(CommandFailure) in
+            guard name == "last" else { return try TakeLookup.take(name) }
+            // The last that was answered has nothing left to be sent.
+            guard let last = try TakeLookup.takes(where: { $0.state != .answered }).last else {
+                throw CommandFailure(
+                    "no take waits for an answer", hint: "run 'utter list' to see what is kept",
+                    status: .noInput)
+            }
+            return last
+        }
     }
 }

@@ -62,7 +62,9 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.allowsFaults = allowFaults
         do {
             let endpoint = try RecognitionEndpoint(configuration)
-            try Signals(listensToEnter: false).handle { _ in endpoint.shutdown() }
+            let signals = try Signals()
+            signals.handle { _ in endpoint.shutdown() }
+            signals.listen(toEnter: false)
             try await endpoint.run { [host, quiet] port in
                 let shown = host.contains(":") ? "[\(host)]" : host
                 if !quiet {

@@ -3,10 +3,36 @@
 internal import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import Synchronization
 internal import Utter
 
 /// How a command that runs takes begins and ends.
 package enum Launch {
+    private struct Threads {
+        let signals: Signals
+        let loops: PipelineLoops
+    }
+
+    private static let isPrepared = Atomic(false)
+    private static let threads = Result { () throws(SystemError) in
+        Threads(signals: try Signals(), loops: try PipelineLoops())
+    }
+
+    /// Starts the threads of a command that runs takes, before its options are read.
+    ///
+    /// Loading libcurl takes longer than that, and goes on meanwhile.
+    static func prepare() {
+        isPrepared.store(true, ordering: .relaxed)
+        _ = threads
+    }
+
+    /// Waits for the threads: exit(3) takes down libraries that they use.
+    static func end() {
+        guard isPrepared.load(ordering: .relaxed), case .success(let threads) = threads
+        else { return }
+        threads.loops.shutDown()
+    }
+
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
     /// Enter ends a recording if `listensToEnter`.
@@ -18,10 +44,14 @@ package enum Launch {
     ) async throws {
         let session: TakeSession
         do throws(SystemError) {
+            prepare()
+            let threads = try threads.get()
+            threads.signals.listen(toEnter: listensToEnter)
             session = TakeSession(
-                pipeline: try Pipeline(stateFolder: keep.noKeep ? nil : Environment.stateFolder),
-                signals: try Signals(listensToEnter: listensToEnter), output: output,
-                keepsAudio: keep.keepAudio)
+                pipeline: Pipeline(
+                    stateFolder: keep.noKeep ? nil : Environment.stateFolder,
+                    loops: threads.loops),
+                signals: threads.signals, output: output, keepsAudio: keep.keepAudio)
         } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
         }

@@ -17,7 +17,7 @@ package enum Program {
         Signals.block()
         Task {
             do {
-                var command = try root.parseAsRoot()
+                var command = try parse(root)
                 if var command = command as? any AsyncParsableCommand {
                     try await command.run()
                 } else {
@@ -25,13 +25,38 @@ package enum Program {
                 }
             } catch let code as ExitCode {
                 // Whoever threw it has said why.
+                Launch.end()
                 exit(code.rawValue)
             } catch {
+                Launch.end()
                 end(root, error)
             }
+            Launch.end()
             exit(ExitStatus.textPrinted.rawValue)
         }
         while true { pause() }
+    }
+
+    /// Reads the command line.
+    ///
+    /// On its way to a subcommand the parser looks at the options of several, which takes most of
+    /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
+    /// take the long way, whose words name the whole command.
+    private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
+        var arguments = CommandLine.arguments.dropFirst()
+        var command = root.configuration.defaultSubcommand
+        if let name = arguments.first, !name.hasPrefix("-") {
+            command = root.configuration.subcommands.first { $0._commandName == name }
+            arguments = arguments.dropFirst()
+        }
+        if command is any TakeCommand.Type { Launch.prepare() }
+        // What is wrong is found, and said, by the long way.
+        if let command, let parsed = try? command.parseAsRoot(Array(arguments)),
+            type(of: parsed) == command
+        {
+            return parsed
+        }
+        return try root.parseAsRoot()
     }
 
     /// Prints help, the version or what is wrong, and ends the process.

@@ -51,11 +51,15 @@ final class RunningTake: Sendable {
     }
 
     /// Says that no take follows, and how the process will end.
+    ///
+    /// A Ctrl-C that came too late to cancel anything still means: do not wait for a disk.
     func finish(_ status: ExitStatus) {
-        state.withLock { state in
+        let isTooLate = state.withLock { state in
             state.take = nil
             state.status = status
+            return state.farewell == .cancel && status != .cancelled
         }
+        if isTooLate { leave(status) }
     }
 
     private func leave(_ status: ExitStatus) -> Never {

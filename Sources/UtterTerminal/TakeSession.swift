@@ -16,6 +16,9 @@ package struct TakeSession {
         case sending
     }
 
+    /// By then the first bytes are on their way, which new page faults would only delay.
+    private static let startUp = Duration.seconds(1)
+
     private let pipeline: Pipeline
     private let signals: Signals
     private let running = RunningTake()
@@ -57,10 +60,14 @@ package struct TakeSession {
             options: output, activity: activity,
             stopHint: activity == .recording ? stopHint : nil,
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
+        var startUpEnd: ContinuousClock.Instant? = .now + Self.startUp
         for await event in take.events {
             reporter.show(event)
             // From here on only the loops run: what start-up needed can go.
-            if case .connected = event { ProgramText.releasePages() }
+            if let end = startUpEnd, ContinuousClock.now >= end {
+                ProgramText.releasePages()
+                startUpEnd = nil
+            }
         }
         let outcome = await take.outcome
         reporter.clear()

@@ -99,6 +99,36 @@ import Testing
         #expect(try await bench.run("rm").status == .exited(64))
     }
 
+    @Test func aTakeIsSentAgainWhereItWasMeantToGo() async throws {
+        let meant = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "meant"))
+        let usual = try RecordingServer(otherwise: .answer(text: "usual"))
+        let bench = try Bench(server: usual)
+        let failed = try await bench.run(
+            "send", "--no-retry", "--to", meant.url("/there"), Clip.goForward.path)
+        #expect(failed.status == .exited(75))
+        #expect(try await bench.run("retry", "last").outputText == "meant\n")
+        #expect(usual.connectionCount == 0)
+        let again = try await bench.run("retry", "last")
+        #expect(again.status == .exited(66))
+        #expect(again.errorText.contains("no take waits for an answer"))
+        let id = try #require(try bench.onlyTake()?.id)
+        let answered = try await bench.run("retry", id)
+        #expect(answered.errorText.contains("it has been answered, and its audio deleted"))
+    }
+
+    @Test func controlsInATranscriptDoNotReachTheTerminal() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")],
+                text: #"{"text":"evil \u001b[31mred"}"#))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", Clip.goForward.path)
+        for command in [["list"], ["show", "last"], ["last"]] {
+            #expect(try await !bench.start(command).result().output.contains(0x1B))
+        }
+    }
+
     @Test func flushSendsAllThatWaitsOldestFirst() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "one"), .answer(text: "two")],
@@ -106,9 +136,9 @@ import Testing
         let bench = try Bench(server: server)
         let kept = [try await keep(bench), try await keep(bench, .digits), try await keep(bench)]
             .map(\.id)
-        let first = try await bench.run("flush", "--limit", "2")
+        let first = try await bench.run("flush", "--limit", "2", "--to", server.url())
         #expect(first.outputText == "one\ntwo\n")
-        #expect(try await bench.run("flush").outputText == "three\n")
+        #expect(try await bench.run("flush", "--to", server.url()).outputText == "three\n")
         #expect(try await bench.run("flush").output.isEmpty)
         let bodies = server.requests.map(\.body.count)
         let sizes = [Clip.goForward, .digits, .goForward]

@@ -13,7 +13,9 @@ struct ExportCommand: ParsableCommand {
     @Argument(help: "A take's name or its beginning, or 'last'.")
     var take: String
 
-    @Argument(help: "The file to write, which must not exist, or - for standard output.")
+    @Argument(
+        help: "The file to write, which must not exist, or - for standard output.",
+        completion: .file())
     var file: String
 
     func run() throws {

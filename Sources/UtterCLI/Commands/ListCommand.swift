@@ -63,6 +63,7 @@ struct ListCommand: ParsableCommand {
     private static func line(_ row: Row) -> String {
         let length = row.durationMs.map { StatusLine.clock(.milliseconds(Int64($0))) } ?? "-:--"
         let words = row.unreadable ?? row.transcript ?? row.reason ?? ""
-        return "\(row.id)  \(row.state ?? "damaged")  \(length)  \(TerminalText.singleLine(words))"
+        return
+            "\(row.id)  \(row.state ?? "damaged")  \(length)  \(TerminalText.singleLine(TerminalText.sanitized(words)))"
     }
 }

@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter`: records from a microphone and prints the transcript.
-struct RecordCommand: AsyncParsableCommand {
+struct RecordCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record from a microphone and print the transcript (the default).")
@@ -44,7 +44,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: true) {
+        try await Launch.takes(output: output, keep: keep, listensToEnter: exactly == nil) {
             session throws(CommandFailure) in
             let plan = try service.planner()(
                 Microphone(device: device),

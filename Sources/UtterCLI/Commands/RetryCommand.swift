@@ -4,7 +4,7 @@ import ArgumentParser
 import UtterTerminal
 
 /// `utter retry`: sends takes that have been kept.
-struct RetryCommand: AsyncParsableCommand {
+struct RetryCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Send a kept take again, in the format it was recorded in.",

@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter send`: sends files, or standard input, the way a voice is sent.
-struct SendCommand: AsyncParsableCommand {
+struct SendCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send WAV files or standard input, and print the transcripts.",
@@ -14,7 +14,7 @@ struct SendCommand: AsyncParsableCommand {
             signed 16-bit little-endian samples of --rate and --channels.
             """)
 
-    @Argument(help: "WAV files, or - for standard input.")
+    @Argument(help: "WAV files, or - for standard input.", completion: .file())
     var files: [String]
 
     @Option(help: "How fast a file is replayed: realtime, a factor such as 2, or max.")

@@ -35,7 +35,8 @@ struct ShowCommand: ParsableCommand {
         if let reason = manifest.reason { rows.append(("reason", reason)) }
         if let transcript = manifest.transcript { rows.append(("transcript", transcript)) }
         let lines = rows.map { name, value in
-            name + String(repeating: " ", count: 12 - name.count) + TerminalText.singleLine(value)
+            name + String(repeating: " ", count: 12 - name.count)
+                + TerminalText.singleLine(TerminalText.sanitized(value))
         }
         guard StandardOutput.print(lines.joined(separator: "\n")) else {
             throw ExitStatus.localIO.code

@@ -14,6 +14,11 @@ package enum Environment {
     /// A relative value is ignored, as the XDG Base Directory Specification demands.
     package static var stateFolder: String {
         if let state = self["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/utter" }
-        return (self["HOME"] ?? "") + "/.local/state/utter"
+        if let home = self["HOME"], home.hasPrefix("/") { return home + "/.local/state/utter" }
+        // Without a usable HOME the account's own.
+        let account = unsafe getpwuid(geteuid())
+        let home = unsafe account.flatMap { unsafe $0.pointee.pw_dir }
+        return unsafe (home.map { unsafe String(cString: $0) } ?? "/nonexistent")
+            + "/.local/state/utter"
     }
 }

@@ -73,6 +73,16 @@ package struct ServiceOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
     package var answerTimeout: DurationArgument?
 
+    package mutating func validate() throws {
+        let times = [
+            ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
+            ("--answer-timeout", answerTimeout),
+        ]
+        for (name, time) in times where time?.duration == .zero {
+            throw ValidationError("\(name) must be above zero.")
+        }
+    }
+
     /// Makes takes to the service that these options describe.
     ///
     /// - Returns: a function that makes a take of a source.
@@ -84,25 +94,30 @@ package struct ServiceOptions: ParsableArguments {
 
     /// How these options deliver a take.
     ///
+    /// - Parameter origin: where a kept take was meant to go; only `--to` goes before it.
     /// - Returns: the plan for new takes and for kept ones.
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
-    package func delivery() throws(CommandFailure) -> DeliveryPlan {
+    package func delivery(of origin: String? = nil) throws(CommandFailure) -> DeliveryPlan {
         try checkCertificates()
         return DeliveryPlan(
-            service: try service(), format: format, deadlines: deadlines,
+            service: try service(of: origin), format: format, deadlines: deadlines,
             redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
     }
 
     private var retry: RetryPolicy {
-        var policy = noRetry ? RetryPolicy.never : .standard
+        guard !noRetry else { return .never }
+        var policy = RetryPolicy.standard
         policy.unknownOutcome = onUnknown
         return policy
     }
 
-    private func service() throws(CommandFailure) -> RecognitionService {
+    private func service(of kept: String?) throws(CommandFailure) -> RecognitionService {
         let variable = Environment["UTTER_URL"].flatMap { $0.isEmpty ? nil : $0 }
-        let text = to ?? variable ?? Self.localURL
-        let url = try explained(to == nil ? "UTTER_URL" : "--to") { () throws(ServiceError) in
+        // A query may hold a secret and is not kept; such a URL must be named again.
+        let known = kept.flatMap { $0.isEmpty || $0.contains("?") ? nil : $0 }
+        let text = to ?? known ?? variable ?? Self.localURL
+        let isVariable = to == nil && known == nil
+        let url = try explained(isVariable ? "UTTER_URL" : "--to") { () throws(ServiceError) in
             try ServiceURL(text)
         }
         let fields = try explained("--header") { () throws(ServiceError) in
@@ -162,6 +177,10 @@ package struct ServiceOptions: ParsableArguments {
             throw CommandFailure(
                 "--cacert: '\(cacert)' cannot be read: \(SystemError.last("access").reason)",
                 status: .configuration)
+        }
+        var status = stat()
+        guard unsafe stat(cacert, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
+            throw CommandFailure("--cacert: '\(cacert)' is a folder", status: .configuration)
         }
     }
 

@@ -46,6 +46,8 @@ struct Keyboard: Sendable {
         case line, nothing
         /// Ctrl-D on a terminal, which ends a recording as Enter does.
         case end
+        /// What is typed is the shell's, until this process is in the foreground again.
+        case inBackground
         /// There will never be anything more.
         case closed
     }
@@ -54,6 +56,8 @@ struct Keyboard: Sendable {
     func read() -> Found {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        // EIO is a read from the background: `fg` may follow.
+        if count < 0 && errno == EIO { return .inBackground }
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
         if count == 0 { return isatty(descriptor) == 1 ? .end : .closed }
         return bytes[..<count].contains(0x0A) ? .line : .nothing

@@ -27,7 +27,9 @@ package final class Signals: Sendable {
     }
 
     private let state = Mutex(State())
-    private let keyboard: Keyboard?
+    /// Says that the keyboard is known, and with it all that is listened to.
+    private let beginning: Wakeup
+    private let keyboard = Mutex<Keyboard?>(nil)
     private let echoedLines = Atomic(0)
 
     /// Blocks the watched signals and ignores SIGPIPE.
@@ -64,6 +66,10 @@ package final class Signals: Sendable {
         return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
     }()
 
+    /// How often a program in the background looks whether the keyboard is its own again, in
+    /// milliseconds; only while somebody types.
+    private static let foregroundInterval: Int32 = 250
+
     /// What was blocked when the program began.
     private static let inherited: sigset_t = {
         var mask = sigset_t()
@@ -78,19 +84,26 @@ package final class Signals: Sendable {
         return mask
     }
 
-    /// Starts to listen.
+    /// Starts the thread; what comes from now on waits for `listen`.
     ///
-    /// - Parameter listensToEnter: whether a line from the terminal, or from a pipe on standard
-    ///   input, asks to stop.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    package init(listensToEnter: Bool) throws(SystemError) {
+    package init() throws(SystemError) {
         let descriptor = try SignalDescriptor(signals: Self.watched)
-        keyboard = listensToEnter ? Keyboard() : nil
+        beginning = try Wakeup()
         _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
 
+    /// Begins to listen; called once.
+    ///
+    /// - Parameter isKeyboardMeant: whether a line from the terminal, or from a pipe on standard
+    ///   input, asks to stop.
+    package func listen(toEnter isKeyboardMeant: Bool) {
+        if isKeyboardMeant { keyboard.withLock { $0 = Keyboard() } }
+        beginning.signal()
+    }
+
     /// Whether anybody can press Enter.
-    package var hasKeyboard: Bool { keyboard != nil }
+    package var hasKeyboard: Bool { keyboard.withLock { $0 != nil } }
 
     /// The line feeds that typing has put on the screen since this was asked last.
     func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
@@ -116,14 +129,20 @@ package final class Signals: Sendable {
     }
 
     private func listen(to descriptor: SignalDescriptor) {
-        var keyboard = keyboard
+        var begins = pollfd(fd: beginning.descriptor, events: Int16(POLLIN), revents: 0)
+        while unsafe poll(&begins, 1, -1) != 1 {}
+        var keyboard = keyboard.withLock { $0 }
+        var isInBackground = false
         while true {
             var descriptors = [
                 pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: keyboard?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+                pollfd(
+                    fd: isInBackground ? -1 : keyboard?.descriptor ?? -1, events: Int16(POLLIN),
+                    revents: 0),
             ]
-            let count = unsafe poll(&descriptors, 2, -1)
-            guard count > 0 || errno == EINTR else { return }
+            let count = unsafe poll(&descriptors, 2, isInBackground ? Self.foregroundInterval : -1)
+            guard count >= 0 || errno == EINTR else { return }
+            isInBackground = false
             while let number = descriptor.next() {
                 switch number {
                 case SIGINT: ask(.cancel)
@@ -137,6 +156,7 @@ package final class Signals: Sendable {
                 if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
                 ask(.stop)
             case .nothing: break
+            case .inBackground: isInBackground = true
             case .end:
                 ask(.stop)
                 keyboard = nil
