@@ -31,7 +31,7 @@ import Testing
     @Test func whatWasSaidDuringASlowConnectArrives() async throws {
         let server = try RecordingServer(connecting: .whenReleased)
         // The connect takes longer than a stall may last: waiting for it is none.
-        let deadlines = TransferDeadlines(connect: .seconds(30), stall: .seconds(1))
+        let deadlines = TransferDeadlines(connect: .seconds(120), stall: .seconds(1))
         let upload = try Upload(to: server.url(), deadlines: deadlines)
         for turn in 0..<20 {
             try upload.append(bytes(640, from: turn * 640))
@@ -39,7 +39,7 @@ import Testing
         }
         #expect(upload.recorder.record.look { $0.connects } == 0)
         server.releaseConnects()
-        let arrived = await server.wait(untilBytes: 20 * 640)
+        let arrived = await server.wait(untilBytes: 20 * 640, within: .seconds(120))
         let request = try #require(
             arrived, "\(upload.recorder.record.look { $0.results.map(\.ending) })")
         #expect(request.body == bytes(20 * 640))
