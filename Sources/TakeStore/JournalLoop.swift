@@ -75,8 +75,10 @@ public final class JournalLoop: Sendable {
             }
             var didAppend = false
             for stage in stages where stage.turn() { didAppend = true }
-            stages.removeAll { $0.isDone }
             if didAppend { onAppend() }
+            // Told after the network, which has nothing to wait for here.
+            for stage in stages { stage.announceGrowth() }
+            stages.removeAll { $0.isDone }
             if isLast { return }
             var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
             // EINTR leads to one more turn, which is harmless.
@@ -113,6 +115,7 @@ private final class JournalStage: @unchecked Sendable {
     private var digest: SHA256? = SHA256()
     private var journal: Journal?
     private var loss: SystemError?
+    private var hasGrown = false
     private(set) var isDone = false
 
     init(
@@ -141,14 +144,21 @@ private final class JournalStage: @unchecked Sendable {
         let isLast = ring.isFinished
         var didAppend = false
         while ring.consume({ append($0) }) > 0 { didAppend = true }
-        if didAppend { onGrowth() }
+        hasGrown = didAppend
         guard isLast else { return didAppend }
         isDone = true
+        announceGrowth()
         journal?.seal()
         let seal = JournalSeal(
             byteCount: journal?.byteCount ?? 0, sha256: digest.take()?.finish() ?? "", loss: loss)
         onSeal(seal)
         return true
+    }
+
+    /// Says that the journal grew in the last turn, when it did.
+    func announceGrowth() {
+        if hasGrown { onGrowth() }
+        hasGrown = false
     }
 
     private func append(_ bytes: Span<UInt8>) -> Int {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Measures the release build of `utter` and what people use instead, side by side.
+///
+///     make bench                            everything but soak and hour, about four minutes
+///     swift run -c release --package-path Benchmarks UtterBenchmarks lateness start-up
+///     … soak --seconds 600                  every sample of ten minutes
+///     … hour                                an hour of audio in a minute
+///
+/// A JSON object a line goes to standard output, a table to standard error. The machine should
+/// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
+@main
+enum BenchmarkMain {
+    static func main() throws {
+        var names: [String] = []
+        var seconds = 20
+        var runs = 40
+        var arguments = CommandLine.arguments.dropFirst()
+        while let word = arguments.popFirst() {
+            switch word {
+            case "--seconds": seconds = arguments.popFirst().flatMap { Int($0) } ?? seconds
+            case "--runs": runs = arguments.popFirst().flatMap { Int($0) } ?? runs
+            default: names.append(word)
+            }
+        }
+        if names.isEmpty { names = ["stages", "start-up", "lateness", "memory", "cpu"] }
+        let report = Report()
+        do {
+            let workplace = try Workplace()
+            let live = LiveBenchmarks(workplace: workplace, report: report, seconds: seconds)
+            let files = FileBenchmarks(workplace: workplace, report: report)
+            for name in names {
+                switch name {
+                case "stages":
+                    StageBenchmarks(report: report).ring()
+                    try StageBenchmarks(report: report).encoders()
+                case "start-up": try files.startUp(runs: runs)
+                case "lateness": try live.lateness()
+                case "memory": try live.memory()
+                case "cpu": try live.processorTime()
+                case "soak": try live.soak(seconds: seconds)
+                case "hour": try files.hour(minutes: 60)
+                default: throw BenchmarkError("there is no benchmark '\(name)'")
+                }
+            }
+        } catch {
+            complain("benchmarks: error: \(error)")
+            report.printTable()
+            exit(1)
+        }
+        report.printTable()
+    }
+}

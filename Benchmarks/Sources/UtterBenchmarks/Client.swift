@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A client that is measured: how it records and sends, as a command line.
+enum Client: String, CaseIterable {
+    case utterPCM = "utter pcm"
+    case utterOpus = "utter ogg-opus"
+    case arecord20 = "arecord -F 20000 | curl"
+    case arecordDefault = "arecord | curl"
+
+    /// Whether it is one of ours.
+    var isOurs: Bool { self == .utterPCM || self == .utterOpus }
+
+    /// The words of a command that records from a device for some seconds.
+    func recording(
+        _ workplace: Workplace, device: String, seconds: Int, url: String
+    ) -> [String] {
+        switch self {
+        case .utterPCM, .utterOpus:
+            return [
+                workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
+                "--format", self == .utterPCM ? "pcm" : "ogg-opus",
+            ]
+        case .arecord20, .arecordDefault:
+            let period = self == .arecord20 ? "-F 20000 -B 500000" : ""
+            return [
+                "sh", "-c",
+                "arecord -q -D \(device) -f S16_LE -r 16000 -c 1 -t raw \(period) -d \(seconds)"
+                    + " | curl -sS --fail-with-body -X POST -H Expect:"
+                    + " -H 'Content-Type: audio/l16' -T - \(url)",
+            ]
+        }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is measured on recordings that are sent.
+struct FileBenchmarks {
+    let workplace: Workplace
+    let report: Report
+
+    /// Execution → first byte of the body at the server, in alternating runs.
+    func startUp(runs: Int) throws(BenchmarkError) {
+        let file = try workplace.makeRecording(seconds: 3)
+        let server = try BodyServer()
+        let clients: [(name: String, words: [String])] = [
+            ("utter send", [workplace.program, "send", file, "--to", server.url, "-q"]),
+            (
+                "curl -T",
+                [
+                    "curl", "-sS", "-X", "POST", "-H", "Expect:", "-H",
+                    "Transfer-Encoding: chunked", "-T", file, server.url,
+                ]
+            ),
+        ]
+        var values = clients.map { _ in [Double]() }
+        var costs = clients.map { _ in [Double]() }
+        for run in 0..<runs {
+            for step in clients.indices {
+                let index = (run + step) % clients.count
+                let child = try Child(clients[index].words)
+                var first: Int64?
+                try server.receive { _, time in first = first ?? time }
+                values[index].append(Double((first ?? 0) - child.start) / 1e6)
+                costs[index].append(child.wait().processorTime * 1_000)
+            }
+        }
+        for (index, client) in clients.enumerated() {
+            report.add(
+                "first body byte: \(client.name)", milliseconds: Distribution(values[index]),
+                [
+                    ("p10_ms", Distribution(values[index]).percentile(10)),
+                    ("processor_ms", Distribution(costs[index]).median),
+                ])
+        }
+        report.add(
+            "first body byte: utter / curl",
+            [
+                ("median_ratio", Distribution(values[0]).median / Distribution(values[1]).median),
+                (
+                    "p10_ratio",
+                    Distribution(values[0]).percentile(10) / Distribution(values[1]).percentile(10)
+                ),
+            ])
+    }
+
+    /// Resident memory over an hour of audio, replayed at 60 times its speed.
+    func hour(minutes: Int) throws(BenchmarkError) {
+        let file = try workplace.makeRecording(seconds: minutes * 60)
+        let server = try BodyServer()
+        let child = try Child([
+            workplace.program, "send", file, "--pace", "60", "--to", server.url, "-q",
+        ])
+        var samples: [(minute: Double, size: Double)] = []
+        var byteCount = 0
+        try server.receive(
+            onTick: {
+                guard let size = child.residentMemory, size > 0 else { return }
+                samples.append((Double(byteCount) / 1_920_000, size))
+            }, onBody: { piece, _ in byteCount += piece.count })
+        let cost = child.wait()
+        // What start-up needed is given back in the first seconds.
+        let steady = samples.filter { $0.minute > Double(minutes) / 6 }
+        report.add(
+            "memory of \(minutes) min: utter send --pace 60",
+            [
+                ("slope_MB_per_hour", slope(steady) * 60), ("last_MB", samples.last?.size ?? 0),
+                ("peak_MB", cost.peakMemory), ("sent_MB", Double(byteCount) / 1e6),
+            ])
+    }
+
+    /// The slope of the straight line through the samples (least squares).
+    private func slope(_ samples: [(minute: Double, size: Double)]) -> Double {
+        let count = Double(samples.count)
+        let meanX = samples.reduce(0) { $0 + $1.minute } / count
+        let meanY = samples.reduce(0) { $0 + $1.size } / count
+        let products = samples.reduce(0) { $0 + ($1.minute - meanX) * ($1.size - meanY) }
+        let squares = samples.reduce(0) { $0 + ($1.minute - meanX) * ($1.minute - meanX) }
+        return squares > 0 ? products / squares : 0
+    }
+}

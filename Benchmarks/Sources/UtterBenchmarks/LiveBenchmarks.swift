@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is measured on takes that are recorded while they are sent.
+struct LiveBenchmarks {
+    let workplace: Workplace
+    let report: Report
+    /// How long each take is.
+    let seconds: Int
+
+    /// Sample captured → byte read by the server, for each kind of card.
+    func lateness() throws(BenchmarkError) {
+        for card in VirtualMicrophone.Card.allCases {
+            for client in [Client.utterPCM, .arecord20] where client.isOurs || card.isPlain {
+                let take = try LiveTake(client, card: card, seconds: seconds, in: workplace)
+                report.add(
+                    "lateness \(card): \(client.rawValue)", milliseconds: take.lateness,
+                    [("losses", Double(take.losses))])
+            }
+        }
+        let opus = try LiveTake(.utterOpus, card: .direct, seconds: seconds, in: workplace)
+        report.add(
+            "lateness direct: \(Client.utterOpus.rawValue)", milliseconds: opus.opusLateness,
+            [("kbit_per_s", Double(opus.body.count) * 8 / Double(seconds) / 1_000)])
+    }
+
+    /// Processor time per hour of audio: the slope between a short and a long take.
+    func processorTime() throws(BenchmarkError) {
+        for client in Client.allCases {
+            let short = try LiveTake(client, card: .direct, seconds: 3, in: workplace)
+            let long = try LiveTake(client, card: .direct, seconds: 3 + seconds, in: workplace)
+            let slope =
+                (long.cost.processorTime - short.cost.processorTime) / Double(seconds) * 3_600
+            report.add(
+                "processor time: \(client.rawValue)",
+                [("s_per_hour", slope), ("start_and_end_ms", short.cost.processorTime * 1_000)])
+        }
+    }
+
+    /// Resident memory of a take while it is recorded.
+    func memory() throws(BenchmarkError) {
+        for client in [Client.utterPCM, .utterOpus] {
+            var samples: [(second: Double, size: Double)] = []
+            let start = monotonicTime()
+            let take = try LiveTake(
+                client, card: .direct, seconds: max(seconds, 12), in: workplace,
+                onTick: { child in
+                    guard let size = child.residentMemory, size > 0 else { return }
+                    samples.append((Double(monotonicTime() - start) / 1e9, size))
+                })
+            report.add(
+                "memory: \(client.rawValue)",
+                [
+                    ("after_5_s_MB", samples.first { $0.second >= 5 }?.size ?? 0),
+                    ("last_MB", samples.last?.size ?? 0), ("peak_MB", take.cost.peakMemory),
+                ])
+        }
+    }
+
+    /// Every sample of a long take, compared with what the card said.
+    func soak(seconds: Int) throws(BenchmarkError) {
+        let take = try LiveTake(.utterPCM, card: .direct, seconds: seconds, in: workplace)
+        let count = take.body.count / 2
+        report.add(
+            "soak: utter pcm", milliseconds: take.lateness,
+            [
+                ("samples", Double(count)), ("expected", Double(seconds * 16_000)),
+                ("equal_until", Double(take.matchingSampleCount)), ("losses", Double(take.losses)),
+            ])
+        guard take.matchingSampleCount == seconds * 16_000, count == seconds * 16_000 else {
+            throw BenchmarkError("samples were lost, doubled or changed")
+        }
+    }
+}
