@@ -58,7 +58,7 @@ extension CaptureError {
         case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
         case .deviceBusy("default"): "close that program"
         case .deviceBusy: "close that program, or use --device default to share the card"
-        case .permissionDenied: "check the permissions; a sound card often needs the group 'audio'"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
             device.hasPrefix("hw:")
                 ? "use --device plug\(device) to let ALSA convert" : "try --device default"
