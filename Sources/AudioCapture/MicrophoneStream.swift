@@ -140,9 +140,10 @@ extension MicrophoneStream {
         let now = ALSADevice.now()
         clock.note(frames: position + available, at: now)
         settleGrain(available: available, wasWoken: wasWoken)
-        let overwritten = available - (device.setup.bufferFrames - margin)
-        guard overwritten <= 0 else {
-            try discard(overwritten)
+        // Given up only when they are about to be overwritten, and then some more, so that there is
+        // time to read what follows: giving up one frame after the other would never end.
+        guard available <= device.setup.bufferFrames - margin / 2 else {
+            try discard(available - (device.setup.bufferFrames - margin))
             return 0
         }
         let rest = end.map { $0 - position } ?? .max
