@@ -29,6 +29,8 @@ struct MicrophoneStream: ~Copyable {
     private var clock: CaptureClock
     /// Frames at the far end of the ring that are not safe to read.
     private let margin: Int
+    /// Whether frames were given up and none have been read since.
+    private var isAfterLoss = false
 
     /// Frames lost before `position` and not yet said.
     private var unreportedLoss = 0
@@ -140,9 +142,12 @@ extension MicrophoneStream {
         let now = ALSADevice.now()
         clock.note(frames: position + available, at: now)
         settleGrain(available: available, wasWoken: wasWoken)
-        let overwritten = available - (device.setup.bufferFrames - margin)
-        guard overwritten <= 0 else {
-            try discard(overwritten)
+        // Right after a loss half the margin is enough: the card goes on writing, and to give up as
+        // much as it has written meanwhile would go on for ever without a frame read.
+        let free = device.setup.bufferFrames - available
+        guard free >= (isAfterLoss ? margin / 2 : margin) else {
+            isAfterLoss = true
+            try discard(margin - free)
             return 0
         }
         let rest = end.map { $0 - position } ?? .max
@@ -161,6 +166,7 @@ extension MicrophoneStream {
         }
         position += count
         hasBegun = true
+        isAfterLoss = false
         silentSince = now
         restarts = 0
         return count
