@@ -29,8 +29,6 @@ struct MicrophoneStream: ~Copyable {
     private var clock: CaptureClock
     /// Frames at the far end of the ring that are not safe to read.
     private let margin: Int
-    /// Whether frames were given up and none have been read since.
-    private var isAfterLoss = false
 
     /// Frames lost before `position` and not yet said.
     private var unreportedLoss = 0
@@ -142,12 +140,10 @@ extension MicrophoneStream {
         let now = ALSADevice.now()
         clock.note(frames: position + available, at: now)
         settleGrain(available: available, wasWoken: wasWoken)
-        // Right after a loss half the margin is enough: the card goes on writing, and to give up as
-        // much as it has written meanwhile would go on for ever without a frame read.
-        let free = device.setup.bufferFrames - available
-        guard free >= (isAfterLoss ? margin / 2 : margin) else {
-            isAfterLoss = true
-            try discard(margin - free)
+        // Given up only when they are about to be overwritten, and then some more, so that there is
+        // time to read what follows: giving up one frame after the other would never end.
+        guard available <= device.setup.bufferFrames - margin / 2 else {
+            try discard(available - (device.setup.bufferFrames - margin))
             return 0
         }
         let rest = end.map { $0 - position } ?? .max
@@ -166,7 +162,6 @@ extension MicrophoneStream {
         }
         position += count
         hasBegun = true
-        isAfterLoss = false
         silentSince = now
         restarts = 0
         return count
