@@ -47,7 +47,7 @@ import Testing
     @Test func aBreakInMidSentenceIsInvisible() async throws {
         let server = try RecordingServer(
             scripts: [[.readHead, .readBody(bytes: 16_000), .reset], .answer(text: "whole")])
-        let take = try start(server, pace: .times(4))
+        let take = try start(server, pace: .realTime)
         var isInterruptedBeforeTheEnd = false
         var hasEnded = false
         for await event in take.events {
