@@ -13,10 +13,11 @@ enum StandardInput {
     /// - Parameters:
     ///   - pace: how fast a WAV file is replayed.
     ///   - rawFormat: the layout of raw samples.
+    ///   - isOver: whether a signal has ended the program; asked while waiting.
     /// - Returns: the source.
     /// - Throws: `CommandFailure` when nobody will send anything there.
     static func source(
-        pace: Pace, rawFormat: StreamFormat
+        pace: Pace, rawFormat: StreamFormat, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
         guard isatty(STDIN_FILENO) == 0 else {
             throw CommandFailure(
@@ -24,7 +25,7 @@ enum StandardInput {
                 hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
                 status: .noInput)
         }
-        let prefix = firstBytes()
+        let prefix = firstBytes(unless: isOver)
         guard !prefix.isEmpty else {
             throw CommandFailure(
                 "standard input is empty",
@@ -40,13 +41,18 @@ enum StandardInput {
 
     /// The first four bytes, or fewer at the end of the input.
     ///
-    /// Signals do what they always do meanwhile: nothing has been heard that could be lost.
-    private static func firstBytes() -> [UInt8] {
+    /// Signals do what they always do meanwhile: nothing has been heard that could be lost. One
+    /// that came just before has been taken by the thread of the signals, and is asked for.
+    private static func firstBytes(unless isOver: () -> Bool) -> [UInt8] {
         Signals.unblock()
         defer { Signals.block() }
         var bytes = [UInt8](repeating: 0, count: 4)
         var count = 0
         while count < bytes.count {
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            let isReady = unsafe poll(&input, 1, 100) != 0
+            if isOver() { return [] }
+            guard isReady else { continue }
             let found = unsafe bytes.withUnsafeMutableBytes { buffer in
                 unsafe read(
                     STDIN_FILENO, buffer.baseAddress.map { unsafe $0 + count },

@@ -18,6 +18,9 @@ final class RunningTake: Sendable {
 
     private let state = Mutex(State())
 
+    /// How the program ends when it has been asked to, or nil.
+    var farewellStatus: ExitStatus? { farewell?.status }
+
     /// What has asked the program to end, or nil.
     var farewell: Request? { state.withLock { $0.farewell } }
 

@@ -89,6 +89,9 @@ package struct TakeSession {
         return failure.status
     }
 
+    /// How to exit when a signal has asked for it, or nil.
+    package var farewellStatus: ExitStatus? { running.farewellStatus }
+
     /// Makes sure that takes can be kept.
     ///
     /// - Throws: `CommandFailure` when they cannot.

@@ -57,9 +57,10 @@ struct SendCommand: TakeCommand {
             for file in files {
                 var next: ExitStatus
                 do throws(CommandFailure) {
-                    next = await session.run(plan(try source(file), CapturePlan()), as: .sending)
+                    let source = try source(file) { session.farewellStatus != nil }
+                    next = await session.run(plan(source, CapturePlan()), as: .sending)
                 } catch {
-                    next = session.refuse(error)
+                    next = session.farewellStatus ?? session.refuse(error)
                 }
                 if status == .textPrinted { status = next }
                 if next.isByRequest { return next }
@@ -68,9 +69,12 @@ struct SendCommand: TakeCommand {
         }
     }
 
-    private func source(_ file: String) throws(CommandFailure) -> any CaptureSource {
+    private func source(
+        _ file: String, isOver: () -> Bool
+    ) throws(CommandFailure) -> any CaptureSource {
         guard file == "-" else { return WAVReplay(path: file, pace: pace.pace) }
         return try StandardInput.source(
-            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels))
+            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
+            isOver: isOver)
     }
 }
