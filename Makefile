@@ -40,8 +40,8 @@ asan: ## Run all tests with the address sanitizer
 tsan: ## Run all tests with the thread sanitizer, optimised
 	@scripts/test.sh thread
 
-bench: ## Run the benchmarks
-	@scripts/install-packages.sh build && swift run -c release --package-path Benchmarks
+bench: build ## Run the benchmarks on the release build, beside arecord and curl
+	@scripts/install-packages.sh bench && swift run -c release --package-path Benchmarks
 
 clean: ## Remove all build products
 	rm -rf .build .build-asan .build-tsan Benchmarks/.build

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that are missing: install-packages.sh [runtime|build|test]
+# Installs the Debian packages that are missing: install-packages.sh [runtime|build|test|bench]
 # UTTER_PACKAGES=skip leaves that to somebody else, for machines that are not Debian.
 set -euo pipefail
 export LC_ALL=C
@@ -37,6 +37,12 @@ gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 procps                       shows threads and memory
 curl                         a second client to compare with"
+
+bench_packages="$build_packages
+gcc                          builds the virtual microphone
+libc6-dev                    builds the virtual microphone
+alsa-utils                   arecord, to compare with
+curl                         to compare with"
 
 say() { printf 'utter: %s\n' "$*" >&2; }
 
@@ -86,7 +92,8 @@ case "${1:-build}" in
     runtime) wanted=$runtime_packages ;;
     build) wanted=$build_packages ;;
     test) wanted=$test_packages ;;
-    *) cannot "there is no list '$1'" "say runtime, build or test" ;;
+    bench) wanted=$bench_packages ;;
+    *) cannot "there is no list '$1'" "say runtime, build, test or bench" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0

@@ -17,7 +17,7 @@ package struct TakeSession {
     }
 
     /// By then the first bytes are on their way, which new page faults would only delay.
-    private static let startUp = Duration.seconds(1)
+    private static let startUp = Duration.milliseconds(100)
 
     private let pipeline: Pipeline
     private let signals: Signals
