@@ -189,6 +189,10 @@ final class Transfer: @unchecked Sendable {
             case .nothingYet:
                 return Int(CURL_READFUNC_PAUSE)
             case .end:
+                guard request.mayEndBody() else {
+                    ownEnding = ownEnding ?? .cancelled
+                    return Int(CURL_READFUNC_ABORT)
+                }
                 progress.bodyEnd = .now
                 timings.lastByteOut = elapsed
                 return 0

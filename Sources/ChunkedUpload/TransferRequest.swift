@@ -18,6 +18,9 @@ public struct TransferRequest: Sendable {
     public var certificateFile: String?
     /// Whether the proxies of the environment (`https_proxy` and others) are left alone.
     public var bypassesProxy = false
+    /// Asked on the transfer thread before the body is ended: false breaks the transfer off
+    /// instead, for a take that was cancelled after the loop last looked.
+    public var mayEndBody: @Sendable () -> Bool = { true }
     /// The most response bytes that are read, heads excluded.
     public var responseLimit = 8 << 20
 

@@ -180,6 +180,8 @@ final class TakeRun: Sendable {
             certificateFile: plan.certificateFile)
         // No proxy can reach this machine's own services.
         request.bypassesProxy = url.isLoopback
+        // A body that ends is a recording that is to be recognised, and billed.
+        request.mayEndBody = { [weak self] in self?.isUndelivered ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -265,6 +267,8 @@ final class TakeRun: Sendable {
     }
 
     func release() { record?.release() }
+
+    private var isUndelivered: Bool { state.withLock { $0.delivered == nil } }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
