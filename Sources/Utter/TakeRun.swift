@@ -181,7 +181,8 @@ final class TakeRun: Sendable {
         // No proxy can reach this machine's own services.
         request.bypassesProxy = url.isLoopback
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.isUndelivered ?? false }
+        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
+        }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -267,8 +268,6 @@ final class TakeRun: Sendable {
     }
 
     func release() { record?.release() }
-
-    private var isUndelivered: Bool { state.withLock { $0.delivered == nil } }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
