@@ -54,6 +54,11 @@ final class ListeningSocket: Sendable {
         listen(descriptor.number, 128)
     }
 
+    /// Stops listening, so that every connect is refused until `releaseConnects()`.
+    func refuseConnects() {
+        shutdown(descriptor.number, Int32(SHUT_RDWR))
+    }
+
     /// Takes the next connection, which the caller closes; nil when it was one of our own fillers,
     /// or is gone again.
     func accept() -> Int32? {
