@@ -50,6 +50,8 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var gapFrames: Int?
     /// How many transfers have been made.
     public var attempts = 0
+    /// How many of them the service may have taken whole; nil is none.
+    public var taken: Int?
     /// Why there is no answer, for a person.
     public var reason: String?
     /// The transcript.

@@ -73,10 +73,12 @@ public final class Pipeline: Sendable {
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let journal: Journal
         let byteCount: Int
+        let bodyDigest: String
         do throws(SystemError) {
             // A take whose end the disk refused ends before the length that was recorded.
             byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
             journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
+            bodyDigest = try journal.sha256(from: format.bodyOffset)
         } catch {
             let isGone = manifest.state == .answered && error.code == ENOENT
             throw .unreadable(
@@ -89,13 +91,16 @@ public final class Pipeline: Sendable {
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: byteCount)
-        let run = TakeRun(id: folder.id, plan: plan, pipeline: self, account: account)
+        let run = TakeRun(
+            id: folder.id, plan: plan, pipeline: self, account: account,
+            attemptsBefore: manifest.attempts, takenBefore: manifest.takenBefore)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
             onFailure: { _ in })
         run.resend(
             journal, of: record,
-            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil))
+            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),
+            bodyDigest: bodyDigest)
         return Take(run: run)
     }
 
@@ -112,6 +117,13 @@ public final class Pipeline: Sendable {
     /// Takes that still run are abandoned where they are; what they captured stays in their
     /// journals.
     public func shutDown() { loops.shutDown() }
+}
+
+extension TakeManifest {
+    /// How many attempts of earlier runs the service may have taken whole.
+    ///
+    /// A program that died while it sent a complete recording has not said.
+    fileprivate var takenBefore: Int { taken ?? (state == .sealed && attempts > 0 ? 1 : 0) }
 }
 
 extension TakeFolder {

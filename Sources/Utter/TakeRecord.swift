@@ -48,6 +48,17 @@ final class TakeRecord: Sendable {
         }
     }
 
+    /// Notes that an attempt begins; whoever finds the take after a crash goes on counting.
+    ///
+    /// The first one of a new take is written with its name.
+    func begin(attempt: Int) {
+        if isNew && attempt == 1 {
+            manifest.withLock { $0.attempts = attempt }
+        } else {
+            save { $0.attempts = attempt }
+        }
+    }
+
     /// Makes the name of a new take durable.
     func announce() {
         save { _ in }
@@ -67,7 +78,7 @@ final class TakeRecord: Sendable {
             return
         }
         save { manifest in
-            manifest.attempts += outcome.attempts.count
+            manifest.taken = outcome.takenCount > 0 ? outcome.takenCount : nil
             switch outcome.result {
             case .success(let transcript):
                 manifest.state = .answered

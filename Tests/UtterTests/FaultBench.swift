@@ -29,8 +29,7 @@ final class FaultBench: Sendable {
         var random = SeededRandom(seed: 7)
         let noise = random.noise(count: byteCount / 2)
         samples = WAVBytes.pcm(noise)
-        path = folder.path("take.wav")
-        try writeFile(WAVBytes.speech(noise), to: path)
+        path = try folder.write(WAVBytes.speech(noise), to: "take.wav")
     }
 
     deinit { pipeline.shutDown() }
@@ -48,6 +47,21 @@ final class FaultBench: Sendable {
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
         pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))
+    }
+
+    /// Sends a take that was kept.
+    func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
+        let kept = try pipeline.store.get().find(outcome.id.text)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            do throws(TakeStoreError) {
+                return await (try pipeline.resend(kept, by: plan)).outcome
+            } catch {
+                // The run before lets go of the take's lock when its manifest is on the disk.
+                guard case .inUse = error, .now < deadline else { throw error }
+                await Task.yield()
+            }
+        }
     }
 
     /// What is wrong with a take that should have arrived, or nil.
