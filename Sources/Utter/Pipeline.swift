@@ -104,6 +104,14 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
+    /// Waits until the disk has what it was given so far: a take whose outcome is known is
+    /// unlocked then, and can be sent again.
+    public func settled() async {
+        await withCheckedContinuation { continuation in
+            sync.perform { continuation.resume() }
+        }
+    }
+
     /// Deletes the takes on the disk that are over their time, on the sync thread.
     ///
     /// From any thread; does not block.

@@ -20,6 +20,7 @@ final class TakeRun: Sendable {
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
+    private let began = ContinuousClock.now
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<State>
@@ -351,7 +352,7 @@ extension TakeRun {
             }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
-                jitter: .random(in: 0...1))
+                jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)

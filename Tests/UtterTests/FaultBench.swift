@@ -39,8 +39,16 @@ final class FaultBench: Sendable {
         _ proxy: FaultProxy, retry: RetryPolicy = quick,
         deadlines: TransferDeadlines = TransferDeadlines()
     ) throws -> DeliveryPlan {
+        try plan(to: proxy.url(), retry: retry, deadlines: deadlines)
+    }
+
+    /// Where a take goes when it goes straight to `url`.
+    func plan(
+        to url: String, retry: RetryPolicy = quick,
+        deadlines: TransferDeadlines = TransferDeadlines()
+    ) throws -> DeliveryPlan {
         DeliveryPlan(
-            service: try RecognitionService(url: ServiceURL(proxy.url())), deadlines: deadlines,
+            service: try RecognitionService(url: ServiceURL(url)), deadlines: deadlines,
             retry: retry)
     }
 
@@ -51,17 +59,9 @@ final class FaultBench: Sendable {
 
     /// Sends a take that was kept.
     func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
+        await pipeline.settled()
         let kept = try pipeline.store.get().find(outcome.id.text)
-        let deadline = ContinuousClock.now + .seconds(30)
-        while true {
-            do throws(TakeStoreError) {
-                return await (try pipeline.resend(kept, by: plan)).outcome
-            } catch {
-                // The run before lets go of the take's lock when its manifest is on the disk.
-                guard case .inUse = error, .now < deadline else { throw error }
-                await Task.yield()
-            }
-        }
+        return await (try pipeline.resend(kept, by: plan)).outcome
     }
 
     /// What is wrong with a take that should have arrived, or nil.
