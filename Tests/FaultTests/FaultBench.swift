@@ -2,6 +2,7 @@
 
 import FoundationEssentials
 import Glibc
+import LinuxPlatform
 import TestSupport
 
 /// A place to run `utter` in while its files go wrong: a state folder, a server, a short recording.
@@ -57,7 +58,8 @@ final class FaultBench: Sendable {
                 throw CommandError.notBuilt("utter")
             }
             return try CommandRun(
-                "sh", ["-c", shell, utter] + arguments, environment: environment.merging(more) { $1 })
+                "sh", ["-c", shell, utter] + arguments,
+                environment: environment.merging(more) { $1 })
         }
         return try .product("utter", arguments, environment: environment.merging(more) { $1 })
     }
@@ -94,6 +96,17 @@ final class FaultBench: Sendable {
         }
         all[path] = .some(nil)
         for name in try folder.names(in: path) { try add("\(path)/\(name)", to: &all) }
+    }
+
+    /// Makes the state folder what another was when it was looked at.
+    func restore(_ snapshot: [String: [UInt8]?]) throws {
+        for (path, bytes) in snapshot.sorted(by: { $0.key < $1.key }) {
+            if let bytes {
+                try folder.write(bytes, to: path)
+            } else if mkdir(folder.path(path), 0o700) != 0 {
+                throw SystemError.last("mkdir")
+            }
+        }
     }
 
     /// The takes on the disk, oldest first.
