@@ -28,6 +28,7 @@ final class FaultBench: Sendable {
     ) throws {
         self.folder = try folder ?? TemporaryFolder()
         server = try RecordingServer(otherwise: answer)
+        mkdir(self.folder.path("home"), 0o700)
         // From the middle of a spoken sentence: no two frames of it are alike.
         let clip = try readFile(Clip.speech.path).dropFirst(64_000)
         samples = Array(clip.prefix(milliseconds * 32))
@@ -40,19 +41,21 @@ final class FaultBench: Sendable {
     /// The recording's path.
     var recording: String { folder.path("voice.wav") }
 
-    /// The folder whose operations are seen.
-    var stateFolder: String { folder.path("state") }
+    /// The home of a person who has never run the program: the folder whose operations are seen.
+    var home: String { folder.path("home") }
+
+    /// Where the takes are, seen from the bench's folder.
+    static let takes = "home/.local/state/utter/takes"
 
     /// Starts `utter`.
     func start(
         _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
     ) throws -> CommandRun {
         var environment = CommandRun.cleanEnvironment
-        environment["HOME"] = folder.path
-        environment["XDG_STATE_HOME"] = stateFolder
+        environment["HOME"] = home
         environment["UTTER_URL"] = server.url()
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
-        let more = try faults?.environment(folder: stateFolder, trace: folder.path("trace")) ?? [:]
+        let more = try faults?.environment(folder: home, trace: folder.path("trace")) ?? [:]
         if let shell {
             guard let utter = BuiltProducts.path(of: "utter") else {
                 throw CommandError.notBuilt("utter")
@@ -81,10 +84,10 @@ final class FaultBench: Sendable {
 
     func forgetTrace() { unlink(folder.path("trace")) }
 
-    /// Everything below the state folder: files with their bytes, folders with nil.
+    /// Everything below the home: files with their bytes, folders with nil.
     func snapshot() throws -> [String: [UInt8]?] {
         var all: [String: [UInt8]?] = [:]
-        try add("state", to: &all)
+        for name in try folder.names(in: "home") { try add("home/\(name)", to: &all) }
         return all
     }
 
@@ -98,7 +101,7 @@ final class FaultBench: Sendable {
         for name in try folder.names(in: path) { try add("\(path)/\(name)", to: &all) }
     }
 
-    /// Makes the state folder what another was when it was looked at.
+    /// Makes the home what another was when it was looked at.
     func restore(_ snapshot: [String: [UInt8]?]) throws {
         for (path, bytes) in snapshot.sorted(by: { $0.key < $1.key }) {
             if let bytes {
@@ -111,7 +114,7 @@ final class FaultBench: Sendable {
 
     /// The takes on the disk, oldest first.
     func takes() throws -> [TakeOnDisk] {
-        let takes = "state/utter/takes"
+        let takes = Self.takes
         guard access(folder.path(takes), R_OK) == 0 else { return [] }
         return try folder.names(in: takes).map { id in
             let names = try folder.names(in: "\(takes)/\(id)")

@@ -80,7 +80,7 @@ import Testing
         let take = try #require(try bench.takes().first)
         let audio = try #require(take.audio)
         let torn = audio + (format == "ogg-opus" ? Array(audio.suffix(30)) : [7])
-        try bench.folder.write(torn, to: "state/utter/takes/\(take.id)/\(take.audioName)")
+        try bench.folder.write(torn, to: "\(FaultBench.takes)/\(take.id)/\(take.audioName)")
         return bench
     }
 
