@@ -75,6 +75,15 @@ public final class TakeFolder: Sendable {
         try folder.replaceFile(Self.manifestName, with: bytes)
     }
 
+    /// Replaces the manifest of a take whose audio may not be durable yet.
+    ///
+    /// What says that the audio is complete must not outlive it: a power cut would leave a take
+    /// that can never be sent. Called on the sync thread; blocks on the disk.
+    public func save(_ manifest: TakeManifest, of journal: Journal) throws(SystemError) {
+        if manifest.state != .recording { journal.sync() }
+        try save(manifest)
+    }
+
     /// Reads `take.json`.
     ///
     /// - Throws: `TakeStoreError` when it is missing, damaged, or of a later version.

@@ -35,7 +35,8 @@ struct OpenedTake {
                 let folder = try store.makeTake(manifest.id)
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(
-                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
+                    folder: folder, journal: journal, isNew: true, store: store,
+                    sync: pipeline.sync,
                     manifest: manifest, onFailure: onFailure)
                 unprotected = nil
                 return

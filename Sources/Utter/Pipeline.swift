@@ -91,7 +91,8 @@ public final class Pipeline: Sendable {
             encodedBytes: byteCount)
         let run = TakeRun(id: folder.id, plan: plan, pipeline: self, account: account)
         let record = TakeRecord(
-            folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
+            folder: folder, journal: journal, isNew: false, store: store, sync: sync,
+            manifest: manifest,
             onFailure: { _ in })
         run.resend(
             journal, of: record,

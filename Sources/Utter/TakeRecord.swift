@@ -11,6 +11,7 @@ internal import TakeStore
 /// Usable from any thread; only jobs of the sync thread wait for the disk.
 final class TakeRecord: Sendable {
     private let folder: TakeFolder
+    private let journal: Journal
     /// Whether this run has recorded the take.
     private let isNew: Bool
     private let store: TakeStore
@@ -23,10 +24,11 @@ final class TakeRecord: Sendable {
     /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
     /// `onFailure` is called on the sync thread when the manifest cannot be written.
     init(
-        folder: TakeFolder, isNew: Bool, store: TakeStore, sync: SyncLoop,
+        folder: TakeFolder, journal: Journal, isNew: Bool, store: TakeStore, sync: SyncLoop,
         manifest: TakeManifest, onFailure: @escaping @Sendable (SystemError) -> Void
     ) {
         self.folder = folder
+        self.journal = journal
         self.isNew = isNew
         self.store = store
         self.sync = sync
@@ -41,7 +43,7 @@ final class TakeRecord: Sendable {
             do throws(SystemError) {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
-                try folder.save(manifest.withLock { $0 })
+                try folder.save(manifest.withLock { $0 }, of: journal)
             } catch {
                 onFailure(error)
             }

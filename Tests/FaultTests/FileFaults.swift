@@ -55,7 +55,7 @@ struct FileFaults: Sendable {
         }
         if let quota { environment["UTTER_FAULT_QUOTA"] = "\(quota)" }
         if let refusals { environment["UTTER_FAULT_FREED"] = "\(refusals)" }
-        environment["UTTER_FAULT_SYNC_MS"] = "\(syncDelay.components.seconds * 1_000)"
+        environment["UTTER_FAULT_SYNC_MS"] = "\(syncDelay / .milliseconds(1))"
         return environment
     }
 

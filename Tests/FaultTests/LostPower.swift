@@ -40,7 +40,7 @@ struct LostPower {
         case lost, kept, torn, zeroed
     }
 
-    private static let sector = 512
+    fileprivate static let sector = 512
     private let folder: String
     private var nodes = [Node(isFolder: true)]
 
@@ -57,8 +57,9 @@ struct LostPower {
         switch operation.name {
         case "mkdir": make(operation.path, isFolder: true)
         case "create": if find(operation.path) == nil { make(operation.path, isFolder: false) }
-        case "write": change(
-            operation.path, .write(offset: operation.offset, bytes: operation.bytes))
+        case "write":
+            change(
+                operation.path, .write(offset: operation.offset, bytes: operation.bytes))
         case "truncate": change(operation.path, .truncate(operation.offset))
         case "unlink", "rmdir": setNames(in: operation.path, [(Self.name(operation.path), nil)])
         case "rename":
@@ -136,8 +137,8 @@ struct LostPower {
         return fates.map { fates in
             var left = nodes
             for (place, fate) in zip(pending, fates) {
-                let keep = Int.random(in: 0...8, using: &random) * Self.sector
-                left[place.0].take(nodes[place.0].changes[place.1], fate, sectors: keep)
+                let sectors = Int.random(in: 1...8, using: &random)
+                left[place.0].take(nodes[place.0].changes[place.1], fate, sectors: sectors)
             }
             return Remains(entries: Self.entries(left), durable: durableAudio)
         }
@@ -180,7 +181,7 @@ struct LostPower {
 
 extension LostPower.Node {
     fileprivate mutating func take(
-        _ change: LostPower.Change, _ fate: LostPower.Fate, sectors keep: Int = 0
+        _ change: LostPower.Change, _ fate: LostPower.Fate, sectors: Int = 0
     ) {
         guard fate != .lost else { return }
         switch change {
@@ -191,7 +192,10 @@ extension LostPower.Node {
             bytes.append(contentsOf: [UInt8](repeating: 0, count: length - bytes.count))
         case .write(let offset, let new):
             switch fate {
-            case .torn: bytes.overwrite(at: offset, with: Array(new.prefix(keep)))
+            case .torn:
+                let size = LostPower.sector
+                let end = (offset / size + sectors) * size
+                bytes.overwrite(at: offset, with: Array(new.prefix(end - offset)))
             case .zeroed:
                 // Longer already, and not written: what was there before stays.
                 let old = Array(bytes.dropFirst(offset).prefix(new.count))
