@@ -8,7 +8,8 @@
 //                        happened: operations then wait for each other
 //   UTTER_FAULT_KILL     "N" or "-N": SIGKILL after operation N, or before it; the first is 1
 //   UTTER_FAULT_AT       the operation that goes wrong
-//   UTTER_FAULT_ONWARD   "1": all operations of the same kinds (see below) from then on as well
+//   UTTER_FAULT_ONWARD   "1": all operations of the same kinds (see below) from then on as well;
+//                        with EINTR every second one, since nobody is interrupted for ever
 //   UTTER_FAULT_ERRNO    the error that it returns with; "short" writes half of what is asked for
 //   UTTER_FAULT_KINDS    the operations that may go wrong, as in the trace, with commas; all if empty
 //   UTTER_FAULT_SYNC_MS  how much longer every fdatasync and fsync takes
@@ -169,7 +170,7 @@ static int enter(struct operation *it, size_t *limit) {
         }
     }
     if (fault_at > 0 && (it->index == fault_at || (fault_onward && it->index > fault_at))
-        && may_fail(it->name)) {
+        && (fault_errno != EINTR || (it->index - fault_at) % 2 == 0) && may_fail(it->name)) {
         if (!fault_short) return fault_errno;
         if (limit && it->length > 1) *limit = it->length / 2;
     }
