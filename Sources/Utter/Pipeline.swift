@@ -91,10 +91,12 @@ public final class Pipeline: Sendable {
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let journal: Journal
         let byteCount: Int
+        let bodyDigest: String
         do throws(SystemError) {
             // A take whose end the disk refused ends before the length that was recorded.
             byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
             journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
+            bodyDigest = try journal.sha256(from: format.bodyOffset)
         } catch {
             let isGone = manifest.state == .answered && error.code == ENOENT
             throw .unreadable(
@@ -109,7 +111,7 @@ public final class Pipeline: Sendable {
             encodedBytes: byteCount)
         let run = TakeRun(
             id: folder.id, plan: plan, pipeline: self, account: account,
-            attempt: manifest.attempts + 1, mayBeDoubled: manifest.mayBeDelivered ?? false)
+            attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil
@@ -122,7 +124,8 @@ public final class Pipeline: Sendable {
             onFailure: { _ in })
         run.resend(
             journal, of: record,
-            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil))
+            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),
+            bodyDigest: bodyDigest)
         return Take(run: run)
     }
 

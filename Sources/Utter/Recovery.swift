@@ -132,8 +132,7 @@ public enum Recovery {
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
         // Whoever died could not say how far its transfer had come, nor that there was one.
         manifest.attempts = max(1, manifest.attempts)
-        manifest.mayBeDelivered =
-            manifest.mayBeDelivered ?? false || manifest.history?.last?.wasWhole ?? true
+        if manifest.history?.last?.wasWhole == nil { manifest.taken = (manifest.taken ?? 0) + 1 }
         try take.save(manifest)
         return true
     }

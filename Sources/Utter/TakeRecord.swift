@@ -75,8 +75,8 @@ final class TakeRecord: Sendable {
         manifest.withLock { manifest in
             manifest.endTransfer(
                 number, result.ending.reason, at: Date(), status: result.status,
-                wasWhole: result.mayHaveDelivered)
-            if result.mayHaveDelivered { manifest.mayBeDelivered = true }
+                wasWhole: Delivery.mayBeTaken(result))
+            if Delivery.mayBeTaken(result) { manifest.taken = (manifest.taken ?? 0) + 1 }
         }
     }
 
@@ -109,6 +109,7 @@ final class TakeRecord: Sendable {
             return
         }
         save { manifest in
+            manifest.taken = outcome.takenCount > 0 ? outcome.takenCount : nil
             switch outcome.result {
             case .success(let transcript):
                 manifest.keep(.answered, reason: nil)

@@ -37,6 +37,8 @@ final class TakeRun: Sendable {
         var unprotected: String?
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
+        /// The SHA-256 of the body, once somebody needs it.
+        var bodyDigest: String?
         var sealedAt: ContinuousClock.Instant?
         var answeredAt: ContinuousClock.Instant?
         var delivered: Result<Transcript, TakeFailure>?
@@ -46,11 +48,11 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded; empty for a new take. The first
-    /// attempt of this run has a number that goes on from there.
+    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
+    /// for a new take.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount(), attempt: Int = 1, mayBeDoubled: Bool = false
+        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
     ) {
         self.id = id
         self.plan = plan
@@ -62,7 +64,7 @@ final class TakeRun: Sendable {
             State(
                 delivery: Delivery(
                     url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
-                    attempt: attempt, mayBeDoubled: mayBeDoubled)))
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
     }
 
     // MARK: - Joining the stages
@@ -87,12 +89,13 @@ final class TakeRun: Sendable {
     }
 
     /// The sealed journal of an earlier run → request body → response.
-    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal) {
+    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String) {
         state.withLock { state in
             state.record = record
             state.journal = journal
             state.captureEnd = CaptureEnd(cause: .finished)
             state.seal = seal
+            state.bodyDigest = bodyDigest
             state.sealedAt = .now
         }
         startTransfer()
@@ -146,6 +149,7 @@ final class TakeRun: Sendable {
         record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
+        request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
         }
@@ -158,6 +162,26 @@ final class TakeRun: Sendable {
         }
         if pause.isForSpeaker && isSealed { pipeline.transfer.hurry(transfer) }
         if isUnwanted { pipeline.transfer.cancel(transfer) }
+    }
+
+    /// What is known of the body by the time at which an attempt begins.
+    private var lateHeaders: [(name: String, value: String)] {
+        state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
+    }
+
+    /// Has the sealed body's digest computed, which the next attempt will carry.
+    ///
+    /// On the sync thread: it reads all of the journal.
+    private func computeBodyDigest() {
+        let sealed = state.withLock { state in
+            state.seal == nil || state.bodyDigest != nil ? nil : state.journal
+        }
+        guard let sealed else { return }
+        pipeline.sync.perform { [self] in
+            // Without a digest the attempt is marked by its id and number alone.
+            let digest = try? sealed.sha256(from: plan.format.bodyOffset)
+            state.withLock { $0.bodyDigest = digest }
+        }
     }
 
     // MARK: - What the stages say
@@ -200,6 +224,7 @@ final class TakeRun: Sendable {
         }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
+        if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
         if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
         record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
@@ -288,7 +313,7 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
             unprotected: state.unprotected, answerDelay: delay)
     }
@@ -314,9 +339,14 @@ extension TakeRun {
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(
-                TakeAttempt(url: state.delivery.url.description, result: result))
+                TakeAttempt(
+                    number: state.delivery.attempt, url: state.delivery.url.description,
+                    result: result))
             // Nothing follows any more; the step only ends the take.
-            if state.delivered != nil { return (Delivery.Step.failed(.cancelled), state.delivery) }
+            if state.delivered != nil {
+                state.delivery.record(result)
+                return (Delivery.Step.failed(.cancelled), state.delivery)
+            }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
                 jitter: .random(in: 0...1))
@@ -335,6 +365,7 @@ extension TakeRun {
             }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
+            computeBodyDigest()
             startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }
