@@ -13,14 +13,7 @@ public final class Journal: Sendable {
     /// Where the bytes are: on disk, and from some offset on perhaps in memory.
     private struct Segment {
         let start: Int
-        let file: Descriptor
-    }
-
-    /// Shares an owned descriptor between the segments' readers.
-    private final class Descriptor: Sendable {
-        let owned: OwnedDescriptor
-        init(_ owned: consuming OwnedDescriptor) { self.owned = owned }
-        var number: Int32 { owned.number }
+        let file: any JournalFile
     }
 
     /// The path of the file, or nil when the journal lives in memory only.
@@ -38,16 +31,25 @@ public final class Journal: Sendable {
     /// - Parameters:
     ///   - file: opened for reading and writing.
     ///   - path: its path, or nil when it is a memory file.
-    public init(file: consuming OwnedDescriptor, path: String?) {
+    public convenience init(file: consuming OwnedDescriptor, path: String?) {
+        self.init(file: PlainFile(file), path: path)
+    }
+
+    /// Takes over an empty file of whatever form, which other readers may share.
+    init(file: any JournalFile, path: String?) {
         self.path = path
-        let segment = Segment(start: 0, file: Descriptor(file))
-        segments = Mutex([segment])
+        segments = Mutex([Segment(start: 0, file: file)])
     }
 
     /// Opens a sealed journal of an earlier run, of `byteCount` bytes.
     public convenience init(
         sealed file: consuming OwnedDescriptor, byteCount: Int, path: String
     ) {
+        self.init(sealed: PlainFile(file), byteCount: byteCount, path: path)
+    }
+
+    /// Opens a sealed journal of an earlier run, in a file of whatever form.
+    convenience init(sealed file: any JournalFile, byteCount: Int, path: String) {
         self.init(file: file, path: path)
         written.store(byteCount, ordering: .relaxed)
         durable.store(byteCount, ordering: .relaxed)
@@ -110,9 +112,8 @@ public final class Journal: Sendable {
             return (segments[index].file, segments[index].start, next)
         }
         let wanted = min(available, buffer.count, end - offset)
-        let count = try retryingInterrupts("read") {
-            unsafe pread(file.number, buffer.baseAddress, wanted, off_t(offset - start))
-        }
+        let count = unsafe try file.read(
+            at: offset - start, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
         // Somebody cut the file from outside.
         guard count > 0 else { throw SystemError(call: "read", code: EIO) }
         return .bytes(count)
@@ -155,7 +156,7 @@ public final class Journal: Sendable {
 
     private func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         let last = segments.withLock { $0[$0.count - 1] }
-        try writeAll(bytes, to: last.file.number, at: offset - last.start)
+        try last.file.write(bytes, at: offset - last.start)
     }
 
     /// Goes on in memory, and copies there what the disk holds from `offset` on.
@@ -163,7 +164,7 @@ public final class Journal: Sendable {
     /// Does nothing when that was done before.
     private func leaveDisk(from offset: Int) throws(SystemError) {
         guard isOnDisk else { return }
-        let memory = Descriptor(try makeMemoryFile("utter-journal"))
+        let memory = PlainFile(try makeMemoryFile("utter-journal"))
         let end = written.load(ordering: .relaxed)
         var copied = offset
         var buffer = [UInt8](repeating: 0, count: min(end - offset, 1 << 16))
@@ -173,12 +174,11 @@ public final class Journal: Sendable {
                 unsafe try? read(at: copied, into: bytes)
             }
             guard case .bytes(let count) = found else { break }
-            try writeAll(
-                buffer.span.extracting(first: count), to: memory.number, at: copied - offset)
+            try memory.write(buffer.span.extracting(first: count), at: copied - offset)
             copied += count
         }
         let start = copied == end ? offset : end
-        if start == end { _ = ftruncate(memory.number, 0) }
+        // What was copied in part is overwritten.
         segments.withLock { $0.append(Segment(start: start, file: memory)) }
     }
 
@@ -187,15 +187,13 @@ public final class Journal: Sendable {
     /// Makes everything on the disk durable.
     ///
     /// Called on the sync thread; blocks on the disk.
-    ///
-    /// - Parameter call: makes a descriptor's bytes durable and returns 0, or -1 and `errno`.
-    func sync(using call: (Int32) -> Int32 = fdatasync) {
+    func sync() {
         guard path != nil, !hasFailedSync.load(ordering: .relaxed) else { return }
         let count = diskByteCount
         guard count > durableByteCount else { return }
         let file = segments.withLock { $0[0].file }
         do throws(SystemError) {
-            try retryingInterrupts("fdatasync") { call(file.number) }
+            try file.sync()
             durable.store(count, ordering: .relaxed)
         } catch {
             note(error)

@@ -151,15 +151,15 @@ import Testing
     @Test func aDiskThatFailedToSyncIsNotTrustedAgain() throws {
         let scratch = try TakeStoreScratch()
         let path = scratch.path + "/folder/audio.wav"
-        let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+        let file = FailingFile(try scratch.folder().createFile("audio.wav"))
+        let journal = Journal(file: file, path: path)
         try journal.append(Array(1...100).span)
         journal.sync()
         #expect(journal.durableByteCount == 100)
         try journal.append(Array(101...150).span)
-        journal.sync { _ in
-            errno = EIO
-            return -1
-        }
+        file.syncError = EIO
+        journal.sync()
+        file.syncError = nil
         #expect(journal.failure == SystemError(call: "fdatasync", code: EIO))
         #expect(journal.durableByteCount == 100)
         try journal.append(Array(151...200).span)
@@ -176,12 +176,11 @@ import Testing
     @Test func aDiskThatFailedTheLastSyncIsCopiedBeforeTheSeal() throws {
         let scratch = try TakeStoreScratch()
         let path = scratch.path + "/folder/audio.wav"
-        let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+        let file = FailingFile(try scratch.folder().createFile("audio.wav"))
+        file.syncError = EIO
+        let journal = Journal(file: file, path: path)
         try journal.append(Array(1...100).span)
-        journal.sync { _ in
-            errno = EIO
-            return -1
-        }
+        journal.sync()
         journal.seal()
         try #require(truncate(path, 0) == 0)
         #expect(try journal.contents() == Array(1...100))
@@ -199,33 +198,13 @@ import Testing
     }
 
     @Test func aMemoryFileIsNeverSynced() throws {
-        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let file = FailingFile(try makeMemoryFile("test"))
+        let journal = Journal(file: file, path: nil)
         try journal.append([1].span)
-        journal.sync { _ in
-            Issue.record("synced")
-            return 0
-        }
+        journal.sync()
         journal.seal()
+        #expect(file.syncCount == 0)
         #expect(journal.isSettled)
         #expect(journal.durableByteCount == 0)
-    }
-
-    @Test func anInterruptedSyncIsRepeated() throws {
-        let scratch = try TakeStoreScratch()
-        let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
-        try journal.append([1].span)
-        let calls = Mutex(0)
-        journal.sync { _ in
-            let isFirst = calls.withLock {
-                $0 += 1
-                return $0 == 1
-            }
-            errno = EINTR
-            return isFirst ? -1 : 0
-        }
-        #expect(calls.withLock { $0 } == 2)
-        #expect(journal.failure == nil)
-        #expect(journal.durableByteCount == 1)
     }
 }
