@@ -30,10 +30,14 @@ protocol JournalFile: Sendable {
     ///
     /// Blocks on the disk. Called once nothing will be written any more.
     func trim() throws(SystemError)
+
+    /// Whether somebody has removed the file, so that no name leads to it any more.
+    func isGone() throws(SystemError) -> Bool
 }
 
 extension JournalFile {
-    // What cannot reserve need not.
+    // What cannot reserve need not, and what has no name cannot lose it.
     func reserve(_ byteCount: Int) throws(SystemError) {}
     func trim() throws(SystemError) {}
+    func isGone() throws(SystemError) -> Bool { false }
 }

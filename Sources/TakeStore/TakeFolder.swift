@@ -2,30 +2,65 @@
 
 internal import FoundationEssentials
 public import LinuxPlatform
+internal import Synchronization
 
 /// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
     static let audioNames = ["audio.wav", "audio.ogg"]
+    /// What a file is called until it is whole, and takes the place of the one before.
+    static let newSuffix = ".new"
 
     /// The take's name.
     public let id: TakeID
-    private let folder: Folder
+    /// The folder's path.
+    public let path: String
+    private let held: Mutex<Folder>
+    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    private let isRecorded = Atomic(false)
 
     init(id: TakeID, folder: Folder) {
         self.id = id
-        self.folder = folder
+        path = folder.path
+        held = Mutex(folder)
     }
 
-    /// The folder's path.
-    public var path: String { folder.path }
+    private var folder: Folder { held.withLock { $0 } }
 
     /// Creates the audio file and a journal that writes it.
     ///
+    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     public func makeJournal(fileName: String) throws(SystemError) -> Journal {
-        Journal(file: try folder.createFile(fileName), path: folder.path + "/" + fileName)
+        let temporary = fileName + Self.newSuffix
+        let journal = Journal(
+            file: PlainFile(try folder.createFile(fileName)), path: path + "/" + fileName,
+            home: JournalHome(
+                makeFile: { [self] () throws(SystemError) in
+                    let folder = try presentFolder()
+                    try folder.removeFile(temporary)
+                    return PlainFile(try folder.createFile(temporary))
+                },
+                replaceAudio: { [self] () throws(SystemError) in
+                    try folder.renameFile(temporary, to: fileName)
+                }))
+        isRecorded.store(true, ordering: .relaxed)
+        return journal
+    }
+
+    /// The folder, made anew when somebody has removed it while it is recorded into.
+    private func presentFolder() throws(SystemError) -> Folder {
+        let folder = folder
+        guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }
+        let parent = try Folder.make(at: String(path.dropLast(id.text.utf8.count + 1)))
+        let new = try parent.makeFolder(id.text)
+        // As for a new take: a file system without locks is no reason to fail.
+        _ = try? new.lock()
+        try parent.sync()
+        held.withLock { $0 = new }
+        return new
     }
 
     /// Opens the audio of a take that is complete.
@@ -34,7 +69,7 @@ public final class TakeFolder: Sendable {
     public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
         Journal(
             sealed: try folder.openFile(fileName), byteCount: byteCount,
-            path: folder.path + "/" + fileName)
+            path: path + "/" + fileName)
     }
 
     /// The size of the audio in bytes.
@@ -44,10 +79,12 @@ public final class TakeFolder: Sendable {
         try folder.byteCount(of: fileName)
     }
 
-    /// Cuts the audio after its last whole frame or page.
+    /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
     ///
     /// Blocks on the disk.
     public func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        // Left by a program that died while it made a new file; the old one is still there.
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.truncateFile(fileName, to: byteCount)
     }
 
@@ -57,7 +94,10 @@ public final class TakeFolder: Sendable {
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
     /// Lets other processes send this take.
-    public func unlock() { folder.unlock() }
+    public func unlock() {
+        isRecorded.store(false, ordering: .relaxed)
+        folder.unlock()
+    }
 
     /// The names of the files within.
     public func fileNames() throws(SystemError) -> [String] { try folder.names() }
@@ -72,7 +112,7 @@ public final class TakeFolder: Sendable {
         } catch {
             throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: 22)
         }
-        try folder.replaceFile(Self.manifestName, with: bytes)
+        try presentFolder().replaceFile(Self.manifestName, with: bytes)
     }
 
     /// Reads `take.json`.
@@ -113,13 +153,17 @@ public final class TakeFolder: Sendable {
     ///
     /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
+        let folder = folder
         try folder.removeFile(fileName)
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.sync()
     }
 
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
-        for name in [Self.manifestName, Self.manifestName + ".new"] + Self.audioNames {
+        let folder = folder
+        let names = [Self.manifestName] + Self.audioNames
+        for name in names + names.map({ $0 + Self.newSuffix }) {
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

@@ -92,7 +92,7 @@ public final class Pipeline: Sendable {
         let run = TakeRun(id: folder.id, plan: plan, pipeline: self, account: account)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onFailure: { _ in })
+            onSave: { _ in })
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil))

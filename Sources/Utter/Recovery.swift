@@ -44,7 +44,7 @@ public enum Recovery {
         if let now = try? folder.manifest(), now.state != .recording { return false }
         let size = try folder.audioByteCount(fileName: manifest.audio)
         let (byteCount, frames) = try measure(folder, manifest, format, size)
-        if byteCount < size { try folder.cutAudio(fileName: manifest.audio, to: byteCount) }
+        try folder.cutAudio(fileName: manifest.audio, to: byteCount)
         let journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
         manifest.byteCount = byteCount
         manifest.frames = frames
