@@ -144,12 +144,20 @@ public final class Folder: Sendable {
         do throws(SystemError) {
             try writeAll(bytes.span, to: file.number, at: 0)
             try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
-            guard unsafe renameat(descriptor.number, temporary, descriptor.number, name) == 0
-            else { throw SystemError.last("rename \(path)/\(name)") }
+            try renameFile(temporary, to: name)
         } catch {
-            // On a full disk, half a file is only in the way.
+            // On a full disk, half a file is only in the way; after the rename, there is none.
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
             throw error
+        }
+    }
+
+    /// Gives a file another name, in the place of what has it now, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    public func renameFile(_ name: String, to newName: String) throws(SystemError) {
+        guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else {
+            throw SystemError.last("rename \(path)/\(newName)")
         }
         try sync()
     }
@@ -206,6 +214,9 @@ public final class Folder: Sendable {
         // It cannot fail on a descriptor that is open.
         _ = flock(descriptor.number, LOCK_UN)
     }
+
+    /// Whether somebody has removed this folder, so that no name leads to it any more.
+    public func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 
     /// Makes the names in this folder durable.
     ///

@@ -121,7 +121,7 @@ public final class Pipeline: Sendable {
         try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onFailure: { _ in })
+            onSave: { _ in })
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),

@@ -65,6 +65,8 @@ public enum Recovery {
         case .inHand(let manifest):
             return try end(manifest, take, store)
         case .withoutAudio:
+            // What was about to take its place will do.
+            if try take.audioName() != nil { return try recover(take, in: store) }
             try store.quarantine(take)
             return false
         case .unnamed(let isDamaged):
@@ -117,7 +119,8 @@ public enum Recovery {
             if size - byteCount >= longestTear {
                 manifest.reason =
                     "its audio is damaged at byte \(byteCount); what follows is in the file still"
-            } else if byteCount < size {
+            } else {
+                // Even where it is whole already: what was reserved behind it is free then.
                 try take.cutAudio(fileName: manifest.audio, to: byteCount)
             }
             // Before the manifest says that it is there.

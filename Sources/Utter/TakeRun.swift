@@ -34,7 +34,7 @@ final class TakeRun: Sendable {
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var record: TakeRecord?
-        var unprotected: String?
+        var protection = Protection()
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
         /// The SHA-256 of the body, once somebody needs it.
@@ -85,7 +85,8 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onSeal: { [self] in didSeal($0) })
     }
 
     /// The sealed journal of an earlier run → request body → response.
@@ -117,25 +118,28 @@ final class TakeRun: Sendable {
         return Result { [manifest] () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
-                onFailure: { [weak self] in self?.declareUnprotected($0.description) })
-            if let reason = opened.unprotected { declareUnprotected(reason) }
+                onSave: { [weak self] error in
+                    self?.tell { $0.note(manifest: error?.description) }
+                })
+            if let reason = opened.unprotected { tell { $0.noteNoFolder(reason) } }
             state.withLock { state in
                 state.journal = opened.journal
                 state.record = opened.record
             }
             startTransfer()
-            pipeline.sync.add(opened.journal)
+            pipeline.sync.add(opened.journal) { [weak self] in self?.didTend(opened.journal) }
             opened.record?.announce()
             return opened.journal
         }
     }
 
-    private func declareUnprotected(_ reason: String) {
-        let isNew = state.withLock { state in
-            defer { state.unprotected = state.unprotected ?? reason }
-            return state.unprotected == nil
+    /// Passes on what is new about the take's safety.
+    private func tell(_ note: (inout Protection) -> [TakeNotice]) {
+        for notice in state.withLock({ note(&$0.protection) }) {
+            continuation.yield(.noticed(notice))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { record?.save { _ in } }
         }
-        if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
     /// Posts the journal from its start, after a pause.
@@ -189,8 +193,20 @@ final class TakeRun: Sendable {
     /// On the journal thread.
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
-        if let failure = journal.failure { declareUnprotected(failure.description) }
+        tell { $0.note(journal.condition) }
         continuation.yield(.progress(progress(of: journal)))
+    }
+
+    /// On the sync thread.
+    private func didTend(_ journal: Journal) {
+        tell { $0.note(journal.condition) }
+        record?.unlock(onceSettled: journal)
+    }
+
+    /// On the journal thread.
+    private func didFill() {
+        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
+        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -225,7 +241,9 @@ final class TakeRun: Sendable {
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
-        if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
+        if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
+            deliver(.failure(.journal(reason: loss.description)))
+        }
         record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
@@ -252,7 +270,10 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() { record?.release(keeping: pipeline.retention) }
+    func release() {
+        state.withLock { $0.journal }?.abandon()
+        record?.release(keeping: pipeline.retention)
+    }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
@@ -293,7 +314,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        record?.settle(outcome)
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
     }
@@ -315,7 +336,8 @@ final class TakeRun: Sendable {
                 sha256: state.seal?.sha256 ?? ""),
             attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
-            unprotected: state.unprotected, answerDelay: delay)
+            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
+            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
