@@ -80,7 +80,7 @@ extension Take {
 
 extension Request {
     /// How a process ends that this has ended.
-    fileprivate var status: ExitStatus {
+    var status: ExitStatus {
         switch self {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
