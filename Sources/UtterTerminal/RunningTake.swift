@@ -26,14 +26,15 @@ final class RunningTake: Sendable {
 
     /// Obeys.
     ///
-    /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk.
+    /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
+    /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
         guard request != .stop else {
             state.withLock { $0.take }?.stop()
             return
         }
         let (take, status) = state.withLock { state -> (Take?, ExitStatus?) in
-            if request == .cancel, let status = state.status ?? state.farewell?.status {
+            if request == .cancel || request == .leaveNow, let status = state.status ?? state.farewell?.status {
                 return (nil, status)
             }
             guard state.farewell == nil else { return (nil, nil) }
@@ -84,6 +85,7 @@ extension Request {
         switch self {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
+        case .leaveNow: .terminated
         case .cancel, .stop: .cancelled
         }
     }

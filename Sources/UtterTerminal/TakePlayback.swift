@@ -34,6 +34,7 @@ package final class TakePlayback: Sendable {
             throw CommandFailure(error)
         }
         signals.handle { [self] request in
+            // Playing ends at once, whoever asks.
             farewell.withLock { if $0 == nil { $0 = request.status } }
             stop.signal()
         }

@@ -46,6 +46,19 @@ public final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
+    /// Closes the terminal, as closing its window or losing an ssh connection does.
+    ///
+    /// Takes effect when the program has written once more, which ends a wait for its output.
+    public func hangUp() {
+        // Never readable: in place of the terminal, nothing is to be read any more.
+        let nothing = requireWakeup()
+        // No child may start between the two: it would inherit the descriptor.
+        descriptorInheritance.update { _ in
+            dup2(nothing.descriptor, master.number)
+            markCloseOnExec(master.number)
+        }
+    }
+
     /// Requests of ioctl_tty(2) whose macros are not importable: _IOW('T', 0x31, int) and
     /// _IOR('T', 0x30, unsigned int).
     private static let setLock: UInt = 0x4004_5431
