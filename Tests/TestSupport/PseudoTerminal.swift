@@ -46,10 +46,8 @@ public final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
-    /// Closes the terminal, as closing its window or losing an ssh connection does.
-    ///
-    /// Takes effect when the program has written once more, which ends a wait for its output.
-    public func hangUp() {
+    /// Closes the terminal; takes effect when nobody waits for its output any more.
+    func hangUp() {
         // Never readable: in place of the terminal, nothing is to be read any more.
         let nothing = requireWakeup()
         // No child may start between the two: it would inherit the descriptor.
