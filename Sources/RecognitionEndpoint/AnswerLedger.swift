@@ -20,7 +20,9 @@ final class AnswerLedger: Sendable {
     /// What becomes of a request with a key.
     enum Admission {
         /// Nobody has sent a whole body with this key yet: recognise it.
-        case new(Ticket)
+        ///
+        /// It may have taken the place of a request that is about to free its recogniser.
+        case new(Ticket, takesPlace: Bool)
         /// There is an answer, or will be in a moment: only the body's identity matters.
         case known
     }
@@ -73,6 +75,7 @@ final class AnswerLedger: Sendable {
     /// - Parameters:
     ///   - key: the value of the request's `Idempotency-Key`.
     ///   - giveUp: called at most once, when another request takes this one's place.
+    /// - Returns: whether its body is to be recognised.
     func admit(_ key: String, giveUp: @escaping @Sendable () -> Void) -> Admission {
         let (admission, before) = state.withLock { state -> (Admission, (@Sendable () -> Void)?) in
             var before: (@Sendable () -> Void)?
@@ -83,7 +86,8 @@ final class AnswerLedger: Sendable {
             }
             state.nextNumber += 1
             state.entries[key] = .running(state.nextNumber, giveUp: giveUp)
-            return (.new(Ticket(key: key, number: state.nextNumber)), before)
+            let ticket = Ticket(key: key, number: state.nextNumber)
+            return (.new(ticket, takesPlace: before != nil), before)
         }
         before?()
         return admission

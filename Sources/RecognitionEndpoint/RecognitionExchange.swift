@@ -57,8 +57,9 @@ struct RecognitionExchange: Sendable {
             }
             switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
             case .known: try await answerAgain(key, format, claim, writer)
-            case .new(let ticket):
+            case .new(let ticket, let takesPlace):
                 defer { ledger.abandon(ticket) }
+                if takesPlace { await pool.waitForRoom(upTo: Self.longestWaitForRoom) }
                 try await answerRecognition(job, format, plan, claim, ticket, writer)
             }
         }
@@ -138,6 +139,9 @@ struct RecognitionExchange: Sendable {
             }
         }
     }
+
+    /// How long a request that was given up may need to free its recogniser.
+    private static let longestWaitForRoom = Duration.seconds(2)
 
     /// Puts a recogniser to work.
     @concurrent private func begin(_ job: RecognitionJob) async throws(Refusal) {

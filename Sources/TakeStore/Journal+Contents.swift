@@ -36,11 +36,18 @@ extension Journal {
 }
 
 extension [UInt8] {
-    /// Reads from a sealed journal to the start of this array; returns 0 at the end.
-    fileprivate mutating func read(from journal: Journal, at offset: Int) throws(SystemError) -> Int
-    {
+    /// Reads at most `limit` bytes from a journal to the start of this array.
+    ///
+    /// Returns 0 when there are none.
+    mutating func read(
+        from journal: Journal, at offset: Int, limit: Int = .max
+    ) throws(SystemError) -> Int {
         let found = unsafe withUnsafeMutableBytes { bytes in
-            Result { () throws(SystemError) in unsafe try journal.read(at: offset, into: bytes) }
+            Result { () throws(SystemError) in
+                unsafe try journal.read(
+                    at: offset,
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(limit)))
+            }
         }
         if case .bytes(let count) = try found.get() { return count }
         return 0

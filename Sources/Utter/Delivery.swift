@@ -161,7 +161,7 @@ struct Delivery {
     /// Whether the service may have taken the take: it had the whole body, and has not refused.
     ///
     /// Without a complete answer nobody can know.
-    private static func mayBeTaken(_ result: TransferResult) -> Bool {
+    static func mayBeTaken(_ result: TransferResult) -> Bool {
         result.isBodyComplete
             && result.status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
     }

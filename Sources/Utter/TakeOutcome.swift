@@ -24,6 +24,12 @@ public struct TakeOutcome: Sendable {
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
     public var unprotected: String?
+    /// Why the recording had to end before anybody wanted it to, or nil when it had not.
+    ///
+    /// What was captured until then was sent.
+    public var cutShort: String?
+    /// What the disk did meanwhile, in order; at most the newest 100.
+    public var notices: [TakeNotice]
     /// From the end of the recording to the complete answer; nil without an answer.
     public var answerDelay: Duration?
 }

@@ -5,6 +5,7 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -34,7 +35,7 @@ final class TakeRun: Sendable {
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var record: TakeRecord?
-        var unprotected: String?
+        var protection = Protection()
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
         /// The SHA-256 of the body, once somebody needs it.
@@ -48,8 +49,7 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
-    /// for a new take.
+    /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -58,8 +58,7 @@ final class TakeRun: Sendable {
         self.plan = plan
         self.account = account
         self.pipeline = pipeline
-        (events, continuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(256))
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             State(
                 delivery: Delivery(
@@ -85,7 +84,8 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onSeal: { [self] in didSeal($0) })
     }
 
     /// The sealed journal of an earlier run → request body → response.
@@ -109,31 +109,36 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let manifest = TakeManifest(
+        var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        return Result { () throws(SystemError) in
+        manifest.holder = getpid()
+        manifest.beginTransfer(1, at: Date())
+        return Result { [manifest] () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
-                onFailure: { [weak self] in self?.declareUnprotected($0.description) })
-            if let reason = opened.unprotected { declareUnprotected(reason) }
+                onSave: { [weak self] error in
+                    self?.tell { $0.note(manifest: error?.description) }
+                })
+            if let reason = opened.unprotected { tell { $0.noteNoFolder(reason) } }
             state.withLock { state in
                 state.journal = opened.journal
                 state.record = opened.record
             }
             startTransfer()
-            pipeline.sync.add(opened.journal)
+            pipeline.sync.add(opened.journal) { [weak self] in self?.didTend(opened.journal) }
             opened.record?.announce()
             return opened.journal
         }
     }
 
-    private func declareUnprotected(_ reason: String) {
-        let isNew = state.withLock { state in
-            defer { state.unprotected = state.unprotected ?? reason }
-            return state.unprotected == nil
+    /// Passes on what is new about the take's safety.
+    private func tell(_ note: (inout Protection) -> [TakeNotice]) {
+        for notice in state.withLock({ note(&$0.protection) }) {
+            continuation.yield(.noticed(notice))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { record?.save { _ in } }
         }
-        if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
     /// Posts the journal from its start, after a pause.
@@ -144,13 +149,12 @@ final class TakeRun: Sendable {
             return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
-        record?.begin(attempt: attempt)
+        record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
-        }
+        request.mayEndBody = { [weak self] in self?.isWanted ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -161,6 +165,8 @@ final class TakeRun: Sendable {
         if pause.isForSpeaker && isSealed { pipeline.transfer.hurry(transfer) }
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
+
+    private var isWanted: Bool { state.withLock { $0.delivered == nil } }
 
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
@@ -187,8 +193,20 @@ final class TakeRun: Sendable {
     /// On the journal thread.
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
-        if let failure = journal.failure { declareUnprotected(failure.description) }
+        tell { $0.note(journal.condition) }
         continuation.yield(.progress(progress(of: journal)))
+    }
+
+    /// On the sync thread.
+    private func didTend(_ journal: Journal) {
+        tell { $0.note(journal.condition) }
+        record?.unlock(onceSettled: journal)
+    }
+
+    /// On the journal thread.
+    private func didFill() {
+        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
+        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -223,14 +241,10 @@ final class TakeRun: Sendable {
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
-        if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
-        record?.save { manifest in
-            manifest.state = manifest.state == .recording ? .sealed : manifest.state
-            manifest.byteCount = seal.byteCount
-            manifest.sha256 = seal.sha256
-            manifest.frames = account.encodedFrames
-            manifest.gapFrames = account.gapFrames
+        if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
+            deliver(.failure(.journal(reason: loss.description)))
         }
+        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
 
@@ -256,7 +270,10 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() { record?.release() }
+    func release() {
+        state.withLock { $0.journal }?.abandon()
+        record?.release(keeping: pipeline.retention)
+    }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
@@ -297,7 +314,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        record?.settle(outcome)
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
     }
@@ -319,7 +336,8 @@ final class TakeRun: Sendable {
                 sha256: state.seal?.sha256 ?? ""),
             attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
-            unprotected: state.unprotected, answerDelay: delay)
+            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
+            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
@@ -339,6 +357,7 @@ extension TakeRun {
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
+        record?.endTransfer(state.withLock { $0.delivery.attempt }, result)
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(

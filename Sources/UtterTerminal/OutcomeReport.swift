@@ -57,6 +57,8 @@ package struct OutcomeReport: Encodable {
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
+    var cutShort: String?
+    var notices: [String]
 
     /// Reports a take.
     ///
@@ -90,6 +92,8 @@ package struct OutcomeReport: Encodable {
         answerDelayMs = outcome.answerDelay?.milliseconds
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected
+        cutShort = outcome.cutShort
+        notices = outcome.notices.map(\.text)
     }
 
     /// The object in one line.

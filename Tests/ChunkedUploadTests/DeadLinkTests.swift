@@ -77,7 +77,8 @@ struct DeadLinkTests {
         #expect(server.requests.first?.body == bytes(3_200 + 50 * 640))
     }
 
-    @Test(.enabled(if: getenv("UTTER_SOAK") != nil, "takes a minute"), arguments: [32_000, 3_000, 0])
+    @Test(
+        .enabled(if: getenv("UTTER_SOAK") != nil, "takes a minute"), arguments: [32_000, 3_000, 0])
     func aDeadLinkIsNoticedWithinTenSeconds(bytesPerSecond: Int) async throws {
         let (result, time) = try await timeToNotice(
             bytesPerSecond: bytesPerSecond, stall: TransferDeadlines().stall)

@@ -63,6 +63,7 @@ import Testing
                     if cut > 0 { try client.sendChunk(audio.prefix(cut)) }
                     // Everything but the last chunk.
                     client.endSending()
+                    // Whether it is refused or reset does not matter here.
                     _ = try? client.readToEnd()
                 }
             }
@@ -133,6 +134,7 @@ import Testing
                     ])
                 try client.sendChunk(audio)
                 try client.sendEnd()
+                // Half of the answer comes.
                 _ = try? client.readToEnd()
             }
             let again = try await post(audio, key: "k", to: port)

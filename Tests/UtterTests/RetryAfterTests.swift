@@ -65,7 +65,7 @@ import Testing
         let requests = server.requests
         #expect(requests.count == 2)
         let answered = try #require(requests.first?.sentAt.last)
-        let again = try #require(requests.last?.beganAt)
+        let again = try #require(requests.last?.acceptedAt)
         #expect(again - answered >= .seconds(wait))
     }
 
@@ -105,18 +105,34 @@ import Testing
         #expect(outcome.takenCount == 0)
     }
 
-    /// The take is answered, and what the service has not heard is not lost: it says so itself.
-    @Test func anAnswerBeforeTheEndIsTakenAndTheRestIsKnown() async throws {
+    /// The service has said what it wants to say; what is still spoken is sent all the same.
+    @Test func anAnswerBeforeTheEndDoesNotStopTheAudio() async throws {
         let bench = try FaultBench(byteCount: 64_000)
         let server = try RecordingServer(
             otherwise: [
                 .readHead, .readBody(bytes: 16_000), .respond(status: 200, text: "early"),
-                .readOn,
             ])
-        let plan = try bench.plan(to: server.url())
-        let outcome = await bench.start(plan, pace: .realTime).outcome
+        let outcome = await bench.start(try bench.plan(to: server.url()), pace: .realTime).outcome
         #expect(try outcome.result.get().text == "early")
         #expect(outcome.attempts.count == 1)
+        #expect(outcome.takenCount == 1)
+        #expect(outcome.account.capturedFrames == 32_000)
+        let request = try #require(await server.finishedRequest())
+        #expect(request.isComplete)
+        #expect(request.body == bench.samples)
+    }
+
+    @Test func anAnswerThatEndsTheConnectionBeforeTheEndIsSaid() async throws {
+        let bench = try FaultBench(byteCount: 64_000)
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBody(bytes: 16_000),
+                .respond(
+                    status: 200, headers: [TestSupport.HeaderField("Connection", "close")],
+                    text: "early"), .close,
+            ])
+        let outcome = await bench.start(try bench.plan(to: server.url()), pace: .realTime).outcome
+        #expect(try outcome.result.get().text == "early")
         #expect(outcome.attempts.last?.result.isBodyComplete == false)
         #expect(outcome.takenCount == 0)
         #expect(outcome.audioPath != nil)
