@@ -167,7 +167,6 @@ final class TakeRun: Sendable {
     }
 
     private var isWanted: Bool { state.withLock { $0.delivered == nil } }
-
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
         state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
