@@ -11,6 +11,8 @@ public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
     static let quarantineName = "quarantine"
+    /// As often is the folder of a new take made when somebody removes it at once.
+    private static let birthLimit = 100
 
     /// Holds `takes` and `quarantine`.
     let state: Folder
@@ -47,16 +49,20 @@ public final class TakeStore: Sendable {
     ///
     /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        var take: TakeFolder
-        var tries = 0
-        repeat {
-            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
-            // A file system without locks is no reason to fail.
-            _ = try? take.lock()
-            tries += 1
-            // A recovery may have taken the new folder for a leftover, and removed it.
-        } while !holds(take) && tries < 8
-        return take
+        // A recovery may take the new folder for a leftover, and remove it before it is locked.
+        for _ in 0..<Self.birthLimit {
+            do throws(SystemError) {
+                let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+                // A file system without locks is no reason to fail.
+                let isOurs = (try? take.lock()) ?? true
+                if isOurs && holds(take) { return take }
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+            // Whoever is looking at it has seen in a moment that it is empty.
+            usleep(1_000)
+        }
+        throw SystemError(call: "mkdir \(path)/\(id.text)", code: ENOENT)
     }
 
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
