@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
@@ -165,12 +166,26 @@ public final class TakeStore: Sendable {
     public func find(_ prefix: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if prefix == "last" {
-            guard let newest = ids.last else { throw .noSuchTake(prefix) }
+            guard let newest = try newest(of: ids) else { throw .noSuchTake(prefix) }
             return try take(newest)
         }
         let found = ids.filter { $0.text.hasPrefix(prefix) }
         guard let id = found.first, !prefix.isEmpty else { throw .noSuchTake(prefix) }
         guard found.count == 1 else { throw .ambiguous(prefix, count: found.count) }
         return try take(id)
+    }
+
+    /// The take that was begun last.
+    ///
+    /// That is the last name, unless it lies in the future: then the clock has gone back, and the
+    /// manifests know.
+    private func newest(of ids: [TakeID]) throws(TakeStoreError) -> TakeID? {
+        var generator = SystemRandomNumberGenerator()
+        guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
+            return ids.last
+        }
+        // What cannot be read has its place by its name.
+        let manifests = ids.compactMap { try? take($0).manifest() }
+        return manifests.max { $0.order < $1.order }?.id ?? last
     }
 }

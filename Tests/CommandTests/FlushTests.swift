@@ -9,7 +9,8 @@ import Utter
 /// `utter flush`, and two that send at once.
 @Suite struct FlushTests {
     /// Leaves takes that could not be delivered, and were meant for `server`.
-    private func keep(_ count: Int, for server: RecordingServer? = nil, in bench: Bench) async throws
+    private func keep(_ count: Int, for server: RecordingServer? = nil, in bench: Bench)
+        async throws
         -> [String]
     {
         for _ in 0..<count {

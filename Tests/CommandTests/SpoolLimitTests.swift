@@ -119,6 +119,28 @@ import Testing
         #expect(flush.status == .exited(0))
     }
 
+    @Test func aTakeAfterOneOfTheFutureIsTheLast() async throws {
+        let bench = try Bench()
+        try await keep(bench)
+        let first = try #require(try bench.onlyTake())
+        // As if the clock had been ten years ahead.
+        let future = "2099" + first.id.dropFirst(4)
+        let path = bench.folder.path("state/utter/takes/" + future)
+        try #require(rename(first.path, path) == 0)
+        let text = String(decoding: try readFile(path + "/take.json"), as: UTF8.self)
+        let changed = text.replacing(first.id, with: future)
+        try #require(unlink(path + "/take.json") == 0)
+        try bench.folder.write(
+            Array(changed.utf8), to: "state/utter/takes/\(future)/take.json")
+        try await keep(bench)
+        let lines = try await bench.run("list").outputText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix(future) == true)
+        let last = try #require(lines.last?.split(separator: " ").first)
+        #expect(last < future)
+        let shown = try await bench.run("show", "last").outputText
+        #expect(shown.hasPrefix("take        \(last)\n"))
+    }
+
     @Test func showPrintsJsonWithEveryAttempt() async throws {
         let bench = try Bench()
         try await keep(bench)

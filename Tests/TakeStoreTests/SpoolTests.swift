@@ -187,6 +187,22 @@ import Testing
         #expect(try take.fileNames() == ["audio.wav", "take.json"])
     }
 
+    @Test func theOrderSurvivesAClockThatGoesBack() throws {
+        let future = try #require(TakeID("20361121-000000-abcdefghjkmn"))
+        let now = try #require(TakeID("20161121-000000-abcdefghjkmn"))
+        for (id, after) in [(try self.id(0), nil), (future, nil), (now, future)] {
+            let take = try store.makeTake(id)
+            var manifest = TakeManifest(
+                id: id, created: Date(), audio: "audio.wav", format: "wav", source: "", url: "")
+            manifest.after = after
+            try take.save(manifest)
+        }
+        #expect(try store.find("last").id == now)
+        let sorted = try store.ids().map { try store.take($0).manifest() }
+            .sorted { $0.order < $1.order }
+        #expect(sorted.map(\.id) == [try id(0), future, now])
+    }
+
     @Test func onlyTheNewestTransfersAreRemembered() throws {
         let take = try leave(0)
         var manifest = try take.manifest()
