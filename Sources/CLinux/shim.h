@@ -18,6 +18,7 @@
 // definition beside the Glibc module's.
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int memfd_create(const char *_Nonnull name, unsigned int flags);
+int fallocate(int descriptor, int mode, off_t offset, off_t length);
 
 // pthread_setname_np(3) needs _GNU_SOURCE.
 static inline int utter_thread_set_name(const char *_Nonnull name) {
@@ -32,6 +33,11 @@ static inline int utter_openat(int folder, const char *_Nonnull path, int flags,
 // memfd_create(2) needs _GNU_SOURCE.
 static inline int utter_memfd_create(const char *_Nonnull name) {
     return memfd_create(name, 1U /* MFD_CLOEXEC */);
+}
+
+// fallocate(2) needs _GNU_SOURCE, as does FALLOC_FL_KEEP_SIZE.
+static inline int utter_fallocate_beyond_end(int descriptor, off_t offset, off_t length) {
+    return fallocate(descriptor, 1, offset, length);
 }
 
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.

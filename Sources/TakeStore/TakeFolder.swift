@@ -1,31 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 
 /// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
+///
+/// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
+/// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
+/// is kept as `take.json.damaged`.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
+    static let transcriptName = "transcript.txt"
+    static let damagedName = "take.json.damaged"
+    /// Six bytes for one is the most that JSON makes of a character.
+    private static let inlineTranscriptLimit = 1 << 16
+    /// More than any answer may hold.
+    private static let transcriptLimit = 1 << 26
     static let audioNames = ["audio.wav", "audio.ogg"]
+    /// What a file is called until it is whole, and takes the place of the one before.
+    static let newSuffix = ".new"
+    /// Everything but audio that this program puts into the folder of a take.
+    static let textNames = [manifestName, transcriptName].flatMap { [$0, $0 + newSuffix] }
+    /// Everything that it puts there.
+    static let ownNames =
+        textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
 
     /// The take's name.
     public let id: TakeID
-    private let folder: Folder
+    /// The folder's path.
+    public let path: String
+    private let held: Mutex<Folder>
+    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    private let isRecorded = Atomic(false)
 
     init(id: TakeID, folder: Folder) {
         self.id = id
-        self.folder = folder
+        path = folder.path
+        held = Mutex(folder)
     }
 
-    /// The folder's path.
-    public var path: String { folder.path }
+    var folder: Folder { held.withLock { $0 } }
 
     /// Creates the audio file and a journal that writes it.
     ///
+    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     public func makeJournal(fileName: String) throws(SystemError) -> Journal {
-        Journal(file: try folder.createFile(fileName), path: folder.path + "/" + fileName)
+        let temporary = fileName + Self.newSuffix
+        let journal = Journal(
+            file: PlainFile(try folder.createFile(fileName)), path: path + "/" + fileName,
+            home: JournalHome(
+                makeFile: { [self] () throws(SystemError) in
+                    let folder = try presentFolder()
+                    try folder.removeFile(temporary)
+                    return PlainFile(try folder.createFile(temporary))
+                },
+                replaceAudio: { [self] () throws(SystemError) in
+                    try folder.renameFile(temporary, to: fileName)
+                }))
+        isRecorded.store(true, ordering: .relaxed)
+        return journal
+    }
+
+    /// The folder, made anew when somebody has removed it while it is recorded into.
+    private func presentFolder() throws(SystemError) -> Folder {
+        let folder = folder
+        guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }
+        let parent = try Folder.make(at: String(path.dropLast(id.text.utf8.count + 1)))
+        let new = try parent.makeFolder(id.text)
+        // As for a new take: a file system without locks is no reason to fail.
+        _ = try? new.lock()
+        try parent.sync()
+        held.withLock { $0 = new }
+        return new
     }
 
     /// Opens the audio of a take that is complete.
@@ -34,7 +85,7 @@ public final class TakeFolder: Sendable {
     public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
         Journal(
             sealed: try folder.openFile(fileName), byteCount: byteCount,
-            path: folder.path + "/" + fileName)
+            path: path + "/" + fileName)
     }
 
     /// The size of the audio in bytes.
@@ -44,10 +95,12 @@ public final class TakeFolder: Sendable {
         try folder.byteCount(of: fileName)
     }
 
-    /// Cuts the audio after its last whole frame or page.
+    /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
     ///
     /// Blocks on the disk.
     public func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        // Left by a program that died while it made a new file; the old one is still there.
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.truncateFile(fileName, to: byteCount)
     }
 
@@ -57,7 +110,10 @@ public final class TakeFolder: Sendable {
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
     /// Lets other processes send this take.
-    public func unlock() { folder.unlock() }
+    public func unlock() {
+        isRecorded.store(false, ordering: .relaxed)
+        folder.unlock()
+    }
 
     /// The names of the files within.
     public func fileNames() throws(SystemError) -> [String] { try folder.names() }
@@ -66,42 +122,75 @@ public final class TakeFolder: Sendable {
     ///
     /// Blocks on the disk.
     public func save(_ manifest: TakeManifest) throws(SystemError) {
+        var manifest = manifest
+        manifest.transcriptFile = nil
+        if let text = manifest.transcript, text.utf8.count > Self.inlineTranscriptLimit {
+            // First, so that the manifest never names a file that a crash has not left.
+            try presentFolder().replaceFile(Self.transcriptName, with: Array(text.utf8))
+            manifest.transcriptFile = Self.transcriptName
+            manifest.transcript = nil
+        }
         let bytes: [UInt8]
         do {
             bytes = try manifest.encoded()
         } catch {
-            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: 22)
+            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
         }
-        try folder.replaceFile(Self.manifestName, with: bytes)
+        guard bytes.count <= Self.manifestLimit else {
+            // What could not be read again must not replace what can.
+            throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
+        }
+        try presentFolder().replaceFile(Self.manifestName, with: bytes)
     }
 
-    /// Reads `take.json`.
+    /// Reads `take.json`, with the transcript wherever it is.
     ///
-    /// - Throws: `TakeStoreError` when it is missing, damaged, or of a later version.
+    /// - Throws: `TakeStoreError`: `.unreadable` when it is missing or the disk fails, `.damaged`
+    ///   when its content is wrong, `.laterVersion`.
     public func manifest() throws(TakeStoreError) -> TakeManifest {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try folder.contents(of: Self.manifestName, limit: Self.manifestLimit)
-        } catch {
-            throw .unreadable(take: id.text, reason: error.reason)
-        }
+        let bytes = try contents(of: Self.manifestName, limit: Self.manifestLimit)
+        var manifest: TakeManifest
         do {
             // Read by itself: a later version may lack what this one needs.
             let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
             guard version <= TakeManifest.currentVersion else {
                 throw TakeStoreError.laterVersion(take: id.text, version: version)
             }
-            let manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
-            // A name from outside must not lead out of this folder.
-            guard Self.audioNames.contains(manifest.audio) else {
-                throw TakeStoreError.unreadable(
-                    take: id.text, reason: "\(Self.manifestName) names a foreign file")
-            }
-            return manifest
+            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
         } catch let error as TakeStoreError {
             throw error
         } catch {
-            throw .unreadable(take: id.text, reason: "\(Self.manifestName) is damaged")
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) cannot be understood")
+        }
+        // A name from outside must not lead out of this folder.
+        let files = [manifest.audio, manifest.transcriptFile].compactMap(\.self)
+        guard files.allSatisfy((Self.audioNames + [Self.transcriptName]).contains) else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) names a foreign file")
+        }
+        guard manifest.id == id else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) is of another take")
+        }
+        guard manifest.isPlausible else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) holds wrong numbers")
+        }
+        if let name = manifest.transcriptFile {
+            let text = try contents(of: name, limit: Self.transcriptLimit)
+            manifest.transcript = String(decoding: text, as: UTF8.self)
+            manifest.transcriptFile = nil
+        }
+        return manifest
+    }
+
+    private func contents(
+        of name: String, limit: Int
+    ) throws(TakeStoreError) -> [UInt8] {
+        do throws(SystemError) {
+            return try folder.contents(of: name, limit: limit)
+        } catch {
+            guard error.code == EFBIG else {
+                throw .unreadable(take: id.text, reason: "\(name): \(error.reason)")
+            }
+            throw .damaged(take: id.text, reason: "\(name) is too long")
         }
     }
 
@@ -113,13 +202,52 @@ public final class TakeFolder: Sendable {
     ///
     /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
+        let folder = folder
         try folder.removeFile(fileName)
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.sync()
+    }
+
+    /// Puts a damaged manifest aside, where a person finds it.
+    ///
+    /// Blocks on the disk.
+    public func setManifestAside() throws(SystemError) {
+        try folder.move(Self.manifestName, to: folder, as: Self.damagedName)
+    }
+
+    /// Makes the audio durable.
+    ///
+    /// Blocks on the disk.
+    public func syncAudio(fileName: String) throws(SystemError) {
+        try folder.syncFile(fileName)
+    }
+
+    /// The name of the audio file; nil when there is none.
+    ///
+    /// One that was being made anew when its program died is given its name, when it is the only
+    /// one. Called with the take's lock held; blocks on the disk then.
+    public func audioName() throws(SystemError) -> String? {
+        let names = try folder.names()
+        if let name = names.first(where: Self.audioNames.contains) { return name }
+        for name in Self.audioNames where names.contains(name + Self.newSuffix) {
+            try folder.renameFile(name + Self.newSuffix, to: name)
+            return name
+        }
+        return nil
+    }
+
+    /// When the take's manifest was written last, in seconds since 1970; nil without one.
+    public var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
+
+    /// Names of files that this program did not put there.
+    func foreignNames() throws(SystemError) -> [String] {
+        try folder.names().filter { !Self.ownNames.contains($0) }
     }
 
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
-        for name in [Self.manifestName, Self.manifestName + ".new"] + Self.audioNames {
+        let folder = folder
+        for name in Self.ownNames {
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

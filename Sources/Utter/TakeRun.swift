@@ -5,6 +5,7 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -23,7 +24,7 @@ final class TakeRun: Sendable {
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<State>
-    private let waiters = Mutex<Waiters>(Waiters())
+    private let settlement = Settlement<TakeOutcome>()
 
     private struct State {
         var delivery: Delivery
@@ -33,9 +34,11 @@ final class TakeRun: Sendable {
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var record: TakeRecord?
-        var unprotected: String?
+        var protection = Protection()
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
+        /// The SHA-256 of the body, once somebody needs it.
+        var bodyDigest: String?
         var sealedAt: ContinuousClock.Instant?
         var answeredAt: ContinuousClock.Instant?
         var delivered: Result<Transcript, TakeFailure>?
@@ -43,17 +46,13 @@ final class TakeRun: Sendable {
         var isEnding = false
     }
 
-    private struct Waiters {
-        var outcome: TakeOutcome?
-        var continuations: [CheckedContinuation<TakeOutcome, Never>] = []
-    }
-
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded; empty for a new take.
+    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
+    /// for a new take.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount()
+        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
     ) {
         self.id = id
         self.plan = plan
@@ -64,7 +63,8 @@ final class TakeRun: Sendable {
         state = Mutex(
             State(
                 delivery: Delivery(
-                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry)))
+                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
     }
 
     // MARK: - Joining the stages
@@ -85,16 +85,18 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onSeal: { [self] in didSeal($0) })
     }
 
     /// The sealed journal of an earlier run → request body → response.
-    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal) {
+    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String) {
         state.withLock { state in
             state.record = record
             state.journal = journal
             state.captureEnd = CaptureEnd(cause: .finished)
             state.seal = seal
+            state.bodyDigest = bodyDigest
             state.sealedAt = .now
         }
         startTransfer()
@@ -108,50 +110,36 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let opened = makeJournal(source)
-        guard case .success(let journal) = opened else { return opened }
-        state.withLock { $0.journal = journal }
-        startTransfer()
-        pipeline.sync.add(journal)
-        record?.announce()
-        return opened
-    }
-
-    private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
-        var reason: String?
-        switch pipeline.store {
-        case .failure(.notWanted): break
-        case .failure(let error): reason = error.description
-        case .success(let store):
-            do throws(SystemError) {
-                let folder = try store.makeTake(id)
-                let name = "audio.\(plan.format.fileExtension)"
-                let journal = try folder.makeJournal(fileName: name)
-                let manifest = TakeManifest(
-                    id: id, created: Date(), audio: name, format: plan.format.rawValue,
-                    source: source, url: plan.service.url.description)
-                let record = TakeRecord(
-                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
-                    manifest: manifest,
-                    onFailure: { [weak self] in self?.declareUnprotected($0.description) })
-                state.withLock { $0.record = record }
-                return .success(journal)
-            } catch {
-                reason = error.description
+        var manifest = TakeManifest(
+            id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
+            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+        manifest.holder = getpid()
+        manifest.beginTransfer(1, at: Date())
+        return Result { [manifest] () throws(SystemError) in
+            let opened = try OpenedTake(
+                in: pipeline, manifest,
+                onSave: { [weak self] error in
+                    self?.tell { $0.note(manifest: error?.description) }
+                })
+            if let reason = opened.unprotected { tell { $0.noteNoFolder(reason) } }
+            state.withLock { state in
+                state.journal = opened.journal
+                state.record = opened.record
             }
-        }
-        if let reason { declareUnprotected(reason) }
-        return Result { () throws(SystemError) in
-            Journal(file: try makeMemoryFile("utter-journal"), path: nil)
+            startTransfer()
+            pipeline.sync.add(opened.journal) { [weak self] in self?.didTend(opened.journal) }
+            opened.record?.announce()
+            return opened.journal
         }
     }
 
-    private func declareUnprotected(_ reason: String) {
-        let isNew = state.withLock { state in
-            defer { state.unprotected = state.unprotected ?? reason }
-            return state.unprotected == nil
+    /// Passes on what is new about the take's safety.
+    private func tell(_ note: (inout Protection) -> [TakeNotice]) {
+        for notice in state.withLock({ note(&$0.protection) }) {
+            continuation.yield(.noticed(notice))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { record?.save { _ in } }
         }
-        if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
     /// Posts the journal from its start, after a pause.
@@ -162,24 +150,10 @@ final class TakeRun: Sendable {
             return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
+        record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
-        var headers = plan.service.requestHeaders(audioMediaType: plan.format.mediaType)
-            .map { (name: $0.name, value: $0.value) }
-        let own = [
-            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: "Idempotency-Key", value: "\"\(id.text)\""),
-            (name: "Utter-Attempt", value: "\(attempt)"),
-        ]
-        // A field that the service's description names replaces ours.
-        headers += own.filter { own in
-            !plan.service.headers.contains { $0.isNamed(own.name) }
-        }
-        var request = TransferRequest(
-            url: url.text, headers: headers, journal: journal,
-            bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
-            certificateFile: plan.certificateFile)
-        // No proxy can reach this machine's own services.
-        request.bypassesProxy = url.isLoopback
+        var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
+        request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
         }
@@ -194,13 +168,45 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    /// What is known of the body by the time at which an attempt begins.
+    private var lateHeaders: [(name: String, value: String)] {
+        state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
+    }
+
+    /// Has the sealed body's digest computed, which the next attempt will carry.
+    ///
+    /// On the sync thread: it reads all of the journal.
+    private func computeBodyDigest() {
+        let sealed = state.withLock { state in
+            state.seal == nil || state.bodyDigest != nil ? nil : state.journal
+        }
+        guard let sealed else { return }
+        pipeline.sync.perform { [self] in
+            // Without a digest the attempt is marked by its id and number alone.
+            let digest = try? sealed.sha256(from: plan.format.bodyOffset)
+            state.withLock { $0.bodyDigest = digest }
+        }
+    }
+
     // MARK: - What the stages say
 
     /// On the journal thread.
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
-        if let failure = journal.failure { declareUnprotected(failure.description) }
+        tell { $0.note(journal.condition) }
         continuation.yield(.progress(progress(of: journal)))
+    }
+
+    /// On the sync thread.
+    private func didTend(_ journal: Journal) {
+        tell { $0.note(journal.condition) }
+        record?.unlock(onceSettled: journal)
+    }
+
+    /// On the journal thread.
+    private func didFill() {
+        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
+        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -234,14 +240,11 @@ final class TakeRun: Sendable {
         }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
-        if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
-        record?.save { manifest in
-            manifest.state = manifest.state == .recording ? .sealed : manifest.state
-            manifest.byteCount = seal.byteCount
-            manifest.sha256 = seal.sha256
-            manifest.frames = account.encodedFrames
-            manifest.gapFrames = account.gapFrames
+        if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
+        if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
+            deliver(.failure(.journal(reason: loss.description)))
         }
+        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
 
@@ -267,19 +270,14 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() { record?.release() }
+    func release() {
+        state.withLock { $0.journal }?.abandon()
+        record?.release(keeping: pipeline.retention)
+    }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
-    func outcome() async -> TakeOutcome {
-        await withCheckedContinuation { continuation in
-            let known = waiters.withLock { waiters in
-                if waiters.outcome == nil { waiters.continuations.append(continuation) }
-                return waiters.outcome
-            }
-            if let known { continuation.resume(returning: known) }
-        }
-    }
+    func outcome() async -> TakeOutcome { await settlement.value }
 
     // MARK: - The end
 
@@ -316,14 +314,9 @@ final class TakeRun: Sendable {
         }
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        record?.settle(outcome)
-        let waiting = waiters.withLock { waiters in
-            waiters.outcome = outcome
-            defer { waiters.continuations = [] }
-            return waiters.continuations
-        }
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
-        for waiter in waiting { waiter.resume(returning: outcome) }
+        settlement.settle(outcome)
     }
 
     private func makeOutcome(
@@ -341,9 +334,10 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
-            unprotected: state.unprotected, answerDelay: delay)
+            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
+            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
@@ -363,12 +357,18 @@ extension TakeRun {
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
+        record?.endTransfer(state.withLock { $0.delivery.attempt }, result)
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(
-                TakeAttempt(url: state.delivery.url.description, result: result))
+                TakeAttempt(
+                    number: state.delivery.attempt, url: state.delivery.url.description,
+                    result: result))
             // Nothing follows any more; the step only ends the take.
-            if state.delivered != nil { return (Delivery.Step.failed(.cancelled), state.delivery) }
+            if state.delivered != nil {
+                state.delivery.record(result)
+                return (Delivery.Step.failed(.cancelled), state.delivery)
+            }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
                 jitter: .random(in: 0...1))
@@ -387,6 +387,7 @@ extension TakeRun {
             }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
+            computeBodyDigest()
             startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }
