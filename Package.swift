@@ -61,7 +61,8 @@ let package = Package(
             name: "AudioEncoding", dependencies: ["AudioCore", "COpus", "LateLibraries"],
             swiftSettings: shipped),
         .target(
-            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto", "LateLibraries"],
+            name: "TakeStore",
+            dependencies: ["AudioCore", "LinuxPlatform", "CCrypto", "LateLibraries"],
             swiftSettings: shipped),
         .target(name: "SpeechService", swiftSettings: shipped),
         .target(
@@ -164,7 +165,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport"],
+            dependencies: [
+                "UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings),
     ]
 )

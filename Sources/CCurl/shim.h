@@ -33,7 +33,7 @@ static inline void *_Nullable utter_curl_load(void) {
     static __typeof__(&(function)) found;                                                       \
     __typeof__(&(function)) call = __atomic_load_n(&found, __ATOMIC_RELAXED);                   \
     if (!call) {                                                                                \
-        call = (__typeof__(&(function)))dlsym(0, #function);                    \
+        call = (__typeof__(&(function)))dlsym(0, #function);                                    \
         __atomic_store_n(&found, call, __ATOMIC_RELAXED);                                       \
     }
 

@@ -5,10 +5,13 @@
 #include <stdarg.h>
 
 #pragma GCC visibility push(hidden)
-LATE(int, opus_decode, (OpusDecoder *a, const unsigned char *b, opus_int32 c, opus_int16 *d, int e, int f), (a, b, c, d, e, f))
+LATE(int, opus_decode,
+     (OpusDecoder *a, const unsigned char *b, opus_int32 c, opus_int16 *d, int e, int f),
+     (a, b, c, d, e, f))
 LATE(OpusDecoder *, opus_decoder_create, (opus_int32 a, int b, int *c), (a, b, c))
 LATE(void, opus_decoder_destroy, (OpusDecoder *a), (a))
-LATE(opus_int32, opus_encode, (OpusEncoder *a, const opus_int16 *b, int c, unsigned char *d, opus_int32 e), (a, b, c, d, e))
+LATE(opus_int32, opus_encode,
+     (OpusEncoder *a, const opus_int16 *b, int c, unsigned char *d, opus_int32 e), (a, b, c, d, e))
 LATE(OpusEncoder *, opus_encoder_create, (opus_int32 a, int b, int c, int *d), (a, b, c, d))
 LATE(void, opus_encoder_destroy, (OpusEncoder *a), (a))
 LATE(const char *, opus_get_version_string, (void), ())
