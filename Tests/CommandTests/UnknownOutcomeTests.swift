@@ -68,6 +68,26 @@ import Testing
         #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2"])
     }
 
+    /// Attempts in the report = requests that were seen; whole ones = commits.
+    @Test func everyAttemptIsInTheReport() async throws {
+        let ledger = TakeLedger()
+        let server = try RecordingServer(
+            scripts: [
+                [.readHead, .readBody(bytes: 20_000), .reset],
+                [.readHead, .readBodyToEnd, .perform { _ = ledger.answer($0) }, .close],
+            ], otherwise: ledger.script)
+        let result = try await Bench(server: server).run("send", "--json", Clip.digits.path)
+        #expect(result.status == .exited(0))
+        let report = try JSONText(result.output)
+        #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2", "3"])
+        let attempts = (0..<4).compactMap { report["attempts"]?[$0] }
+        #expect(attempts.map { $0["number"] } == [1, 2, 3].map { .number($0) })
+        #expect(attempts.map { $0["bodyComplete"] } == [false, true, true].map { .bool($0) })
+        #expect(report["mayBeDoubled"] == .bool(true))
+        #expect(ledger.entries.map(\.attempts) == [["2", "3"]])
+        #expect(ledger.entries.first?.body == (try Clip.digits.samples))
+    }
+
     @Test func theIdTravelsInTheFieldThatIsNamed() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "named"))
         let result = try await Bench(server: server).run(
