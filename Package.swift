@@ -170,5 +170,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        // The files' faults: the real program on a disk that fails, fills up or loses its power.
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "UtterCLI", "Utter", "TakeStore", "AudioCore", "AudioEncoding", "LinuxPlatform",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
     ]
 )

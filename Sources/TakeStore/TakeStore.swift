@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 
 /// All takes on the disk: the folder `takes` of the state folder.
 ///
@@ -11,10 +13,14 @@ public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
     static let quarantineName = "quarantine"
+    /// As often is the folder of a new take made when somebody removes it at once.
+    private static let birthLimit = 100
 
     /// Holds `takes` and `quarantine`.
     let state: Folder
     let takes: Folder
+    /// Whether the names of the folder itself, and of those above it, are durable.
+    private let isAnchored = Atomic(false)
 
     /// Opens the folder of takes, making it when it is missing.
     ///
@@ -47,16 +53,20 @@ public final class TakeStore: Sendable {
     ///
     /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        var take: TakeFolder
-        var tries = 0
-        repeat {
-            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
-            // A file system without locks is no reason to fail.
-            _ = try? take.lock()
-            tries += 1
-            // A recovery may have taken the new folder for a leftover, and removed it.
-        } while !holds(take) && tries < 8
-        return take
+        // A recovery may take the new folder for a leftover, and remove it before it is locked.
+        for _ in 0..<Self.birthLimit {
+            do throws(SystemError) {
+                let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+                // A file system without locks is no reason to fail.
+                let isOurs = (try? take.lock()) ?? true
+                if isOurs && holds(take) { return take }
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+            // Whoever is looking at it has seen in a moment that it is empty.
+            usleep(1_000)
+        }
+        throw SystemError(call: "mkdir \(path)/\(id.text)", code: ENOENT)
     }
 
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
@@ -107,10 +117,15 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable.
+    /// Makes the names of the takes durable, the first time with those of the folders above.
     ///
     /// Blocks on the disk.
-    public func sync() throws(SystemError) { try takes.sync() }
+    public func sync() throws(SystemError) {
+        try takes.sync()
+        guard !isAnchored.load(ordering: .relaxed) else { return }
+        try takes.syncAncestors()
+        isAnchored.store(true, ordering: .relaxed)
+    }
 
     /// The names of all takes, oldest first.
     ///
@@ -151,12 +166,26 @@ public final class TakeStore: Sendable {
     public func find(_ prefix: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if prefix == "last" {
-            guard let newest = ids.last else { throw .noSuchTake(prefix) }
+            guard let newest = try newest(of: ids) else { throw .noSuchTake(prefix) }
             return try take(newest)
         }
         let found = ids.filter { $0.text.hasPrefix(prefix) }
         guard let id = found.first, !prefix.isEmpty else { throw .noSuchTake(prefix) }
         guard found.count == 1 else { throw .ambiguous(prefix, count: found.count) }
         return try take(id)
+    }
+
+    /// The take that was begun last.
+    ///
+    /// That is the last name, unless it lies in the future: then the clock has gone back, and the
+    /// manifests know.
+    private func newest(of ids: [TakeID]) throws(TakeStoreError) -> TakeID? {
+        var generator = SystemRandomNumberGenerator()
+        guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
+            return ids.last
+        }
+        // What cannot be read has its place by its name.
+        let manifests = ids.compactMap { try? take($0).manifest() }
+        return manifests.max { $0.order < $1.order }?.id ?? last
     }
 }
