@@ -69,10 +69,9 @@ import Testing
         if arguments.contains("pcm"), bench.server.requests.first?.body != bench.samples {
             problems.append("not every byte was sent")
         }
-        let warnings = result.errorText.split(separator: "\n").count { $0.contains("warning:") }
-        if warnings > 1 { problems.append("told more than once: \(result.errorText)") }
+        if result.isRepetitive { problems.append("told more than once: \(result.errorText)") }
         let take = try bench.takes().first
-        if warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
+        if result.warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
             problems.append("\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
         }
         let list = try await bench.run(["list"])
