@@ -48,6 +48,7 @@ extension TakeStore {
         for name in (try? takes.names()) ?? [] where TakeID(name) != nil {
             // Of several names only one is there.
             let sizes = TakeFolder.audioNames.compactMap {
+                // A name that is not there has no size.
                 try? takes.byteCount(of: "\(name)/\($0)")
             }
             guard let size = sizes.first else { continue }

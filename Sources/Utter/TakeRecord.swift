@@ -55,6 +55,11 @@ final class TakeRecord: Sendable {
 
     /// Makes the name of a new take durable.
     func announce() {
+        sync.perform { [self] in
+            // Without the names, the take's own is its place.
+            let newest = try? store.ids().last
+            manifest.withLock { $0.after = newest.flatMap { $0.text > folder.id.text ? $0 : nil } }
+        }
         save { _ in }
         sync.perform { [store, onSave] in
             do throws(SystemError) {

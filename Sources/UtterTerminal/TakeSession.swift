@@ -134,7 +134,7 @@ package struct TakeSession {
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         guard case .success = outcome.result else { return true }
-        return keepsAudio || !outcome.isWhole
+        return keepsAudio || !outcome.isWhole || outcome.imbalance != nil
     }
 
     /// Prints the transcript, or the object of `--json`.
@@ -157,6 +157,10 @@ package struct TakeSession {
     }
 
     private func tell(_ outcome: TakeOutcome) {
+        if let imbalance = outcome.imbalance {
+            StandardError.error("the account of the take does not balance: \(imbalance)")
+            StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
+        }
         if outcome.mayBeDoubled && !output.quiet {
             StandardError.line("sent twice: the service may have had the whole take before")
         }
@@ -167,7 +171,7 @@ package struct TakeSession {
                 StandardError.line(
                     "warning: the service answered before it had the whole recording")
                 tellWhatIsKept(outcome)
-            } else if keepsAudio && !output.quiet {
+            } else if outcome.imbalance != nil || keepsAudio && !output.quiet {
                 tellWhatIsKept(outcome)
             }
             if output.verbose { StandardError.write(TimeAccount(outcome).text) }

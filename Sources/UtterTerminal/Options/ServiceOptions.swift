@@ -208,3 +208,22 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 }
+
+extension ServiceOptions {
+    /// PCM to the service that the environment names.
+    package static var standard: ServiceOptions {
+        var options = ServiceOptions()
+        options.to = nil
+        options.format = .pcm
+        options.tokenFile = nil
+        options.header = []
+        options.contentType = nil
+        options.answer = "auto"
+        options.redirectTo = []
+        options.cacert = nil
+        (options.insecureKey, options.noRetry) = (false, false)
+        options.onUnknown = .resend
+        (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
+        return options
+    }
+}
