@@ -70,7 +70,7 @@ package struct TakeSession {
             }
         }
         let outcome = await take.outcome
-        running.end(take)
+        running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.clear()
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
@@ -116,6 +116,12 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
+        // Nobody has heard of what failed after the last event.
+        for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
+            StandardError.line(
+                "warning: what became of take \(take.id.text) is not on the disk: "
+                    + take.reason)
+        }
     }
 
     private var stopHint: String {
