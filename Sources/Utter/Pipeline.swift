@@ -6,6 +6,7 @@ internal import ChunkedUpload
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 public import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -17,6 +18,7 @@ public final class Pipeline: Sendable {
     /// When the disk takes no more.
     public let limits: SpoolLimits
     let retention: Retention
+    private let late = Mutex<[(TakeID, TakeNotice)]>([])
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
 
@@ -138,6 +140,16 @@ public final class Pipeline: Sendable {
             retention.sweep(store)
             store.measure()
         }
+    }
+
+    /// What the disk did to takes after their outcome was known, the newest 100; complete after
+    /// `shutDown`.
+    public var lateNotices: [(id: TakeID, notice: TakeNotice)] {
+        late.withLock { $0.map { (id: $0.0, notice: $0.1) } }
+    }
+
+    func note(_ notice: TakeNotice, of id: TakeID) {
+        late.withLock { $0 = Array(($0 + [(id, notice)]).suffix(100)) }
     }
 
     /// Ends the loops and waits for them, the disk included.

@@ -137,6 +137,8 @@ final class TakeRun: Sendable {
     private func tell(_ note: (inout Protection) -> [TakeNotice]) {
         for notice in state.withLock({ note(&$0.protection) }) {
             continuation.yield(.noticed(notice))
+            // Nobody listens to the events any more.
+            if state.withLock({ $0.isEnding }) { pipeline.note(notice, of: id) }
             // The file may be a new one, in a new folder.
             if notice == .protectedAgain { record?.save { _ in } }
         }

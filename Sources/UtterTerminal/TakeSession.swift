@@ -116,6 +116,10 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
+        for case (let id, .unprotected(let reason)) in pipeline.lateNotices {
+            StandardError.line(
+                "warning: what became of take \(id.text) could not be written: \(reason)")
+        }
     }
 
     private var stopHint: String {
