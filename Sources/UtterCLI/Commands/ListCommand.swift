@@ -109,8 +109,8 @@ struct ListCommand: ParsableCommand {
     /// Reminds of takes that have waited for longer than a week.
     private static func tellAge(_ rows: [Row]) {
         let waiting = rows.filter { $0.state == TakeManifest.State.kept.rawValue }
-        // A date that cannot be read is no reason to be reminded.
         guard let oldest = waiting.first?.created,
+            // A date that cannot be read is no reason to be reminded.
             let date = try? Date(oldest, strategy: .iso8601)
         else { return }
         let days = Int(Date().timeIntervalSince(date) / 86_400)
