@@ -20,6 +20,7 @@ final class TakeRun: Sendable {
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
+    private let began = ContinuousClock.now
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<TakeState>
@@ -27,8 +28,7 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
-    /// for a new take.
+    /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -37,8 +37,7 @@ final class TakeRun: Sendable {
         self.plan = plan
         self.account = account
         self.pipeline = pipeline
-        (events, continuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(256))
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             TakeState(
                 delivery: Delivery(
@@ -132,8 +131,7 @@ final class TakeRun: Sendable {
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
-        }
+        request.mayEndBody = { [weak self] in self?.isWanted ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -145,6 +143,7 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    private var isWanted: Bool { state.withLock { $0.delivered == nil } }
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
         state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
@@ -320,7 +319,7 @@ extension TakeRun {
             }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
-                jitter: .random(in: 0...1))
+                jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
