@@ -20,6 +20,9 @@ public final class Pipeline: Sendable {
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
 
+    /// The takes whose end could not be written down; complete after `shutDown`.
+    public let unwritten = UnwrittenTakes()
+
     /// Starts the loops.
     ///
     /// - Parameters:
@@ -121,7 +124,7 @@ public final class Pipeline: Sendable {
         try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onSave: { _ in })
+            onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),

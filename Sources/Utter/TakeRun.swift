@@ -5,7 +5,6 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -89,12 +88,10 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        var manifest = TakeManifest(
+        let manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        manifest.holder = getpid()
-        manifest.beginTransfer(1, at: Date())
-        return Result { [manifest] () throws(SystemError) in
+        return Result { () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
                 onSave: { [weak self] error in

@@ -74,7 +74,7 @@ package struct TakeSession {
             }
         }
         var outcome = await take.outcome
-        running.end(take)
+        running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.clear()
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
@@ -147,6 +147,12 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
+        // Nobody has heard of what failed after the last event.
+        for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
+            StandardError.line(
+                "warning: what became of take \(take.id.text) is not on the disk: "
+                    + take.reason)
+        }
     }
 
     private var stopHint: String {

@@ -69,11 +69,11 @@ import Testing
         if arguments.contains("pcm"), bench.server.requests.first?.body != bench.samples {
             problems.append("not every byte was sent")
         }
-        let warnings = result.errorText.split(separator: "\n").count { $0.contains("warning:") }
-        if warnings > 1 { problems.append("told more than once: \(result.errorText)") }
+        if result.isRepetitive { problems.append("told more than once: \(result.errorText)") }
         let take = try bench.takes().first
-        if warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
-            problems.append("\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
+        if result.warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
+            problems.append(
+                "\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
         }
         let list = try await bench.run(["list"])
         if list.status != .exited(0) { problems.append("list: \(list.errorText)") }
@@ -125,7 +125,8 @@ import Testing
         var problems = try await SurvivorCheck(bench: bench).problems()
         if bench.server.requests.last?.body != bench.samples {
             problems.append(
-                "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)")
+                "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)"
+            )
         }
         return problems
     }

@@ -228,11 +228,11 @@ package struct ServiceOptions: ParsableArguments {
 }
 
 extension ServiceOptions {
-    /// PCM to the service that the environment names.
+    /// What the environment says, and PCM.
     package static var standard: ServiceOptions {
         var options = ServiceOptions()
         options.to = nil
-        options.format = .pcm
+        options.format = nil
         options.tokenFile = nil
         options.header = []
         options.contentType = nil
