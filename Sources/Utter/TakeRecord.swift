@@ -19,6 +19,9 @@ final class TakeRecord: Sendable {
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
+    /// Whether a job that writes the manifest waits to begin.
+    private let isSaving = Atomic(false)
+    private let savesAgainAt = Mutex(ContinuousClock.now)
 
     /// Keeps the record of a take whose folder exists.
     ///
@@ -39,7 +42,11 @@ final class TakeRecord: Sendable {
     /// Changes the manifest and has it written.
     func save(_ change: (inout TakeManifest) -> Void) {
         manifest.withLock { change(&$0) }
+        // A job that has not begun will write this change too.
+        guard !isSaving.exchange(true, ordering: .acquiringAndReleasing) else { return }
         sync.perform { [self] in
+            // Taken back before the manifest is read: partner of the exchange above.
+            isSaving.store(false, ordering: .sequentiallyConsistent)
             do throws(SystemError) {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
@@ -49,6 +56,16 @@ final class TakeRecord: Sendable {
                 onSave(error)
             }
         }
+    }
+
+    /// Has the manifest written that could not be written before, once a second.
+    func saveAgain() {
+        let isDue = savesAgainAt.withLock { instant in
+            guard instant <= .now else { return false }
+            instant = .now + .seconds(1)
+            return true
+        }
+        if isDue { save { _ in } }
     }
 
     /// Makes the name of a new take durable.
@@ -100,9 +117,10 @@ final class TakeRecord: Sendable {
     }
 
     /// Deletes the audio of a take that has been answered.
-    func release() {
+    func release(_ journal: Journal) {
         let manifest = manifest.withLock { $0 }
         guard manifest.state == .answered else { return }
+        journal.abandon()
         sync.perform { [folder] in
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)

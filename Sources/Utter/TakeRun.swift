@@ -164,6 +164,7 @@ final class TakeRun: Sendable {
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
         tell { $0.note(journal.condition) }
+        if state.withLock({ $0.protection.isManifestStale }) { record?.saveAgain() }
         continuation.yield(.progress(progress(of: journal)))
     }
 
@@ -246,8 +247,7 @@ final class TakeRun: Sendable {
     }
 
     func release() {
-        state.withLock { $0.journal }?.abandon()
-        record?.release()
+        if let journal = state.withLock({ $0.journal }) { record?.release(journal) }
     }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
