@@ -10,7 +10,7 @@ internal import Glibc
 public final class Folder: Sendable {
     /// The path it was opened by, for messages.
     public let path: String
-    private let descriptor: OwnedDescriptor
+    let descriptor: OwnedDescriptor
 
     private init(path: String, descriptor: consuming OwnedDescriptor) {
         self.path = path
@@ -106,9 +106,18 @@ public final class Folder: Sendable {
     /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
     public func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)/\(name)")
+        }
+        // One byte more than there should be: so that the end is seen, and a file that grows.
+        let room = min(limit, max(0, Int(status.st_size))) + 1
+        var bytes = [UInt8](repeating: 0, count: room)
         var count = 0
         while count <= limit {
+            if count == bytes.count {
+                bytes += [UInt8](repeating: 0, count: min(bytes.count, limit + 1 - count))
+            }
             let read = try retryingInterrupts("read \(path)/\(name)") {
                 unsafe bytes.withUnsafeMutableBytes { buffer in
                     unsafe pread(
@@ -132,9 +141,15 @@ public final class Folder: Sendable {
         // A leftover of a crash; that it is missing is the usual case.
         _ = unsafe unlinkat(descriptor.number, temporary, 0)
         let file = try createFile(temporary)
-        try writeAll(bytes.span, to: file.number, at: 0)
-        try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
-        try renameFile(temporary, to: name)
+        do throws(SystemError) {
+            try writeAll(bytes.span, to: file.number, at: 0)
+            try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
+            try renameFile(temporary, to: name)
+        } catch {
+            // On a full disk, half a file is only in the way; after the rename, there is none.
+            _ = unsafe unlinkat(descriptor.number, temporary, 0)
+            throw error
+        }
     }
 
     /// Gives a file another name, in the place of what has it now, and makes that durable.
@@ -208,6 +223,31 @@ public final class Folder: Sendable {
     /// Blocks on the disk.
     public func sync() throws(SystemError) {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
+    }
+
+    /// Makes the name of this folder durable, and those of the folders above it that are ours.
+    ///
+    /// Whoever made them may have died before it could. Blocks on the disk.
+    public func syncAncestors() throws(SystemError) {
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)")
+        }
+        var (inode, up) = (status.st_ino, "..")
+        while true {
+            let parent = unsafe utter_openat(
+                descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+            // What cannot be opened was not made by us.
+            guard parent >= 0 else { return }
+            let folder = OwnedDescriptor(taking: parent)
+            guard unsafe fstat(folder.number, &status) == 0 else {
+                throw SystemError.last("fstat \(path)/\(up)")
+            }
+            // The root is its own parent.
+            guard status.st_uid == geteuid(), status.st_ino != inode else { return }
+            try retryingInterrupts("fsync \(path)/\(up)") { fsync(folder.number) }
+            (inode, up) = (status.st_ino, up + "/..")
+        }
     }
 
     /// The names of everything within, sorted, without "." and "..".

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCapture
+internal import ChunkedUpload
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
@@ -19,8 +21,6 @@ final class TakeRecord: Sendable {
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
-    /// Whether a job that writes the manifest waits to begin.
-    private let isSaving = Atomic(false)
     private let savesAgainAt = Mutex(ContinuousClock.now)
 
     /// Keeps the record of a take whose folder exists.
@@ -42,11 +42,7 @@ final class TakeRecord: Sendable {
     /// Changes the manifest and has it written.
     func save(_ change: (inout TakeManifest) -> Void) {
         manifest.withLock { change(&$0) }
-        // A job that has not begun will write this change too.
-        guard !isSaving.exchange(true, ordering: .acquiringAndReleasing) else { return }
         sync.perform { [self] in
-            // Taken back before the manifest is read: partner of the exchange above.
-            isSaving.store(false, ordering: .sequentiallyConsistent)
             do throws(SystemError) {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
@@ -80,6 +76,43 @@ final class TakeRecord: Sendable {
         }
     }
 
+    /// Notes that a transfer is about to begin, before it does.
+    ///
+    /// The first of a run is in the manifest that the run began with.
+    func beginTransfer(_ number: Int) {
+        guard manifest.withLock({ $0.attempts < number }) else { return }
+        save { $0.beginTransfer(number, at: Date()) }
+    }
+
+    /// Notes how a transfer ended; on the disk with whatever follows it.
+    func endTransfer(_ number: Int, _ result: TransferResult) {
+        manifest.withLock { manifest in
+            manifest.endTransfer(
+                number, result.ending.reason, at: Date(), status: result.status,
+                wasWhole: Delivery.mayBeTaken(result))
+            if Delivery.mayBeTaken(result) { manifest.taken = (manifest.taken ?? 0) + 1 }
+        }
+    }
+
+    /// Says that the audio is complete, as soon as it is durable itself.
+    ///
+    /// It is on its way at once if `isSending`.
+    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
+        sync.perform { [self] in
+            let name = manifest.withLock { $0.audio }
+            // A manifest that promises more than a power cut leaves would be wrong. What the disk
+            // refuses here, it refuses the journal's own sync too, which says so.
+            try? folder.syncAudio(fileName: name)
+        }
+        save { manifest in
+            if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
+            manifest.byteCount = seal.byteCount
+            manifest.sha256 = seal.sha256
+            manifest.frames = account.encodedFrames
+            manifest.gapFrames = account.gapFrames
+        }
+    }
+
     /// Writes the take's last state, or removes a take that has no audio.
     func settle(_ outcome: TakeOutcome, _ journal: Journal) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
@@ -88,17 +121,13 @@ final class TakeRecord: Sendable {
             return
         }
         save { manifest in
-            manifest.attempts += outcome.attempts.count
+            manifest.taken = outcome.takenCount > 0 ? outcome.takenCount : nil
             switch outcome.result {
             case .success(let transcript):
-                manifest.state = .answered
+                manifest.keep(.answered, reason: nil)
                 manifest.transcript = transcript.text
-                manifest.reason = nil
-            case .failure(.cancelled):
-                manifest.state = .cancelled
-            case .failure(let failure):
-                manifest.state = .kept
-                manifest.reason = failure.description
+            case .failure(.cancelled): manifest.keep(.cancelled, reason: nil)
+            case .failure(let failure): manifest.keep(reason: failure.description)
             }
         }
         sync.perform { [self] in
@@ -116,14 +145,27 @@ final class TakeRecord: Sendable {
         folder.unlock()
     }
 
-    /// Deletes the audio of a take that has been answered.
-    func release(_ journal: Journal) {
+    /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
+    /// the time that `keeping` says.
+    func release(_ journal: Journal, keeping retention: Retention) {
         let manifest = manifest.withLock { $0 }
         guard manifest.state == .answered else { return }
+        guard retention.audio == .zero else {
+            save { $0.isReleased = true }
+            return
+        }
         journal.abandon()
         sync.perform { [folder] in
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }
+    }
+}
+
+extension TransferResult.Ending {
+    /// What a take remembers of it.
+    fileprivate var reason: String {
+        self == .answered
+            ? "answered" : TakeFailure.notDelivered(self, host: "the service").description
     }
 }

@@ -5,6 +5,7 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -36,6 +37,8 @@ final class TakeRun: Sendable {
         var protection = Protection()
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
+        /// The SHA-256 of the body, once somebody needs it.
+        var bodyDigest: String?
         var sealedAt: ContinuousClock.Instant?
         var answeredAt: ContinuousClock.Instant?
         var delivered: Result<Transcript, TakeFailure>?
@@ -45,10 +48,11 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded; empty for a new take.
+    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
+    /// for a new take.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount()
+        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
     ) {
         self.id = id
         self.plan = plan
@@ -59,7 +63,8 @@ final class TakeRun: Sendable {
         state = Mutex(
             State(
                 delivery: Delivery(
-                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry)))
+                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
     }
 
     // MARK: - Joining the stages
@@ -85,12 +90,13 @@ final class TakeRun: Sendable {
     }
 
     /// The sealed journal of an earlier run → request body → response.
-    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal) {
+    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String) {
         state.withLock { state in
             state.record = record
             state.journal = journal
             state.captureEnd = CaptureEnd(cause: .finished)
             state.seal = seal
+            state.bodyDigest = bodyDigest
             state.sealedAt = .now
         }
         startTransfer()
@@ -104,10 +110,12 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let manifest = TakeManifest(
+        var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        return Result { () throws(SystemError) in
+        manifest.holder = getpid()
+        manifest.beginTransfer(1, at: Date())
+        return Result { [manifest] () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
                 onSave: { [weak self] error in
@@ -142,8 +150,10 @@ final class TakeRun: Sendable {
             return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
+        record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
+        request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
         }
@@ -156,6 +166,26 @@ final class TakeRun: Sendable {
         }
         if pause.isForSpeaker && isSealed { pipeline.transfer.hurry(transfer) }
         if isUnwanted { pipeline.transfer.cancel(transfer) }
+    }
+
+    /// What is known of the body by the time at which an attempt begins.
+    private var lateHeaders: [(name: String, value: String)] {
+        state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
+    }
+
+    /// Has the sealed body's digest computed, which the next attempt will carry.
+    ///
+    /// On the sync thread: it reads all of the journal.
+    private func computeBodyDigest() {
+        let sealed = state.withLock { state in
+            state.seal == nil || state.bodyDigest != nil ? nil : state.journal
+        }
+        guard let sealed else { return }
+        pipeline.sync.perform { [self] in
+            // Without a digest the attempt is marked by its id and number alone.
+            let digest = try? sealed.sha256(from: plan.format.bodyOffset)
+            state.withLock { $0.bodyDigest = digest }
+        }
     }
 
     // MARK: - What the stages say
@@ -211,16 +241,11 @@ final class TakeRun: Sendable {
         }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
+        if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
         if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
             deliver(.failure(.journal(reason: loss.description)))
         }
-        record?.save { manifest in
-            manifest.state = manifest.state == .recording ? .sealed : manifest.state
-            manifest.byteCount = seal.byteCount
-            manifest.sha256 = seal.sha256
-            manifest.frames = account.encodedFrames
-            manifest.gapFrames = account.gapFrames
-        }
+        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
 
@@ -247,7 +272,8 @@ final class TakeRun: Sendable {
     }
 
     func release() {
-        if let journal = state.withLock({ $0.journal }) { record?.release(journal) }
+        guard let journal = state.withLock({ $0.journal }) else { return }
+        record?.release(journal, keeping: pipeline.retention)
     }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
@@ -309,7 +335,7 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
             unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
             notices: state.protection.notices, answerDelay: delay)
@@ -332,12 +358,18 @@ extension TakeRun {
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
+        record?.endTransfer(state.withLock { $0.delivery.attempt }, result)
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(
-                TakeAttempt(url: state.delivery.url.description, result: result))
+                TakeAttempt(
+                    number: state.delivery.attempt, url: state.delivery.url.description,
+                    result: result))
             // Nothing follows any more; the step only ends the take.
-            if state.delivered != nil { return (Delivery.Step.failed(.cancelled), state.delivery) }
+            if state.delivered != nil {
+                state.delivery.record(result)
+                return (Delivery.Step.failed(.cancelled), state.delivery)
+            }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
                 jitter: .random(in: 0...1))
@@ -356,6 +388,7 @@ extension TakeRun {
             }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
+            computeBodyDigest()
             startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }

@@ -26,6 +26,7 @@ package struct OutcomeReport: Encodable {
     }
 
     struct AttemptReport: Encodable {
+        var number: Int
         var url, httpVersion, ending: String
         var reason: String?
         var status: Int?
@@ -109,6 +110,7 @@ extension OutcomeReport.AttemptReport {
     init(_ attempt: TakeAttempt) {
         let result = attempt.result
         let timings = result.timings
+        number = attempt.number
         url = attempt.url
         httpVersion = timings.httpVersion
         (ending, reason) = result.ending.words
