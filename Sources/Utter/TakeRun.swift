@@ -85,7 +85,7 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in stop(cutShort: true) },
             onSeal: { [self] in didSeal($0) })
     }
 
@@ -204,12 +204,6 @@ final class TakeRun: Sendable {
         record?.unlock(onceSettled: journal)
     }
 
-    /// On the journal thread.
-    private func didFill() {
-        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
-        stop()
-    }
-
     private func progress(of journal: Journal) -> TakeProgress {
         TakeProgress(
             elapsed: StreamFormat.speech.duration(
@@ -251,7 +245,8 @@ final class TakeRun: Sendable {
 
     // MARK: - What others ask for
 
-    func stop() {
+    func stop(cutShort: Bool = false) {
+        if cutShort { tell { $0.noteEnd("memory, where it lives, has no room for more") } }
         control.requestStop()
         pipeline.capture.wake()
     }
