@@ -241,6 +241,7 @@ extension ServiceOptions {
         options.cacert = nil
         (options.insecureKey, options.noRetry) = (false, false)
         options.onUnknown = .resend
+        (options.catchUpRate, options.idHeader) = (nil, nil)
         (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
         return options
     }
