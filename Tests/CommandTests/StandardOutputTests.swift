@@ -50,7 +50,7 @@ import Testing
 
     static let members: Set = [
         "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
-        "mayBeDoubled",
+        "mayBeDoubled", "notices",
     ]
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {

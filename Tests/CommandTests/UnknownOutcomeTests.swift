@@ -76,7 +76,9 @@ import Testing
                 [.readHead, .readBody(bytes: 20_000), .reset],
                 [.readHead, .readBodyToEnd, .perform { _ = ledger.answer($0) }, .close],
             ], otherwise: ledger.script)
-        let result = try await Bench(server: server).run("send", "--json", Clip.digits.path)
+        // As it was spoken: at once, all of it is in the kernel's hands before the reset comes.
+        let result = try await Bench(server: server).run(
+            "send", "--json", "--pace", "realtime", Clip.digits.path)
         #expect(result.status == .exited(0))
         let report = try JSONText(result.output)
         #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2", "3"])
