@@ -47,7 +47,7 @@ struct DeadLinkTests {
             bytesPerSecond: bytesPerSecond, stall: .seconds(2))
         #expect(isBroken(result), "\(result.ending)")
         #expect(!result.isBodyComplete)
-        #expect(time < .seconds(9))
+        #expect(time < .seconds(6))
     }
 
     @Test func aDeadLinkIsNoticedWhileTheAnswerIsAwaited() async throws {
@@ -55,7 +55,7 @@ struct DeadLinkTests {
             bytesPerSecond: 0, isSealed: true, stall: .seconds(2))
         #expect(isBroken(result), "\(result.ending)")
         #expect(result.isBodyComplete)
-        #expect(time < .seconds(9))
+        #expect(time < .seconds(6))
     }
 
     @Test func aLinkThatIsGoneForLessThanThatIsNoBreak() async throws {
