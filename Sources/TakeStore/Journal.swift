@@ -149,6 +149,8 @@ public final class Journal: Sendable {
             // Without memory, the disk's own copy is all that there is to read.
             try? leaveDisk(from: durableByteCount)
         }
+        // Without the mark the take is as whole as its manifest says.
+        if isOnDisk { try? segments.withLock({ $0[0].file }).finish() }
         sealed.store(true, ordering: .releasing)
     }
 

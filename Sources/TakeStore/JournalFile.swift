@@ -16,6 +16,11 @@ protocol JournalFile: Sendable {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
 
+    /// Marks the end, in a form that knows such a mark.
+    ///
+    /// Called once, by the thread that writes, when nothing will be written any more.
+    func finish() throws(SystemError)
+
     /// Makes everything that was written durable.
     ///
     /// Blocks on the disk.
@@ -33,6 +38,8 @@ protocol JournalFile: Sendable {
 }
 
 extension JournalFile {
+    // What has no mark of its end is whole when its manifest says so.
+    func finish() throws(SystemError) {}
     // What cannot reserve need not.
     func reserve(_ byteCount: Int) throws(SystemError) {}
     func trim() throws(SystemError) {}
