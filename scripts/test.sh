@@ -31,6 +31,7 @@ case "${1:-}" in
         "$(dirname "$(readlink -f "$(command -v swift)")")/clang" -O2 \
             -c scripts/tsan-mutex.c -o .build-tsan/tsan-mutex.o
         export TSAN_OPTIONS="halt_on_error=0:exitcode=66 ${TSAN_OPTIONS:-}"
+        TSAN_OPTIONS+=" suppressions=$PWD/scripts/tsan-suppressions print_suppressions=0"
         # Races in debug builds hide in the standard library, which is not instrumented.
         flags=(-c release -Xswiftc -enable-testing --sanitize=thread --scratch-path .build-tsan
             -Xlinker "$PWD/.build-tsan/tsan-mutex.o")

@@ -23,7 +23,7 @@ final class TakeRun: Sendable {
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<State>
-    private let waiters = Mutex<Waiters>(Waiters())
+    private let settlement = Settlement<TakeOutcome>()
 
     private struct State {
         var delivery: Delivery
@@ -41,11 +41,6 @@ final class TakeRun: Sendable {
         var delivered: Result<Transcript, TakeFailure>?
         /// Whether somebody has begun to end the take.
         var isEnding = false
-    }
-
-    private struct Waiters {
-        var outcome: TakeOutcome?
-        var continuations: [CheckedContinuation<TakeOutcome, Never>] = []
     }
 
     /// Prepares a take.
@@ -108,41 +103,22 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let opened = makeJournal(source)
-        guard case .success(let journal) = opened else { return opened }
-        state.withLock { $0.journal = journal }
-        startTransfer()
-        pipeline.sync.add(journal)
-        record?.announce()
-        return opened
-    }
-
-    private func makeJournal(_ source: String) -> Result<Journal, SystemError> {
-        var reason: String?
-        switch pipeline.store {
-        case .failure(.notWanted): break
-        case .failure(let error): reason = error.description
-        case .success(let store):
-            do throws(SystemError) {
-                let folder = try store.makeTake(id)
-                let name = "audio.\(plan.format.fileExtension)"
-                let journal = try folder.makeJournal(fileName: name)
-                let manifest = TakeManifest(
-                    id: id, created: Date(), audio: name, format: plan.format.rawValue,
-                    source: source, url: plan.service.url.description)
-                let record = TakeRecord(
-                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
-                    manifest: manifest,
-                    onFailure: { [weak self] in self?.declareUnprotected($0.description) })
-                state.withLock { $0.record = record }
-                return .success(journal)
-            } catch {
-                reason = error.description
-            }
-        }
-        if let reason { declareUnprotected(reason) }
+        let manifest = TakeManifest(
+            id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
+            format: plan.format.rawValue, source: source, url: plan.service.url.description)
         return Result { () throws(SystemError) in
-            Journal(file: try makeMemoryFile("utter-journal"), path: nil)
+            let opened = try OpenedTake(
+                in: pipeline, manifest,
+                onFailure: { [weak self] in self?.declareUnprotected($0.description) })
+            if let reason = opened.unprotected { declareUnprotected(reason) }
+            state.withLock { state in
+                state.journal = opened.journal
+                state.record = opened.record
+            }
+            startTransfer()
+            pipeline.sync.add(opened.journal)
+            opened.record?.announce()
+            return opened.journal
         }
     }
 
@@ -163,23 +139,7 @@ final class TakeRun: Sendable {
         }
         guard let journal else { return }
         sentByteCount.store(0, ordering: .relaxed)
-        var headers = plan.service.requestHeaders(audioMediaType: plan.format.mediaType)
-            .map { (name: $0.name, value: $0.value) }
-        let own = [
-            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: "Idempotency-Key", value: "\"\(id.text)\""),
-            (name: "Utter-Attempt", value: "\(attempt)"),
-        ]
-        // A field that the service's description names replaces ours.
-        headers += own.filter { own in
-            !plan.service.headers.contains { $0.isNamed(own.name) }
-        }
-        var request = TransferRequest(
-            url: url.text, headers: headers, journal: journal,
-            bodyOffset: plan.format.bodyOffset, deadlines: plan.deadlines,
-            certificateFile: plan.certificateFile)
-        // No proxy can reach this machine's own services.
-        request.bypassesProxy = url.isLoopback
+        var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
         }
@@ -271,15 +231,7 @@ final class TakeRun: Sendable {
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
-    func outcome() async -> TakeOutcome {
-        await withCheckedContinuation { continuation in
-            let known = waiters.withLock { waiters in
-                if waiters.outcome == nil { waiters.continuations.append(continuation) }
-                return waiters.outcome
-            }
-            if let known { continuation.resume(returning: known) }
-        }
-    }
+    func outcome() async -> TakeOutcome { await settlement.value }
 
     // MARK: - The end
 
@@ -317,13 +269,8 @@ final class TakeRun: Sendable {
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
-        let waiting = waiters.withLock { waiters in
-            waiters.outcome = outcome
-            defer { waiters.continuations = [] }
-            return waiters.continuations
-        }
         continuation.finish()
-        for waiter in waiting { waiter.resume(returning: outcome) }
+        settlement.settle(outcome)
     }
 
     private func makeOutcome(

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ChunkedUpload
+internal import SpeechService
+internal import TakeStore
+
+extension DeliveryPlan {
+    /// One attempt to deliver a take.
+    ///
+    /// - Parameters:
+    ///   - journal: the take's audio.
+    ///   - id: the same for all attempts, so that a service may know them as one.
+    ///   - url: the service's, or where it has redirected to.
+    ///   - attempt: from 1.
+    /// - Returns: what the transfer loop needs to know.
+    func request(
+        for journal: Journal, of id: TakeID, to url: ServiceURL, attempt: Int
+    ) -> TransferRequest {
+        var headers = service.requestHeaders(audioMediaType: format.mediaType)
+            .map { (name: $0.name, value: $0.value) }
+        let own = [
+            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
+            (name: "Idempotency-Key", value: "\"\(id.text)\""),
+            (name: "Utter-Attempt", value: "\(attempt)"),
+        ]
+        // A field that the service's description names replaces ours.
+        headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
+        var request = TransferRequest(
+            url: url.text, headers: headers, journal: journal, bodyOffset: format.bodyOffset,
+            deadlines: deadlines, certificateFile: certificateFile)
+        // No proxy can reach this machine's own services.
+        request.bypassesProxy = url.isLoopback
+        return request
+    }
+}

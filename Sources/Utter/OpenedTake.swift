@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import TakeStore
+
+/// Where a new take is kept: a folder of the store, or memory when the disk cannot take it.
+struct OpenedTake {
+    /// Receives the audio.
+    let journal: Journal
+    /// The take's folder and manifest; nil when the take lives in memory.
+    let record: TakeRecord?
+    /// Why the take is not kept on the disk; nil when it is, or was never meant to be.
+    let unprotected: String?
+
+    /// Makes the take's folder and its journal.
+    ///
+    /// On the journal thread; its file operations do not wait for the disk.
+    ///
+    /// - Parameters:
+    ///   - pipeline: whose store and sync thread are used.
+    ///   - manifest: what is known of the take when it begins.
+    ///   - onFailure: called on the sync thread when the manifest cannot be written.
+    /// - Throws: `SystemError` when not even memory is left.
+    init(
+        in pipeline: Pipeline, _ manifest: TakeManifest,
+        onFailure: @escaping @Sendable (SystemError) -> Void
+    ) throws(SystemError) {
+        var reason: String?
+        switch pipeline.store {
+        case .failure(.notWanted): break
+        case .failure(let error): reason = error.description
+        case .success(let store):
+            do throws(SystemError) {
+                let folder = try store.makeTake(manifest.id)
+                journal = try folder.makeJournal(fileName: manifest.audio)
+                record = TakeRecord(
+                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
+                    manifest: manifest, onFailure: onFailure)
+                unprotected = nil
+                return
+            } catch {
+                reason = error.description
+            }
+        }
+        journal = Journal(file: try makeMemoryFile("utter-journal"), path: nil)
+        record = nil
+        unprotected = reason
+    }
+}
