@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -41,6 +42,9 @@ static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLO
 static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
     return signalfd(-1, mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
+
+// prctl(2) is variadic.
+static inline int utter_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
 // ioctl(2) is variadic.
 static inline int utter_terminal_columns(int descriptor) {

@@ -30,6 +30,7 @@ final class EncryptedFile: JournalFile {
     ///   - file: an empty file, which is written.
     ///   - key: the person's.
     ///   - take: the take that the file belongs to.
+    /// - Throws: `SystemError` when the disk refuses the header.
     init(new file: any JournalFile, key: EncryptionKey, take: TakeID) throws(SystemError) {
         var fileKey = [UInt8].random(AESGCM.keyByteCount)
         defer { fileKey.clear() }
@@ -68,6 +69,7 @@ final class EncryptedFile: JournalFile {
     ///   - size: the file's, in bytes.
     ///   - key: the person's.
     ///   - take: the take that the file belongs to.
+    /// - Returns: the file, which cannot be appended to.
     /// - Throws: `EncryptionError` when nothing of it can be read.
     static func open(
         _ file: any JournalFile, size: Int, key: EncryptionKey, take: TakeID

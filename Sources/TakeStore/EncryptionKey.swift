@@ -23,8 +23,9 @@ public final class EncryptionKey: Sendable {
 
     /// Takes over a secret, such as the contents of a key file.
     ///
+    /// It is nil when there are fewer than 16 bytes.
+    ///
     /// - Parameter secret: best 32 random bytes, in any spelling; all bytes count.
-    /// - Returns: nil when there are fewer than 16 bytes.
     public init?(secret: [UInt8]) {
         guard secret.count >= Self.minimumByteCount else { return nil }
         // A copy of our own, which nobody else can keep from being cleared.
