@@ -10,7 +10,7 @@ internal import Glibc
 public final class Folder: Sendable {
     /// The path it was opened by, for messages.
     public let path: String
-    private let descriptor: OwnedDescriptor
+    let descriptor: OwnedDescriptor
 
     private init(path: String, descriptor: consuming OwnedDescriptor) {
         self.path = path
@@ -106,9 +106,18 @@ public final class Folder: Sendable {
     /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
     public func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
-        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)/\(name)")
+        }
+        // One byte more than there should be: so that the end is seen, and a file that grows.
+        let room = min(limit, max(0, Int(status.st_size))) + 1
+        var bytes = [UInt8](repeating: 0, count: room)
         var count = 0
         while count <= limit {
+            if count == bytes.count {
+                bytes += [UInt8](repeating: 0, count: min(bytes.count, limit + 1 - count))
+            }
             let read = try retryingInterrupts("read \(path)/\(name)") {
                 unsafe bytes.withUnsafeMutableBytes { buffer in
                     unsafe pread(
@@ -132,10 +141,15 @@ public final class Folder: Sendable {
         // A leftover of a crash; that it is missing is the usual case.
         _ = unsafe unlinkat(descriptor.number, temporary, 0)
         let file = try createFile(temporary)
-        try writeAll(bytes.span, to: file.number, at: 0)
-        try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
-        guard unsafe renameat(descriptor.number, temporary, descriptor.number, name) == 0 else {
-            throw SystemError.last("rename \(path)/\(name)")
+        do throws(SystemError) {
+            try writeAll(bytes.span, to: file.number, at: 0)
+            try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
+            guard unsafe renameat(descriptor.number, temporary, descriptor.number, name) == 0
+            else { throw SystemError.last("rename \(path)/\(name)") }
+        } catch {
+            // On a full disk, half a file is only in the way.
+            _ = unsafe unlinkat(descriptor.number, temporary, 0)
+            throw error
         }
         try sync()
     }

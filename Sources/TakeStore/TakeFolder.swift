@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Glibc
 public import LinuxPlatform
 
 /// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
+///
+/// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
+/// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
+/// is kept as `take.json.damaged`.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
+    static let transcriptName = "transcript.txt"
+    static let damagedName = "take.json.damaged"
+    /// Six bytes for one is the most that JSON makes of a character.
+    private static let inlineTranscriptLimit = 1 << 16
+    /// More than any answer may hold.
+    private static let transcriptLimit = 1 << 26
     static let audioNames = ["audio.wav", "audio.ogg"]
+    /// Everything that this program puts into the folder of a take.
+    static let ownNames =
+        [manifestName, transcriptName].flatMap { [$0, $0 + ".new"] } + [damagedName] + audioNames
 
     /// The take's name.
     public let id: TakeID
-    private let folder: Folder
+    let folder: Folder
 
     init(id: TakeID, folder: Folder) {
         self.id = id
@@ -66,42 +80,75 @@ public final class TakeFolder: Sendable {
     ///
     /// Blocks on the disk.
     public func save(_ manifest: TakeManifest) throws(SystemError) {
+        var manifest = manifest
+        manifest.transcriptFile = nil
+        if let text = manifest.transcript, text.utf8.count > Self.inlineTranscriptLimit {
+            // First, so that the manifest never names a file that a crash has not left.
+            try folder.replaceFile(Self.transcriptName, with: Array(text.utf8))
+            manifest.transcriptFile = Self.transcriptName
+            manifest.transcript = nil
+        }
         let bytes: [UInt8]
         do {
             bytes = try manifest.encoded()
         } catch {
-            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: 22)
+            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
+        }
+        guard bytes.count <= Self.manifestLimit else {
+            // What could not be read again must not replace what can.
+            throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
         }
         try folder.replaceFile(Self.manifestName, with: bytes)
     }
 
-    /// Reads `take.json`.
+    /// Reads `take.json`, with the transcript wherever it is.
     ///
-    /// - Throws: `TakeStoreError` when it is missing, damaged, or of a later version.
+    /// - Throws: `TakeStoreError`: `.unreadable` when it is missing or the disk fails, `.damaged`
+    ///   when its content is wrong, `.laterVersion`.
     public func manifest() throws(TakeStoreError) -> TakeManifest {
-        let bytes: [UInt8]
-        do throws(SystemError) {
-            bytes = try folder.contents(of: Self.manifestName, limit: Self.manifestLimit)
-        } catch {
-            throw .unreadable(take: id.text, reason: error.reason)
-        }
+        let bytes = try contents(of: Self.manifestName, limit: Self.manifestLimit)
+        var manifest: TakeManifest
         do {
             // Read by itself: a later version may lack what this one needs.
             let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
             guard version <= TakeManifest.currentVersion else {
                 throw TakeStoreError.laterVersion(take: id.text, version: version)
             }
-            let manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
-            // A name from outside must not lead out of this folder.
-            guard Self.audioNames.contains(manifest.audio) else {
-                throw TakeStoreError.unreadable(
-                    take: id.text, reason: "\(Self.manifestName) names a foreign file")
-            }
-            return manifest
+            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
         } catch let error as TakeStoreError {
             throw error
         } catch {
-            throw .unreadable(take: id.text, reason: "\(Self.manifestName) is damaged")
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) cannot be understood")
+        }
+        // A name from outside must not lead out of this folder.
+        let files = [manifest.audio, manifest.transcriptFile].compactMap(\.self)
+        guard files.allSatisfy((Self.audioNames + [Self.transcriptName]).contains) else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) names a foreign file")
+        }
+        guard manifest.id == id else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) is of another take")
+        }
+        guard manifest.isPlausible else {
+            throw .damaged(take: id.text, reason: "\(Self.manifestName) holds wrong numbers")
+        }
+        if let name = manifest.transcriptFile {
+            let text = try contents(of: name, limit: Self.transcriptLimit)
+            manifest.transcript = String(decoding: text, as: UTF8.self)
+            manifest.transcriptFile = nil
+        }
+        return manifest
+    }
+
+    private func contents(
+        of name: String, limit: Int
+    ) throws(TakeStoreError) -> [UInt8] {
+        do throws(SystemError) {
+            return try folder.contents(of: name, limit: limit)
+        } catch {
+            guard error.code == EFBIG else {
+                throw .unreadable(take: id.text, reason: "\(name): \(error.reason)")
+            }
+            throw .damaged(take: id.text, reason: "\(name) is too long")
         }
     }
 
@@ -117,9 +164,36 @@ public final class TakeFolder: Sendable {
         try folder.sync()
     }
 
+    /// Puts a damaged manifest aside, where a person finds it.
+    ///
+    /// Blocks on the disk.
+    public func setManifestAside() throws(SystemError) {
+        try folder.move(Self.manifestName, to: folder, as: Self.damagedName)
+    }
+
+    /// Makes the audio durable.
+    ///
+    /// Blocks on the disk.
+    public func syncAudio(fileName: String) throws(SystemError) {
+        try folder.syncFile(fileName)
+    }
+
+    /// The name of the audio file; nil when there is none.
+    public func audioName() throws(SystemError) -> String? {
+        try folder.names().first(where: Self.audioNames.contains)
+    }
+
+    /// When the take's manifest was written last, in seconds since 1970; nil without one.
+    public var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
+
+    /// Names of files that this program did not put there.
+    func foreignNames() throws(SystemError) -> [String] {
+        try folder.names().filter { !Self.ownNames.contains($0) }
+    }
+
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
-        for name in [Self.manifestName, Self.manifestName + ".new"] + Self.audioNames {
+        for name in Self.ownNames {
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

@@ -5,10 +5,14 @@ public import FoundationEssentials
 /// What is known of one take: the file `take.json` in its folder, one JSON object.
 ///
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
-/// would be wrong. The file is at most 1 MiB.
+/// would be wrong. The file is at most 1 MiB; a transcript that is too long for it is in a file
+/// beside it.
 public struct TakeManifest: Sendable, Codable, Equatable {
     /// The form that this program writes.
     public static let currentVersion = 1
+    /// As many transfers are remembered, the newest.
+    public static let historyLimit = 16
+    private static let reasonLimit = 2_000
 
     /// How far a take has come.
     public enum State: String, Sendable, Codable {
@@ -16,6 +20,8 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         case recording
         /// The audio is complete; no answer yet.
         case sealed
+        /// The audio is complete and on its way: the process `holder` sends it, or has died.
+        case sending
         /// The transcript is below; the audio may be gone.
         case answered
         /// No answer; the audio waits to be sent again. `reason` says why.
@@ -48,12 +54,24 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var frames: Int?
     /// Frames of them that are silence in place of what was lost.
     public var gapFrames: Int?
-    /// How many transfers have been made.
+    /// The process that records or sends the take; nil when it is done.
+    ///
+    /// For a person: whether it still lives is told by the folder's lock.
+    public var holder: Int32?
+    /// How many transfers have been begun, over all processes.
     public var attempts = 0
+    /// The last of them, in order; nil when there were none.
+    public var history: [TransferRecord]?
+    /// Whether the service may have the whole take although no answer of it came; nil is no.
+    public var mayBeDelivered: Bool?
+    /// Whether nobody needs the audio of an answered take any more; nil is no.
+    public var isReleased: Bool?
     /// Why there is no answer, for a person.
     public var reason: String?
     /// The transcript.
     public var transcript: String?
+    /// The file beside this one that holds the transcript instead.
+    var transcriptFile: String?
 
     /// Begins a manifest in the state `recording`.
     public init(
@@ -66,6 +84,37 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         self.format = format
         self.source = source
         self.url = url
+    }
+
+    /// Notes that a transfer is about to begin.
+    public mutating func beginTransfer(_ number: Int, at date: Date) {
+        attempts = max(attempts, number)
+        let record = TransferRecord(number: number, begun: date)
+        history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
+    }
+
+    /// Notes how a transfer ended.
+    public mutating func endTransfer(
+        _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
+    ) {
+        guard let index = history?.lastIndex(where: { $0.number == number }) else { return }
+        history?[index].end(ending, at: date, status: status, wasWhole: wasWhole)
+    }
+
+    /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
+    public mutating func keep(_ state: State = .kept, reason: String?) {
+        self.state = state
+        self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
+        holder = nil
+    }
+
+    /// Whether it waits for an answer, at rest or not.
+    public var isWaiting: Bool { state != .answered && state != .cancelled }
+
+    /// Whether no number is one that this program could not have written.
+    var isPlausible: Bool {
+        let counts = [byteCount ?? 0, frames ?? 0, gapFrames ?? 0, attempts]
+        return counts.allSatisfy { (0...(1 << 48)).contains($0) } && attempts < 1 << 30
     }
 
     /// The file's bytes.

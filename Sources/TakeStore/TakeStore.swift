@@ -1,18 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import LinuxPlatform
 
 /// All takes on the disk: the folder `takes` of the state folder.
+///
+/// Beside it are `quarantine`, for takes that cannot be used any more, and small files of which
+/// each can be lost.
 public final class TakeStore: Sendable {
-    private let takes: Folder
+    /// A take that is being removed has this before its name; nothing lists it any more.
+    static let removedPrefix = ".removed-"
+    static let quarantineName = "quarantine"
+
+    /// Holds `takes` and `quarantine`.
+    let state: Folder
+    let takes: Folder
 
     /// Opens the folder of takes, making it when it is missing.
     ///
+    /// A folder of ours that others may read is closed to them; one in which others may write, a
+    /// symbolic link, or a folder of somebody else is refused.
+    ///
     /// - Parameter stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
-    /// - Throws: `TakeStoreError.folderUnusable`.
+    /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
     public init(stateFolder: String) throws(TakeStoreError) {
+        for path in [stateFolder, stateFolder + "/takes"] {
+            guard let reason = Folder.danger(at: path) else { continue }
+            throw .folderUnsafe(path: path, reason: reason)
+        }
         do throws(SystemError) {
-            takes = try Folder.make(at: stateFolder).makeFolder("takes")
+            state = try Folder.make(at: stateFolder)
+            try state.closeToOthers()
+            takes = try state.makeFolder("takes")
+            try takes.closeToOthers()
         } catch {
             throw .folderUnusable(path: stateFolder, reason: error.description)
         }
@@ -27,13 +47,22 @@ public final class TakeStore: Sendable {
     ///
     /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
-        // Nobody else can know the name yet; a file system without locks is no reason to fail.
-        _ = try? take.lock()
+        var take: TakeFolder
+        var tries = 0
+        repeat {
+            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+            // A file system without locks is no reason to fail.
+            _ = try? take.lock()
+            tries += 1
+            // A recovery may have taken the new folder for a leftover, and removed it.
+        } while !holds(take) && tries < 8
         return take
     }
 
-    /// Removes a take with its audio.
+    /// Whether a take is still where it was opened: not removed, and not moved out of the way.
+    public func holds(_ take: TakeFolder) -> Bool { take.folder.isStill(take.id.text, in: takes) }
+
+    /// Removes a take with its audio, at once for everybody who looks.
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
     ///
@@ -42,15 +71,29 @@ public final class TakeStore: Sendable {
     public func remove(_ take: TakeFolder) throws(TakeStoreError) {
         do throws(SystemError) {
             if try take.lock() {
+                let foreign = try take.foreignNames()
+                guard foreign.isEmpty else {
+                    throw SystemError(
+                        call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
+                }
+                let hidden = Self.removedPrefix + take.id.text
+                try takes.move(take.id.text, to: takes, as: hidden)
                 take.removeFiles()
-                try takes.removeFolder(take.id.text)
-                try takes.sync()
+                try takes.removeFolder(hidden)
                 return
             }
         } catch {
             throw .unreadable(take: take.id.text, reason: error.description)
         }
-        throw .inUse(take: take.id.text)
+        throw inUse(take)
+    }
+
+    /// The error for a take that another process holds.
+    public func inUse(_ take: TakeFolder) -> TakeStoreError {
+        // Without a manifest, less is known.
+        let manifest = try? take.manifest()
+        return .inUse(
+            take: take.id.text, by: manifest?.holder, isSending: manifest?.state == .sending)
     }
 
     /// Removes the folder of a take that captured nothing.
@@ -73,8 +116,19 @@ public final class TakeStore: Sendable {
     ///
     /// - Throws: `TakeStoreError.folderUnusable`.
     public func ids() throws(TakeStoreError) -> [TakeID] {
+        try names().compactMap { TakeID($0) }
+    }
+
+    /// The names of what lies among the takes and is none; hidden ones are nobody's business.
+    ///
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    public func foreignNames() throws(TakeStoreError) -> [String] {
+        try names().filter { TakeID($0) == nil && !$0.hasPrefix(".") }
+    }
+
+    private func names() throws(TakeStoreError) -> [String] {
         do throws(SystemError) {
-            return try takes.names().compactMap { TakeID($0) }
+            return try takes.names()
         } catch {
             throw .folderUnusable(path: takes.path, reason: error.description)
         }

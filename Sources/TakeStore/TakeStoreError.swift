@@ -8,14 +8,18 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case ambiguous(String, count: Int)
     /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
-    /// Another process records or sends the take.
-    case inUse(take: String)
+    /// The take's manifest holds something else than what this program writes.
+    case damaged(take: String, reason: String)
+    /// Another process records or sends the take; the number is known from the manifest.
+    case inUse(take: String, by: Int32? = nil, isSending: Bool = false)
     /// The take was written by a later program.
     case laterVersion(take: String, version: Int)
     /// Nothing is to be kept on the disk.
     case notWanted
     /// The folder of takes itself cannot be used.
     case folderUnusable(path: String, reason: String)
+    /// Others may have had their hands in the folder of takes; nothing was changed.
+    case folderUnsafe(path: String, reason: String)
 }
 
 extension TakeStoreError: CustomStringConvertible {
@@ -25,12 +29,17 @@ extension TakeStoreError: CustomStringConvertible {
         case .noSuchTake(let name): "there is no take '\(name)'"
         case .ambiguous(let name, let count): "'\(name)' begins the names of \(count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
-        case .inUse(let take): "take \(take) is being recorded or sent by another utter"
+        case .damaged(let take, let reason): "take \(take) is damaged: \(reason)"
+        case .inUse(let take, let process, let isSending):
+            "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"
+                + (process.map { " (process \($0))" } ?? "")
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"
         case .notWanted: "takes are not kept on the disk"
         case .folderUnusable(let path, let reason):
             "takes cannot be kept in '\(path)': \(reason)"
+        case .folderUnsafe(let path, let reason):
+            "takes are not entrusted to '\(path)': \(reason)"
         }
     }
 
@@ -39,11 +48,14 @@ extension TakeStoreError: CustomStringConvertible {
         switch self {
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of the name"
-        case .unreadable: nil
+        case .unreadable, .damaged: nil
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
         case .notWanted: nil
         case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
+        case .folderUnsafe:
+            "look at what is in it, then make it a folder of yours with mode 0700; or set "
+                + "XDG_STATE_HOME"
         }
     }
 }

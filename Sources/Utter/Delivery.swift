@@ -14,10 +14,10 @@ struct Delivery {
 
     /// Where the present attempt goes.
     private(set) var url: ServiceURL
-    /// The number of the present attempt, from 1.
-    private(set) var attempt = 1
+    /// The number of the present attempt, from 1, over all processes that sent the take.
+    private(set) var attempt: Int
     /// Whether the service may have had the whole take more than once.
-    private(set) var mayBeDoubled = false
+    private(set) var mayBeDoubled: Bool
     private let origin: Origin
     private let allowed: [Origin]
     private let policy: RetryPolicy
@@ -57,8 +57,14 @@ struct Delivery {
         var jitter: Double
     }
 
-    init(url: ServiceURL, allowed: [Origin], policy: RetryPolicy) {
+    /// Begins with an attempt; `mayBeDoubled` when one before it may have delivered the take.
+    init(
+        url: ServiceURL, allowed: [Origin], policy: RetryPolicy, attempt: Int = 1,
+        mayBeDoubled: Bool = false
+    ) {
         self.url = url
+        self.attempt = attempt
+        self.mayBeDoubled = mayBeDoubled
         origin = url.origin
         self.allowed = allowed
         self.policy = policy
@@ -107,7 +113,7 @@ struct Delivery {
     ) -> Step {
         if result.ending == .timedOut(.whole) { return .failed(failure) }
         // Whole body, no answer: nobody can know whether the service has it.
-        let isUnknown = result.isBodyComplete && result.status == nil
+        let isUnknown = result.mayHaveDelivered
         if isUnknown {
             guard policy.unknownOutcome == .resend else { return .failed(failure) }
         }
@@ -155,5 +161,15 @@ struct Delivery {
         redirects += 1
         attempt += 1
         return .resend(Pause())
+    }
+}
+
+extension TransferResult {
+    /// Whether the service may have the whole take: all was sent, and nothing says that it was
+    /// refused.
+    ///
+    /// A head of success is no answer yet, nor is one whose content makes no sense.
+    var mayHaveDelivered: Bool {
+        isBodyComplete && (status.map { (200..<300).contains($0) } ?? true)
     }
 }

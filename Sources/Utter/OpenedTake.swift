@@ -31,6 +31,10 @@ struct OpenedTake {
         case .failure(.notWanted): break
         case .failure(let error): reason = error.description
         case .success(let store):
+            if let shortage = store.shortage(by: pipeline.limits) {
+                reason = shortage.description
+                break
+            }
             do throws(SystemError) {
                 let folder = try store.makeTake(manifest.id)
                 journal = try folder.makeJournal(fileName: manifest.audio)

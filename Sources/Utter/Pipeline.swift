@@ -14,17 +14,27 @@ public import TakeStore
 /// its samples meet them.
 public final class Pipeline: Sendable {
     private let loops: PipelineLoops
+    /// When the disk takes no more.
+    public let limits: SpoolLimits
+    let retention: Retention
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
 
     /// Starts the loops.
     ///
-    /// - Parameter stateFolder: where takes are kept, an absolute path; when it cannot be used,
-    ///   takes live in memory and say so. With nil they live in memory on purpose, and nothing
-    ///   ever touches the disk.
+    /// - Parameters:
+    ///   - stateFolder: where takes are kept, an absolute path; when it cannot be used, takes live
+    ///     in memory and say so. With nil they live in memory on purpose, and nothing ever touches
+    ///     the disk.
+    ///   - limits: when the disk takes no more of them.
+    ///   - retention: how long takes stay that nobody waits for.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public convenience init(stateFolder: String?) throws(SystemError) {
-        self.init(stateFolder: stateFolder, loops: try PipelineLoops())
+    public convenience init(
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard
+    ) throws(SystemError) {
+        self.init(
+            stateFolder: stateFolder, loops: try PipelineLoops(), limits: limits,
+            retention: retention)
     }
 
     /// Joins loops that run already with the folder of the takes.
@@ -32,8 +42,15 @@ public final class Pipeline: Sendable {
     /// - Parameters:
     ///   - stateFolder: as above.
     ///   - loops: used by this pipeline alone, which ends them.
-    public init(stateFolder: String?, loops: PipelineLoops) {
+    ///   - limits: as above.
+    ///   - retention: as above.
+    public init(
+        stateFolder: String?, loops: PipelineLoops, limits: SpoolLimits = .standard,
+        retention: Retention = .standard
+    ) {
         self.loops = loops
+        self.limits = limits
+        self.retention = retention
         store = Result { () throws(TakeStoreError) in
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder)
@@ -58,7 +75,7 @@ public final class Pipeline: Sendable {
 
     /// Sends a take that an earlier run has kept; it travels in the format it was recorded in.
     ///
-    /// From any thread; reads the take's folder.
+    /// From any thread; blocks on the disk.
     ///
     /// - Returns: the take under its old name.
     /// - Throws: `TakeStoreError` when there is no such take, or its audio is gone.
@@ -66,8 +83,9 @@ public final class Pipeline: Sendable {
         _ folder: TakeFolder, by plan: DeliveryPlan
     ) throws(TakeStoreError) -> Take {
         let store = try store.get()
-        guard try folder.isOurs() else { throw .inUse(take: folder.id.text) }
-        let manifest = try folder.manifest()
+        guard try folder.isOurs() else { throw store.inUse(folder) }
+        guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
+        var manifest = try folder.manifest()
         guard let stated = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
@@ -89,7 +107,16 @@ public final class Pipeline: Sendable {
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: byteCount)
-        let run = TakeRun(id: folder.id, plan: plan, pipeline: self, account: account)
+        let run = TakeRun(
+            id: folder.id, plan: plan, pipeline: self, account: account,
+            attempt: manifest.attempts + 1, mayBeDoubled: manifest.mayBeDelivered ?? false)
+        manifest.state = .sending
+        manifest.holder = getpid()
+        manifest.reason = nil
+        manifest.beginTransfer(manifest.attempts + 1, at: Date())
+        // Before the first byte leaves, so that whoever finds the take knows that it may have been
+        // sent. A full disk is no reason not to send what fills it.
+        try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
             onFailure: { _ in })
@@ -99,12 +126,15 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Deletes the takes on the disk that are over their time, on the sync thread.
+    /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
     ///
     /// From any thread; does not block.
-    public func sweep(_ retention: Retention = .standard) {
+    public func sweep() {
         guard case .success(let store) = store else { return }
-        sync.perform { retention.sweep(store) }
+        sync.perform { [retention] in
+            retention.sweep(store)
+            store.measure()
+        }
     }
 
     /// Ends the loops and waits for them, the disk included.

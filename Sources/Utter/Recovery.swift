@@ -1,16 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
+internal import TakeStore
 
-/// Brings takes to an end whose program died while it recorded them.
+/// Brings takes to an end whose program died while it recorded or sent them.
 ///
 /// Idempotent, and may itself be killed anywhere: the audio is cut first, then the manifest is
-/// replaced; until then the take is found again by the next recovery.
+/// replaced; until then the take is found again by the next recovery. Reads the audio only of
+/// takes that died while they were recorded; never deletes any.
 public enum Recovery {
+    /// More than the longest Ogg page: what is torn off by a crash is never longer, so that a
+    /// longer end is damage of another kind, and stays in the file.
+    private static let longestTear = 1 << 16
+    /// A file without a frame that is shorter than this holds headers only.
+    private static let headerLimit = 512
+
+    /// What the disk says about a take.
+    private enum Finding {
+        /// Its state is final, or it waits to be sent.
+        case atRest
+        /// The manifest says that somebody records or sends it.
+        case inHand(TakeManifest)
+        /// There is no manifest; `isDamaged` says that there is one that means nothing.
+        case unnamed(isDamaged: Bool)
+        /// Its manifest says that it waits, but its audio is gone.
+        case withoutAudio
+        /// Only a person, or a later program, can tell.
+        case unclear
+    }
+
     /// Recovers every take that nobody records or sends any more.
     ///
-    /// Reads their audio: blocks on the disk.
+    /// Blocks on the disk.
     ///
     /// One take that cannot be recovered never keeps the others from it.
     ///
@@ -18,9 +41,10 @@ public enum Recovery {
     /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
     public static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
-        try store.ids().filter { id in
+        store.finishRemovals()
+        return try store.ids().filter { id in
             do {
-                return try recover(store.take(id))
+                return try recover(store.take(id), in: store)
             } catch {
                 // The list shows what cannot be read, with the reason.
                 return false
@@ -28,44 +52,97 @@ public enum Recovery {
         }
     }
 
-    private static func recover(_ folder: TakeFolder) throws -> Bool {
-        var manifest: TakeManifest
-        do throws(TakeStoreError) {
-            manifest = try folder.manifest()
-            guard manifest.state == .recording else { return false }
-        } catch {
-            guard let found = try manifestOfUnnamed(folder, error) else { return false }
-            manifest = found
+    private static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
+        switch look(at: take) {
+        case .atRest, .unclear: return false
+        case .inHand, .unnamed, .withoutAudio: break
         }
-        guard try folder.lock(), let format = AudioFormat(rawValue: manifest.format) else {
-            return false
-        }
+        guard try take.lock(), store.holds(take) else { return false }
         // Somebody else may have been quicker before we had the lock.
-        if let now = try? folder.manifest(), now.state != .recording { return false }
-        let size = try folder.audioByteCount(fileName: manifest.audio)
-        let (byteCount, frames) = try measure(folder, manifest, format, size)
-        if byteCount < size { try folder.cutAudio(fileName: manifest.audio, to: byteCount) }
-        let journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
-        manifest.byteCount = byteCount
-        manifest.frames = frames
-        manifest.sha256 = try journal.sha256()
-        manifest.state = .kept
-        manifest.reason = "the program ended while it was recording"
-        try folder.save(manifest)
+        switch look(at: take) {
+        case .atRest, .unclear:
+            return false
+        case .inHand(let manifest):
+            return try end(manifest, take, store)
+        case .withoutAudio:
+            try store.quarantine(take)
+            return false
+        case .unnamed(let isDamaged):
+            guard let audio = try take.audioName() else {
+                if try !store.removeIfEmpty(take), isDamaged { try store.quarantine(take) }
+                return false
+            }
+            if isDamaged { try take.setManifestAside() }
+            return try end(rebuilt(take, audio: audio), take, store)
+        }
+    }
+
+    private static func look(at take: TakeFolder) -> Finding {
+        do throws(TakeStoreError) {
+            let manifest = try take.manifest()
+            switch manifest.state {
+            case .answered, .cancelled: return .atRest
+            case .kept, .sealed, .sending, .recording: break
+            }
+            do throws(SystemError) {
+                _ = try take.audioByteCount(fileName: manifest.audio)
+            } catch {
+                return error.code == ENOENT ? .withoutAudio : .unclear
+            }
+            return manifest.state == .kept ? .atRest : .inHand(manifest)
+        } catch {
+            switch error {
+            case .damaged: return .unnamed(isDamaged: true)
+            case .unreadable where take.manifestTime == nil: return .unnamed(isDamaged: false)
+            default: return .unclear
+            }
+        }
+    }
+
+    /// Keeps a take whose program died.
+    private static func end(
+        _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore
+    ) throws -> Bool {
+        var manifest = found
+        let size = try take.audioByteCount(fileName: manifest.audio)
+        let wasRecording = manifest.state == .recording
+        // What a power cut has taken from a sealed take is missing at its end.
+        if wasRecording || size < manifest.byteCount ?? .max {
+            guard let format = AudioFormat(rawValue: manifest.format) else { return false }
+            let (byteCount, frames) = try measure(take, manifest, format, size)
+            if frames == 0 && size < headerLimit {
+                store.removeEmptyTake(take)
+                return false
+            }
+            if size - byteCount >= longestTear {
+                manifest.reason =
+                    "its audio is damaged at byte \(byteCount); what follows is in the file still"
+            } else if byteCount < size {
+                try take.cutAudio(fileName: manifest.audio, to: byteCount)
+            }
+            // Before the manifest says that it is there.
+            try take.syncAudio(fileName: manifest.audio)
+            let journal = try take.openJournal(fileName: manifest.audio, byteCount: byteCount)
+            manifest.byteCount = byteCount
+            manifest.frames = frames
+            manifest.sha256 = try journal.sha256()
+        }
+        manifest.keep(
+            reason: manifest.reason
+                ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
+        // Whoever died could not say how far its transfer had come, nor that there was one.
+        manifest.attempts = max(1, manifest.attempts)
+        manifest.mayBeDelivered =
+            manifest.mayBeDelivered ?? false || manifest.history?.last?.wasWhole ?? true
+        try take.save(manifest)
         return true
     }
 
-    /// The manifest of a take that died before its first manifest was written.
-    private static func manifestOfUnnamed(
-        _ folder: TakeFolder, _ error: TakeStoreError
-    ) throws -> TakeManifest? {
-        let names = try folder.fileNames()
-        guard !names.contains("take.json"),
-            let audio = names.first(where: { $0 == "audio.wav" || $0 == "audio.ogg" })
-        else { throw error }
+    /// A manifest from nothing but the audio.
+    private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
         let format: AudioFormat = audio.hasSuffix("ogg") ? .oggOpus : .pcm
         return TakeManifest(
-            id: folder.id, created: Date(), audio: audio, format: format.rawValue,
+            id: take.id, created: take.id.date ?? Date(), audio: audio, format: format.rawValue,
             source: "unknown", url: "")
     }
 

@@ -10,21 +10,32 @@ public struct Retention: Sendable, Equatable {
     public var answered: Duration
     /// How long a cancelled take can be brought back.
     public var cancelled: Duration
+    /// How long the audio of an answered take is kept once nobody needs it.
+    public var audio: Duration
+    /// As many bytes of such audio are kept; the oldest goes first.
+    public var audioBytes: Int
 
     /// Creates a retention.
-    public init(answered: Duration, cancelled: Duration) {
+    public init(
+        answered: Duration, cancelled: Duration, audio: Duration = .zero, audioBytes: Int = .max
+    ) {
         self.answered = answered
         self.cancelled = cancelled
+        self.audio = audio
+        self.audioBytes = audioBytes
     }
 
-    /// 30 days for transcripts, 7 days for what was cancelled.
+    /// 30 days for transcripts, 7 days for what was cancelled; audio goes with its answer.
     public static let standard = Retention(
         answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400))
 
     /// Deletes what is over its time.
     ///
-    /// Blocks on the disk. Reads only the manifests of takes whose names are old enough; what
-    /// cannot be read or removed stays.
+    /// Blocks on the disk. What is in use, or cannot be read or removed, stays.
+    ///
+    /// A take is as old as the youngest of three times that are not in the future: its name, the
+    /// last change of its manifest, and when the clock was last seen to jump. So nothing
+    /// goes early when the clock jumps, at worst late.
     ///
     /// - Parameters:
     ///   - store: the takes.
@@ -32,37 +43,66 @@ public struct Retention: Sendable, Equatable {
     /// - Returns: what was deleted, oldest first.
     @discardableResult
     public func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
-        let youngest = now - min(answered, cancelled).inSeconds
-        // A folder that cannot be read has nothing to delete.
-        let old = ((try? store.ids()) ?? []).filter { ($0.date ?? now) < youngest }
-        return old.filter { id in
-            // What cannot be read is nobody's to delete.
-            guard let take = try? store.take(id), let manifest = try? take.manifest(),
-                isOver(manifest, now: now)
-            else { return false }
-            // What is in use, or cannot be removed, is left for the next time.
-            return (try? store.remove(take)) != nil
+        let jump = store.clockJump(now: now)
+        let age = { (id: TakeID, take: TakeFolder) in
+            Self.age(at: now, since: [id.date, take.changed, jump])
+        }
+        let youngest = audio > .zero ? .zero : min(answered, cancelled)
+        var removed: [TakeID] = []
+        var audioLeft = audioBytes
+        // A folder that cannot be read has nothing to delete. The newest come first, so that the
+        // oldest audio is what exceeds its bytes.
+        for id in ((try? store.ids()) ?? []).reversed() {
+            // Cheap questions first: most takes are young.
+            guard Self.age(at: now, since: [id.date, jump]) >= youngest,
+                let take = try? store.take(id),  // Not to be opened, not to be deleted.
+                let manifest = try? take.manifest()  // Not to be read, not to be deleted.
+            else { continue }
+            let age = age(id, take)
+            if isOver(manifest, age: age) {
+                // What is in use is left for the next time.
+                if (try? store.remove(take)) != nil { removed.append(id) }
+            } else if manifest.state == .answered, manifest.isReleased == true,
+                // Without audio, there is nothing to do.
+                let size = try? take.audioByteCount(fileName: manifest.audio)
+            {
+                audioLeft -= min(audioLeft, size)
+                guard age >= audio || audioLeft == 0 else { continue }
+                // It is tried again next time.
+                try? take.removeAudio(fileName: manifest.audio)
+            }
+        }
+        return removed.reversed()
+    }
+
+    /// Whether a take of this age has outlived its use.
+    func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
+        switch manifest.state {
+        case .answered: age >= answered
+        case .cancelled: age >= cancelled
+        case .recording, .sealed, .sending, .kept: false
         }
     }
 
-    /// Whether a take has outlived its use.
-    func isOver(_ manifest: TakeManifest, now: Date) -> Bool {
-        guard let date = manifest.id.date else { return false }
-        switch manifest.state {
-        case .answered: return date < now - answered.inSeconds
-        case .cancelled: return date < now - cancelled.inSeconds
-        case .recording, .sealed, .kept: return false
+    /// The time since the last of the moments that are not in the future; zero without one.
+    static func age(at now: Date, since moments: [Date?]) -> Duration {
+        guard let last = moments.compactMap(\.self).filter({ $0 <= now }).max() else {
+            return .zero
         }
+        return .seconds(now.timeIntervalSince(last))
     }
 }
 
-extension Duration {
-    fileprivate var inSeconds: TimeInterval { TimeInterval(components.seconds) }
+extension TakeFolder {
+    /// When the manifest was written last; nil without one.
+    fileprivate var changed: Date? {
+        manifestTime.map { Date(timeIntervalSince1970: TimeInterval($0)) }
+    }
 }
 
 extension TakeID {
     /// When the take began, by its name; nil when the name says no time.
-    var date: Date? {
+    public var date: Date? {
         let digits = text.filter { $0 != "-" }.prefix(14)
         guard digits.count == 14 else { return nil }
         func part(_ from: Int, _ count: Int) -> Substring {

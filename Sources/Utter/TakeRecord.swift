@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCapture
+internal import ChunkedUpload
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import SpeechService
@@ -60,6 +62,46 @@ final class TakeRecord: Sendable {
         }
     }
 
+    /// Notes that a transfer is about to begin, before it does.
+    ///
+    /// The first of a run is in the manifest that the run began with.
+    func beginTransfer(_ number: Int) {
+        guard manifest.withLock({ $0.attempts < number }) else { return }
+        save { $0.beginTransfer(number, at: Date()) }
+    }
+
+    /// Notes how a transfer ended; on the disk with whatever follows it.
+    func endTransfer(_ number: Int, _ result: TransferResult) {
+        manifest.withLock { manifest in
+            manifest.endTransfer(
+                number, result.ending.reason, at: Date(), status: result.status,
+                wasWhole: result.mayHaveDelivered)
+            if result.mayHaveDelivered { manifest.mayBeDelivered = true }
+        }
+    }
+
+    /// Says that the audio is complete, as soon as it is durable itself.
+    ///
+    /// It is on its way at once if `isSending`.
+    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
+        sync.perform { [self] in
+            let name = manifest.withLock { $0.audio }
+            do throws(SystemError) {
+                // A manifest that promises more than a power cut leaves would be wrong.
+                try folder.syncAudio(fileName: name)
+            } catch {
+                onFailure(error)
+            }
+        }
+        save { manifest in
+            if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
+            manifest.byteCount = seal.byteCount
+            manifest.sha256 = seal.sha256
+            manifest.frames = account.encodedFrames
+            manifest.gapFrames = account.gapFrames
+        }
+    }
+
     /// Writes the take's last state, or removes a take that has no audio.
     func settle(_ outcome: TakeOutcome) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
@@ -67,30 +109,38 @@ final class TakeRecord: Sendable {
             return
         }
         save { manifest in
-            manifest.attempts += outcome.attempts.count
             switch outcome.result {
             case .success(let transcript):
-                manifest.state = .answered
+                manifest.keep(.answered, reason: nil)
                 manifest.transcript = transcript.text
-                manifest.reason = nil
-            case .failure(.cancelled):
-                manifest.state = .cancelled
-            case .failure(let failure):
-                manifest.state = .kept
-                manifest.reason = failure.description
+            case .failure(.cancelled): manifest.keep(.cancelled, reason: nil)
+            case .failure(let failure): manifest.keep(reason: failure.description)
             }
         }
         // From here on another process may send it.
         sync.perform { [folder] in folder.unlock() }
     }
 
-    /// Deletes the audio of a take that has been answered.
-    func release() {
+    /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
+    /// the time that `keeping` says.
+    func release(keeping retention: Retention) {
         let manifest = manifest.withLock { $0 }
         guard manifest.state == .answered else { return }
+        guard retention.audio == .zero else {
+            save { $0.isReleased = true }
+            return
+        }
         sync.perform { [folder] in
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }
+    }
+}
+
+extension TransferResult.Ending {
+    /// What a take remembers of it.
+    fileprivate var reason: String {
+        self == .answered
+            ? "answered" : TakeFailure.notDelivered(self, host: "the service").description
     }
 }

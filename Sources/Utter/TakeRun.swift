@@ -5,6 +5,7 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -45,10 +46,11 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded; empty for a new take.
+    /// The account is that of what an earlier run has recorded; empty for a new take. The first
+    /// attempt of this run has a number that goes on from there.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount()
+        account: CaptureAccount = CaptureAccount(), attempt: Int = 1, mayBeDoubled: Bool = false
     ) {
         self.id = id
         self.plan = plan
@@ -59,7 +61,8 @@ final class TakeRun: Sendable {
         state = Mutex(
             State(
                 delivery: Delivery(
-                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry)))
+                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
+                    attempt: attempt, mayBeDoubled: mayBeDoubled)))
     }
 
     // MARK: - Joining the stages
@@ -103,10 +106,12 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let manifest = TakeManifest(
+        var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        return Result { () throws(SystemError) in
+        manifest.holder = getpid()
+        manifest.beginTransfer(1, at: Date())
+        return Result { [manifest] () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
                 onFailure: { [weak self] in self?.declareUnprotected($0.description) })
@@ -138,6 +143,7 @@ final class TakeRun: Sendable {
             return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
+        record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         // A body that ends is a recording that is to be recognised, and billed.
@@ -195,13 +201,7 @@ final class TakeRun: Sendable {
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
-        record?.save { manifest in
-            manifest.state = manifest.state == .recording ? .sealed : manifest.state
-            manifest.byteCount = seal.byteCount
-            manifest.sha256 = seal.sha256
-            manifest.frames = account.encodedFrames
-            manifest.gapFrames = account.gapFrames
-        }
+        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
 
@@ -227,7 +227,7 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() { record?.release() }
+    func release() { record?.release(keeping: pipeline.retention) }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
@@ -310,6 +310,7 @@ extension TakeRun {
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
+        record?.endTransfer(state.withLock { $0.delivery.attempt }, result)
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(

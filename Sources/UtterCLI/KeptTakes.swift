@@ -3,22 +3,20 @@
 import Utter
 import UtterTerminal
 
-/// Sends takes of earlier runs, one after the other.
+/// Sends takes of earlier runs.
 enum KeptTakes {
-    /// Sends what `names` name; "all" is every take that waits for an answer, oldest first.
+    /// Sends the takes that `names` name, one after the other.
     ///
     /// The status is that of the first failure; the others are sent all the same, unless
     /// somebody wants to leave.
     static func send(
-        _ names: [String], limit: Int, by service: ServiceOptions, _ output: OutputOptions,
-        keepsAudio: Bool
+        _ names: [String], by service: ServiceOptions, _ output: OutputOptions, keepsAudio: Bool
     ) async throws {
-        var keep = KeepOptions.standard
-        keep.keepAudio = keepsAudio
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
             session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
-            for folder in try folders(names).prefix(limit) {
+            for name in names {
+                let folder = try folder(name)
                 let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
                 let next = await session.resend(folder, by: plan)
                 if status == .textPrinted { status = next }
@@ -28,19 +26,40 @@ enum KeptTakes {
         }
     }
 
-    private static func folders(_ names: [String]) throws(CommandFailure) -> [TakeFolder] {
-        if names == ["all"] {
-            return try TakeLookup.takes { $0.state == .kept || $0.state == .sealed }
-        }
-        return try names.map { name throws(CommandFailure) in
-            guard name == "last" else { return try TakeLookup.take(name) }
-            // The last that was answered has nothing left to be sent.
-            guard let last = try TakeLookup.takes(where: { $0.state != .answered }).last else {
-                throw CommandFailure(
-                    "no take waits for an answer", hint: "run 'utter list' to see what is kept",
-                    status: .noInput)
+    /// Sends all that waits, oldest first, at most `limit` takes and `jobs` at a time.
+    static func flush(
+        limit: Int, jobs: Int, by service: ServiceOptions, _ output: OutputOptions,
+        keepsAudio: Bool
+    ) async throws {
+        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
+            session throws(CommandFailure) in
+            let store = try TakeLookup.store()
+            let waiting = try TakeLookup.takes(in: store) { $0.state == .kept }
+            var items: [Flush.Item] = []
+            for manifest in waiting.prefix(limit) {
+                items.append(
+                    Flush.Item(id: manifest.id, plan: try service.delivery(of: manifest.url)))
             }
-            return last
+            var flush = Flush(items, in: session)
+            return await flush.run(jobs: jobs)
         }
+    }
+
+    private static func keep(_ keepsAudio: Bool) -> KeepOptions {
+        var keep = KeepOptions.standard
+        keep.keepAudio = keepsAudio
+        return keep
+    }
+
+    private static func folder(_ name: String) throws(CommandFailure) -> TakeFolder {
+        guard name == "last" else { return try TakeLookup.take(name) }
+        // The last that was answered has nothing left to be sent.
+        let takes = try TakeLookup.takes(in: TakeLookup.store()) { $0.state != .answered }
+        guard let last = takes.last else {
+            throw CommandFailure(
+                "no take waits for an answer", hint: "run 'utter list' to see what is kept",
+                status: .noInput)
+        }
+        return try TakeLookup.take(last.id.text)
     }
 }

@@ -61,9 +61,9 @@ package struct CommandFailure: Error {
             switch error {
             case .noSuchTake: .noInput
             case .ambiguous: .usage
-            case .unreadable, .laterVersion: .localIO
+            case .unreadable, .damaged, .laterVersion: .localIO
             case .inUse: .notDelivered
-            case .folderUnusable, .notWanted: .configuration
+            case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }
         self.init(error.description, hint: error.hint, status: status)
     }

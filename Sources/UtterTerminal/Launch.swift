@@ -43,6 +43,13 @@ package enum Launch {
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
+        let limits: SpoolLimits
+        let retention: Retention
+        do throws(CommandFailure) {
+            (limits, retention) = (try keep.limits, try KeepOptions.retention)
+        } catch {
+            throw exit(error, json: output.json)
+        }
         do throws(SystemError) {
             prepare()
             let threads = try threads.get()
@@ -50,14 +57,14 @@ package enum Launch {
             session = TakeSession(
                 pipeline: Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder,
-                    loops: threads.loops),
+                    loops: threads.loops, limits: limits, retention: retention),
                 signals: threads.signals, output: output, keepsAudio: keep.keepAudio)
         } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
         }
         var status: ExitStatus
         do throws(CommandFailure) {
-            if keep.requireKeep { try session.requireStore() }
+            try session.checkStore(isRequired: keep.requireKeep)
             status = try await body(session)
         } catch {
             status = session.refuse(error)

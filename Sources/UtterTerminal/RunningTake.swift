@@ -4,12 +4,18 @@ internal import Glibc
 internal import Synchronization
 internal import Utter
 
-/// The take that runs now, as signals and keys reach it.
+/// The takes that run now, as signals and keys reach them.
 ///
 /// Requests come on the thread of the signals, everything else on the thread that runs takes.
 final class RunningTake: Sendable {
+    private struct Running {
+        let take: Take
+        let isCancellable: Bool
+    }
+
     private struct State {
-        var take: Take?
+        /// Those that run, and whether the end of the program cancels them.
+        var takes: [TakeID: Running] = [:]
         /// The first request to end the program.
         var farewell: Request?
         /// How the process will end, once the last take is over.
@@ -29,36 +35,43 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk.
     func obey(_ request: Request) {
         guard request != .stop else {
-            state.withLock { $0.take }?.stop()
+            for running in state.withLock({ $0.takes }).values { running.take.stop() }
             return
         }
-        let (take, status) = state.withLock { state -> (Take?, ExitStatus?) in
+        let (takes, status) = state.withLock { state -> ([TakeID: Running], ExitStatus?) in
             if request == .cancel, let status = state.status ?? state.farewell?.status {
-                return (nil, status)
+                return ([:], status)
             }
-            guard state.farewell == nil else { return (nil, nil) }
+            guard state.farewell == nil else { return ([:], nil) }
             state.farewell = request
-            return (state.take, nil)
+            return (state.takes, nil)
         }
         if let status { leave(status) }
-        take?.end(for: request)
+        for running in takes.values {
+            running.take.end(for: request, isCancellable: running.isCancellable)
+        }
     }
 
     /// Makes a take the one that is meant; ends it when the end was asked for before.
-    func begin(_ take: Take) {
+    ///
+    /// When it is not cancellable, Ctrl-C keeps it for another time.
+    func begin(_ take: Take, isCancellable: Bool = true) {
         let farewell = state.withLock { state in
-            state.take = take
+            state.takes[take.id] = Running(take: take, isCancellable: isCancellable)
             return state.farewell
         }
-        if let farewell { take.end(for: farewell) }
+        if let farewell { take.end(for: farewell, isCancellable: isCancellable) }
     }
+
+    /// Says that a take is over.
+    func end(_ take: Take) { state.withLock { _ = $0.takes.removeValue(forKey: take.id) } }
 
     /// Says that no take follows, and how the process will end.
     ///
     /// A Ctrl-C that came too late to cancel anything still means: do not wait for a disk.
     func finish(_ status: ExitStatus) {
         let isTooLate = state.withLock { state in
-            state.take = nil
+            state.takes = [:]
             state.status = status
             return state.farewell == .cancel && status != .cancelled
         }
@@ -73,8 +86,8 @@ final class RunningTake: Sendable {
 }
 
 extension Take {
-    fileprivate func end(for farewell: Request) {
-        if farewell == .cancel { cancel() } else { leave() }
+    fileprivate func end(for farewell: Request, isCancellable: Bool) {
+        if farewell == .cancel && isCancellable { cancel() } else { leave() }
     }
 }
 

@@ -40,15 +40,15 @@ package enum TakeLookup {
         }
     }
 
-    /// The takes whose manifest can be read and fulfils a condition, oldest first.
+    /// What is known of the takes whose manifest can be read and fulfils a condition, oldest first.
     ///
-    /// What cannot be read is shown by `utter list`, and never stops the others.
+    /// What cannot be read is shown by `utter list`, and never stops the others. No folder is held
+    /// open: there may be more of them than a process may have descriptors.
     ///
     /// - Throws: `CommandFailure` when the store cannot be read.
     package static func takes(
-        where isWanted: (TakeManifest) -> Bool
-    ) throws(CommandFailure) -> [TakeFolder] {
-        let store = try store()
+        in store: TakeStore, where isWanted: (TakeManifest) -> Bool
+    ) throws(CommandFailure) -> [TakeManifest] {
         let ids: [TakeID]
         do throws(TakeStoreError) {
             ids = try store.ids()
@@ -57,10 +57,10 @@ package enum TakeLookup {
         }
         return ids.compactMap { id in
             // The list shows what cannot be read.
-            guard let take = try? store.take(id), let manifest = try? take.manifest(),
-                isWanted(manifest)
-            else { return nil }
-            return take
+            guard let manifest = try? store.take(id).manifest(), isWanted(manifest) else {
+                return nil
+            }
+            return manifest
         }
     }
 }

@@ -19,10 +19,10 @@ package struct TakeSession {
     /// By then the first bytes are on their way, which new page faults would only delay.
     private static let startUp = Duration.milliseconds(100)
 
-    private let pipeline: Pipeline
+    let pipeline: Pipeline
     private let signals: Signals
-    private let running = RunningTake()
-    private let output: OutputOptions
+    let running = RunningTake()
+    let output: OutputOptions
     private let keepsAudio: Bool
 
     /// Prepares to run takes.
@@ -48,7 +48,7 @@ package struct TakeSession {
     /// - Returns: how the process should exit.
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
         do throws(TakeStoreError) {
-            return await follow(try pipeline.resend(folder, by: plan), as: .sending)
+            return await follow(try await pipeline.patientlyResend(folder, by: plan), as: .sending)
         } catch {
             return refuse(CommandFailure(error))
         }
@@ -70,6 +70,7 @@ package struct TakeSession {
             }
         }
         let outcome = await take.outcome
+        running.end(take)
         reporter.clear()
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
@@ -92,12 +93,22 @@ package struct TakeSession {
     /// How to exit when a signal has asked for it, or nil.
     package var farewellStatus: ExitStatus? { running.farewellStatus }
 
-    /// Makes sure that takes can be kept.
+    /// Makes sure that the folder of takes is nobody else's, and that takes can be kept if that
+    /// `isRequired`.
     ///
     /// - Throws: `CommandFailure` when they cannot.
-    func requireStore() throws(CommandFailure) {
-        guard case .failure(let error) = pipeline.store else { return }
-        throw CommandFailure(error.description, hint: error.hint, status: .localIO)
+    func checkStore(isRequired: Bool) throws(CommandFailure) {
+        switch pipeline.store {
+        case .failure(.notWanted): break
+        case .failure(let error):
+            if case .folderUnsafe = error { throw CommandFailure(error) }
+            guard isRequired else { return }
+            throw CommandFailure(error.description, hint: error.hint, status: .localIO)
+        case .success(let store):
+            guard isRequired, let shortage = store.shortage(by: pipeline.limits) else { return }
+            throw CommandFailure(
+                "the take cannot be kept: \(shortage.description)", status: .localIO)
+        }
     }
 
     /// Waits for the disk, and ends.
@@ -114,7 +125,7 @@ package struct TakeSession {
     // MARK: - What is printed
 
     /// Whether the audio is on the disk after the outcome was printed.
-    private func isKept(_ outcome: TakeOutcome) -> Bool {
+    func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         guard case .success = outcome.result else { return true }
         return keepsAudio || !outcome.isWhole
@@ -185,4 +196,25 @@ package struct TakeSession {
 extension TakeOutcome {
     /// Whether the service had the whole recording before it answered.
     var isWhole: Bool { attempts.last?.result.isBodyComplete ?? true }
+}
+
+extension Pipeline {
+    /// Sends a kept take; waits a moment for its lock, which a `utter list` may hold for as long
+    /// as it looks.
+    ///
+    /// - Throws: `TakeStoreError`.
+    func patientlyResend(
+        _ folder: TakeFolder, by plan: DeliveryPlan
+    ) async throws(TakeStoreError) -> Take {
+        for _ in 0..<10 {
+            do throws(TakeStoreError) {
+                return try resend(folder, by: plan)
+            } catch {
+                guard case .inUse(_, _, isSending: false) = error else { throw error }
+                // When the task is cancelled the wait is shorter, which is what is wanted.
+                try? await Task.sleep(for: .milliseconds(50))
+            }
+        }
+        return try resend(folder, by: plan)
+    }
 }

@@ -7,10 +7,18 @@ import UtterTerminal
 struct FlushCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush",
-        abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.")
+        abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",
+        discussion: """
+            A service that cannot be reached, refuses the key, or fails three times in a
+            row is sent no more takes this time. Takes that another utter sends are
+            skipped. Ctrl-C leaves what is not answered as it was.
+            """)
 
     @Option(help: "Send at most this many takes.")
     var limit = 1_000
+
+    @Option(help: "Send this many takes at a time.")
+    var jobs = 1
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions
@@ -23,10 +31,14 @@ struct FlushCommand: TakeCommand {
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above zero.") }
+        guard (1...64).contains(jobs) else {
+            throw ValidationError("--jobs must be from 1 to 64.")
+        }
+        try service.validateForKeptTakes()
     }
 
     func run() async throws {
-        try await KeptTakes.send(
-            ["all"], limit: limit, by: service, output, keepsAudio: keepAudio)
+        try await KeptTakes.flush(
+            limit: limit, jobs: jobs, by: service, output, keepsAudio: keepAudio)
     }
 }

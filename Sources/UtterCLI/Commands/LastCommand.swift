@@ -12,10 +12,9 @@ struct LastCommand: ParsableCommand {
     func run() throws {
         let text: String?
         do throws(CommandFailure) {
-            let takes = try TakeLookup.takes { $0.state == .answered && $0.transcript != nil }
-            text = try takes.last.map { take throws(CommandFailure) in
-                try TakeLookup.manifest(take).transcript ?? ""
-            }
+            let store = try TakeLookup.store()
+            text = try TakeLookup.takes(in: store) { $0.state == .answered && $0.transcript != nil }
+                .last?.transcript
         } catch {
             throw Launch.exit(error)
         }

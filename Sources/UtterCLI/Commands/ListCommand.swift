@@ -8,33 +8,53 @@ import UtterTerminal
 /// `utter list`: shows the takes on the disk.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the takes on the disk, oldest first.")
+        commandName: "list", abstract: "List the takes on the disk, oldest first.",
+        discussion: """
+            What cannot be used is named too: a damaged take with the reason, what lies
+            among the takes and is none as 'foreign', and takes that were moved out of
+            the way as 'quarantined'.
+            """)
 
     @Flag(help: "Print a JSON array.")
     var json = false
 
     private struct Row: Encodable {
-        var id, path: String
-        var state, created, reason, transcript, unreadable: String?
+        var id, path, state: String
+        var created, reason, transcript, unreadable: String?
         var durationMs: Double?
+        var attempts: Int?
+        var process: Int32?
+        var mayBeDelivered: Bool?
     }
 
     func run() throws {
         let rows: [Row]
         do throws(CommandFailure) {
-            let store = try TakeLookup.store()
-            rows = try Self.rows(store)
+            rows = try Self.rows(try TakeLookup.store())
         } catch {
             throw Launch.exit(error)
         }
         guard json || !rows.isEmpty else { return }
         let text = json ? try Self.json(rows) : rows.map(Self.line).joined(separator: "\n")
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        if !json { Self.tellAge(rows) }
     }
 
     private static func rows(_ store: TakeStore) throws(CommandFailure) -> [Row] {
         do throws(TakeStoreError) {
-            return try store.ids().map { row($0, store) }
+            let takes = try store.ids().map { row($0, store) }
+            let foreign = try store.foreignNames().map {
+                Row(
+                    id: $0, path: "\(store.path)/\($0)", state: "foreign",
+                    unreadable: "not a take; left alone")
+            }
+            let (folder, names) = store.quarantined()
+            let quarantined = names.map {
+                Row(
+                    id: $0, path: "\(folder)/\($0)", state: "quarantined",
+                    unreadable: "could not be used; look at it in \(folder)")
+            }
+            return takes + foreign + quarantined
         } catch {
             throw CommandFailure(error)
         }
@@ -48,9 +68,10 @@ struct ListCommand: ParsableCommand {
                 id: id.text, path: "\(path)/\(manifest.audio)", state: manifest.state.rawValue,
                 created: manifest.created, reason: manifest.reason,
                 transcript: manifest.transcript,
-                durationMs: manifest.frames.map { Double($0) / 16 })
+                durationMs: manifest.frames.map { Double($0) / 16 }, attempts: manifest.attempts,
+                process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered)
         } catch {
-            return Row(id: id.text, path: path, unreadable: error.description)
+            return Row(id: id.text, path: path, state: "damaged", unreadable: error.description)
         }
     }
 
@@ -62,8 +83,24 @@ struct ListCommand: ParsableCommand {
 
     private static func line(_ row: Row) -> String {
         let length = row.durationMs.map { StatusLine.clock(.milliseconds(Int64($0))) } ?? "-:--"
-        let words = row.unreadable ?? row.transcript ?? row.reason ?? ""
-        return
-            "\(row.id)  \(row.state ?? "damaged")  \(length)  \(TerminalText.singleLine(TerminalText.sanitized(words)))"
+        let holder = row.process.map { "by process \($0)" }
+        let doubt = row.mayBeDelivered == true && row.state == "kept" ? "perhaps delivered; " : ""
+        let words = row.unreadable ?? row.transcript ?? row.reason ?? holder ?? ""
+        return TerminalText.singleLine(
+            TerminalText.sanitized("\(row.id)  \(row.state)  \(length)  \(doubt)\(words)"))
+    }
+
+    /// Reminds of takes that have waited for longer than a week.
+    private static func tellAge(_ rows: [Row]) {
+        let waiting = rows.filter { $0.state == TakeManifest.State.kept.rawValue }
+        // A date that cannot be read is no reason to be reminded.
+        guard let oldest = waiting.first?.created,
+            let date = try? Date(oldest, strategy: .iso8601)
+        else { return }
+        let days = Int(Date().timeIntervalSince(date) / 86_400)
+        guard days >= 7 else { return }
+        let count = waiting.count == 1 ? "1 take waits" : "\(waiting.count) takes wait"
+        StandardError.line("\(count) for an answer, the oldest for \(days) days")
+        StandardError.hint("send what waits with: utter flush")
     }
 }

@@ -32,44 +32,30 @@ struct RemoveCommand: ParsableCommand {
 
     func run() throws {
         do throws(CommandFailure) {
-            var wanted: [TakeFolder] = []
-            for name in takes { wanted.append(try TakeLookup.take(name)) }
-            if answered { wanted += try TakeLookup.takes { $0.state == .answered } }
-            if let older {
-                let limit = Date() - older.seconds
-                wanted += try TakeLookup.takes { manifest in
-                    guard manifest.state == .answered || manifest.state == .cancelled,
-                        // A date that cannot be read is none that has passed.
-                        let created = try? Date(manifest.created, strategy: .iso8601)
-                    else { return false }
-                    return created < limit
-                }
-            }
             let store = try TakeLookup.store()
+            var wanted: [TakeID] = []
+            for name in takes { wanted.append(try TakeLookup.take(name).id) }
+            if answered || older != nil {
+                let limit = older.map { Date() - TimeInterval($0.duration.components.seconds) }
+                wanted += try TakeLookup.takes(in: store) { manifest in
+                    if answered && manifest.state == .answered { return true }
+                    guard let limit, !manifest.isWaiting else { return false }
+                    // A date that cannot be read is none that has passed.
+                    return (try? Date(manifest.created, strategy: .iso8601)).map { $0 < limit }
+                        ?? false
+                }.map(\.id)
+            }
+            var seen: Set<TakeID> = []
+            wanted = wanted.filter { seen.insert($0).inserted }
             for take in wanted {
                 do throws(TakeStoreError) {
-                    try store.remove(take)
+                    try store.remove(store.take(take))
                 } catch {
                     throw CommandFailure(error)
                 }
             }
         } catch {
             throw Launch.exit(error)
-        }
-    }
-}
-
-/// An age on the command line: `7d`, `12h`, or any duration.
-struct AgeArgument: ExpressibleByArgument {
-    let seconds: TimeInterval
-
-    init?(argument: String) {
-        if argument.hasSuffix("d"), let days = Double(argument.dropLast()), days >= 0 {
-            seconds = days * 86_400
-        } else if let duration = DurationArgument(argument: argument)?.duration {
-            seconds = TimeInterval(duration.components.seconds)
-        } else {
-            return nil
         }
     }
 }

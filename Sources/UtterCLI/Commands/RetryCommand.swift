@@ -22,8 +22,14 @@ struct RetryCommand: TakeCommand {
     @Flag(help: "Keep the audio after its transcript was printed.")
     var keepAudio = false
 
+    func validate() throws { try service.validateForKeptTakes() }
+
     func run() async throws {
-        try await KeptTakes.send(
-            takes, limit: .max, by: service, output, keepsAudio: keepAudio)
+        guard takes == ["all"] else {
+            try await KeptTakes.send(takes, by: service, output, keepsAudio: keepAudio)
+            return
+        }
+        try await KeptTakes.flush(
+            limit: .max, jobs: 1, by: service, output, keepsAudio: keepAudio)
     }
 }

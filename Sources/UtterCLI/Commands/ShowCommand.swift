@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
 import Utter
 import UtterTerminal
 
@@ -12,6 +13,23 @@ struct ShowCommand: ParsableCommand {
     @Argument(help: "A take's name or its beginning, or 'last'.")
     var take: String
 
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    /// The manifest, and where it is.
+    private struct Report: Encodable {
+        let manifest: TakeManifest
+        let path: String
+
+        enum CodingKeys: CodingKey { case path }
+
+        func encode(to encoder: any Encoder) throws {
+            try manifest.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(path, forKey: .path)
+        }
+    }
+
     func run() throws {
         let folder: TakeFolder
         let manifest: TakeManifest
@@ -21,12 +39,34 @@ struct ShowCommand: ParsableCommand {
         } catch {
             throw Launch.exit(error)
         }
+        let text: String
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            let report = Report(manifest: manifest, path: "\(folder.path)/\(manifest.audio)")
+            text = String(decoding: try encoder.encode(report), as: UTF8.self)
+        } else {
+            text = Self.lines(manifest, folder.path)
+        }
+        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+    }
+
+    private static func lines(_ manifest: TakeManifest, _ path: String) -> String {
         var rows = [
             ("take", manifest.id.text), ("state", manifest.state.rawValue),
             ("begun", manifest.created), ("source", manifest.source), ("service", manifest.url),
-            ("audio", "\(folder.path)/\(manifest.audio)"), ("format", manifest.format),
+            ("audio", "\(path)/\(manifest.audio)"), ("format", manifest.format),
             ("attempts", "\(manifest.attempts)"),
         ]
+        rows += (manifest.history ?? []).map { transfer in
+            let status = transfer.status.map { " \($0)" } ?? ""
+            let ending = transfer.ending ?? "its process died, or runs"
+            return ("  \(transfer.number)", "\(transfer.begun) \(ending)\(status)")
+        }
+        if manifest.mayBeDelivered == true && manifest.state != .answered {
+            rows.append(("delivered", "perhaps: all was sent, and no answer came"))
+        }
+        if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
         if let frames = manifest.frames {
             rows.append(("length", StatusLine.clock(.milliseconds(frames / 16))))
         }
@@ -35,11 +75,9 @@ struct ShowCommand: ParsableCommand {
         if let reason = manifest.reason { rows.append(("reason", reason)) }
         if let transcript = manifest.transcript { rows.append(("transcript", transcript)) }
         let lines = rows.map { name, value in
-            name + String(repeating: " ", count: 12 - name.count)
+            name + String(repeating: " ", count: max(1, 12 - name.count))
                 + TerminalText.singleLine(TerminalText.sanitized(value))
         }
-        guard StandardOutput.print(lines.joined(separator: "\n")) else {
-            throw ExitStatus.localIO.code
-        }
+        return lines.joined(separator: "\n")
     }
 }

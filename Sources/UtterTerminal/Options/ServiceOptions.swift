@@ -22,8 +22,8 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "url"))
     package var to: String?
 
-    @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
-    package var format = AudioFormat.pcm
+    @Option(help: "How the audio travels: pcm (unless given), wav or ogg-opus.")
+    package var format: AudioFormat?
 
     @Option(
         help: ArgumentHelp(
@@ -83,6 +83,16 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 
+    /// Refuses what has no meaning for takes that have been recorded already.
+    ///
+    /// - Throws: `ValidationError`.
+    package func validateForKeptTakes() throws {
+        guard format == nil else {
+            throw ValidationError(
+                "--format is for new takes; a kept one travels in the form it was recorded in.")
+        }
+    }
+
     /// Makes takes to the service that these options describe.
     ///
     /// - Returns: a function that makes a take of a source.
@@ -100,7 +110,7 @@ package struct ServiceOptions: ParsableArguments {
     package func delivery(of origin: String? = nil) throws(CommandFailure) -> DeliveryPlan {
         try checkCertificates()
         return DeliveryPlan(
-            service: try service(of: origin), format: format, deadlines: deadlines,
+            service: try service(of: origin), format: format ?? .pcm, deadlines: deadlines,
             redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
     }
 

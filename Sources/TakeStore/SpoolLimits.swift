@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When the disk takes no more takes.
+///
+/// What waits for its answer is never dropped to make room: a new take is not kept then.
+public struct SpoolLimits: Sendable, Equatable {
+    /// As many takes may wait for an answer.
+    public var takes: Int
+    /// As many bytes of audio may be kept; the take that passes this is still kept whole.
+    public var bytes: Int
+    /// As many bytes of the file system stay free.
+    public var free: Int
+
+    /// Creates limits.
+    public init(takes: Int, bytes: Int, free: Int) {
+        self.takes = takes
+        self.bytes = bytes
+        self.free = free
+    }
+
+    /// 1,000 takes, 4 GiB, and 64 MiB free.
+    public static let standard = SpoolLimits(takes: 1_000, bytes: 4 << 30, free: 64 << 20)
+}
+
+/// Which limit keeps a new take from the disk.
+public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
+    /// So many takes wait.
+    case takes(Int, limit: Int)
+    /// So many bytes of audio are kept.
+    case bytes(Int, limit: Int)
+    /// So few bytes are free.
+    case free(Int, limit: Int)
+
+    /// What is short and what to do, in one line without capital and full stop.
+    public var description: String {
+        let cure = "; send them with 'utter flush', or remove some with 'utter rm'"
+        return switch self {
+        case .takes(let count, let limit):
+            "\(count) takes wait already, \(limit) may (UTTER_MAX_TAKES)" + cure
+        case .bytes(let count, let limit):
+            "takes fill \(Self.size(count)) already, of \(Self.size(limit)) (UTTER_MAX_BYTES)"
+                + cure
+        case .free(let count, let limit):
+            "only \(Self.size(count)) of the disk are free, of \(Self.size(limit)) that must be "
+                + "(UTTER_MIN_FREE); free some space"
+        }
+    }
+
+    private static func size(_ count: Int) -> String {
+        count < 10_000_000 ? "\(count / 1_000) kB" : "\(count / 1_000_000) MB"
+    }
+}

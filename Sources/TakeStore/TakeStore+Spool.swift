@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// How full the spool is.
+extension TakeStore {
+    /// Holds the bytes of audio as they were measured last, as digits; only ever a hint.
+    private static let sizeName = "size"
+
+    /// Says which limit a new take would pass; nil when there is room.
+    ///
+    /// Nearly free unless a limit is near: it counts names, of which answered takes are some, reads
+    /// the size that was measured last, and asks the file system once. Only when one of them is
+    /// over its limit are the takes looked at.
+    public func shortage(by limits: SpoolLimits) -> SpoolShortage? {
+        if let free = takes.freeByteCount, free < limits.free {
+            return .free(free, limit: limits.free)
+        }
+        // What cannot be counted is no reason to refuse; making the take's folder will tell.
+        let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
+        guard names >= limits.takes || hintedSize >= limits.bytes else { return nil }
+        let (count, bytes) = audio()
+        if count >= limits.takes { return .takes(count, limit: limits.takes) }
+        if bytes >= limits.bytes { return .bytes(bytes, limit: limits.bytes) }
+        return nil
+    }
+
+    /// Measures the audio that is kept, for the next start.
+    ///
+    /// Looks at every take: slow with many of them.
+    public func measure() {
+        let size = audio().bytes
+        guard size != hintedSize else { return }
+        // Without the hint, the limit is noticed later.
+        try? state.replaceFile(Self.sizeName, with: Array("\(size)\n".utf8))
+    }
+
+    private var hintedSize: Int {
+        // The first start has none.
+        guard let bytes = try? state.contents(of: Self.sizeName, limit: 32) else { return 0 }
+        return Int(String(decoding: bytes.dropLast(), as: UTF8.self)) ?? 0
+    }
+
+    /// The takes that have audio, which those that are answered have not as a rule, and its size.
+    private func audio() -> (count: Int, bytes: Int) {
+        var (count, bytes) = (0, 0)
+        // As above.
+        for name in (try? takes.names()) ?? [] where TakeID(name) != nil {
+            // Of several names only one is there.
+            let sizes = TakeFolder.audioNames.compactMap {
+                try? takes.byteCount(of: "\(name)/\($0)")
+            }
+            guard let size = sizes.first else { continue }
+            count += 1
+            bytes += size
+        }
+        return (count, bytes)
+    }
+}

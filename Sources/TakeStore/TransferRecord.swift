@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+
+/// What a take remembers of one transfer.
+public struct TransferRecord: Sendable, Codable, Equatable {
+    /// Its number, from 1; goes on over all processes that send the take.
+    public var number: Int
+    /// When it was begun, in ISO 8601, UTC.
+    public var begun: String
+    /// When it had ended; nil while it runs, and when its process died.
+    public var ended: String?
+    /// How it ended, for a person; nil while that is not known.
+    public var ending: String?
+    /// The status of the answer; nil without one.
+    public var status: Int?
+    /// Whether the service may have had the whole take; nil while that is not known.
+    public var wasWhole: Bool?
+
+    /// Begins the record of a transfer.
+    public init(number: Int, begun: Date) {
+        self.number = number
+        self.begun = UTCTime(begun).iso8601
+    }
+
+    /// Says how the transfer ended.
+    public mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
+        self.ending = String(ending.prefix(Self.endingLimit))
+        ended = UTCTime(date).iso8601
+        self.status = status
+        self.wasWhole = wasWhole
+    }
+
+    private static let endingLimit = 200
+}

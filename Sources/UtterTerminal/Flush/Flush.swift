@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+/// Sends many kept takes, a few at a time, and prints their answers in order.
+package struct Flush {
+    /// One take and how it is delivered.
+    package struct Item: Sendable {
+        package let id: TakeID
+        package let plan: DeliveryPlan
+
+        package init(id: TakeID, plan: DeliveryPlan) {
+            self.id = id
+            self.plan = plan
+        }
+
+        fileprivate var origin: String { plan.service.url.origin.description }
+    }
+
+    /// What became of one.
+    private enum Ending: Sendable {
+        case outcome(TakeOutcome, Take)
+        case refused(TakeStoreError)
+        /// The service takes no more.
+        case left
+    }
+
+    private let session: TakeSession
+    private let items: [Item]
+    private var count: FlushCount
+    private var gate = OriginGate()
+    private var status = ExitStatus.textPrinted
+    private var isDrawn = false
+
+    /// Prepares to send takes, in this order.
+    package init(_ items: [Item], in session: TakeSession) {
+        self.session = session
+        self.items = items
+        count = FlushCount(total: items.count)
+    }
+
+    /// Sends them, at most `jobs` at a time.
+    ///
+    /// - Returns: the status of the first that failed, in their order.
+    package mutating func run(jobs: Int) async -> ExitStatus {
+        guard !items.isEmpty else { return .textPrinted }
+        draw()
+        var endings: [Int: Ending] = [:]
+        var printed = 0
+        await withTaskGroup(of: (Int, Ending).self) { group in
+            var next = 0
+            var running = 0
+            while true {
+                while running < jobs, next < items.count {
+                    let (index, item) = (next, items[next])
+                    next += 1
+                    running += 1
+                    let isClosed =
+                        gate.reason(against: item.origin) != nil || session.farewellStatus != nil
+                    group.addTask { [session] in
+                        (index, isClosed ? .left : await Self.send(item, in: session))
+                    }
+                }
+                guard let (index, ending) = await group.next() else { break }
+                running -= 1
+                endings[index] = ending
+                learn(ending, from: items[index].origin)
+                while let ending = endings.removeValue(forKey: printed) {
+                    tell(ending, of: items[printed])
+                    printed += 1
+                }
+                draw()
+            }
+        }
+        clear()
+        say(count.summary)
+        if count.left > 0 || count.failed > 0 {
+            StandardError.hint("what is left waits; send it again with: utter flush")
+        }
+        return session.farewellStatus ?? status
+    }
+
+    private static func send(_ item: Item, in session: TakeSession) async -> Ending {
+        do throws(TakeStoreError) {
+            let store = try session.pipeline.store.get()
+            let take = try await session.pipeline.patientlyResend(
+                store.take(item.id), by: item.plan)
+            session.running.begin(take, isCancellable: false)
+            let outcome = await take.outcome
+            session.running.end(take)
+            return .outcome(outcome, take)
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    private mutating func learn(_ ending: Ending, from origin: String) {
+        guard case .outcome(let outcome, _) = ending else { return }
+        switch outcome.result {
+        case .success: gate.note(nil, at: origin)
+        case .failure(let failure):
+            let wasOpen = gate.reason(against: origin) == nil
+            gate.note(failure, at: origin)
+            guard wasOpen, let reason = gate.reason(against: origin) else { return }
+            clear()
+            StandardError.line("nothing more is sent to \(origin): \(reason)")
+            StandardError.hint(failure.hint)
+        }
+    }
+
+    private mutating func tell(_ ending: Ending, of item: Item) {
+        clear()
+        switch ending {
+        case .left: count.left += 1
+        case .refused(.inUse): count.elsewhere += 1
+        case .refused(let error):
+            // Whoever sent or removed it in the meantime has left nothing to be done.
+            if case .noSuchTake = error {
+                count.elsewhere += 1
+                return
+            }
+            count.failed += 1
+            StandardError.error(error.description)
+            fail(CommandFailure(error).status)
+        case .outcome(let outcome, let take):
+            tell(outcome, take)
+        }
+    }
+
+    private mutating func tell(_ outcome: TakeOutcome, _ take: Take) {
+        let id = outcome.id.text
+        let status = ExitStatus(outcome)
+        if outcome.mayBeDoubled {
+            say("take \(id) was sent twice: the service may have had the whole take before")
+        }
+        var text: String?
+        if session.output.json {
+            text = OutcomeReport(outcome, status: status, isKept: session.isKept(outcome)).json
+        }
+        switch outcome.result {
+        case .success(let transcript):
+            count.answered += 1
+            if !session.output.json && !transcript.text.isEmpty { text = transcript.displayText }
+            say(
+                "take \(id): \(transcript.text.isEmpty ? "heard nothing" : "answered")",
+                isDetail: true)
+        case .failure(.left):
+            count.left += 1
+        case .failure(let failure):
+            count.failed += 1
+            StandardError.error("take \(id): \(failure.description)")
+            fail(status)
+        }
+        if let text, !StandardOutput.print(text) {
+            StandardError.error("the transcript of take \(id) cannot be printed; it is in the take")
+            fail(.localIO)
+            return
+        }
+        if !session.isKept(outcome) { take.release() }
+    }
+
+    private mutating func fail(_ status: ExitStatus) {
+        if self.status == .textPrinted { self.status = status }
+    }
+
+    // MARK: - The terminal
+
+    private var isLive: Bool { StandardError.isTerminal && !session.output.quiet }
+
+    /// A line; a mere detail is not shown where a bar shows the same.
+    private mutating func say(_ text: String, isDetail: Bool = false) {
+        guard !session.output.quiet, !(isDetail && isLive) else { return }
+        clear()
+        StandardError.line(text)
+    }
+
+    private mutating func draw() {
+        guard isLive else { return }
+        StandardError.write("\r\u{1B}[2K" + count.bar(columns: StandardError.columns))
+        isDrawn = true
+    }
+
+    private mutating func clear() {
+        if isDrawn { StandardError.write("\r\u{1B}[2K") }
+        isDrawn = false
+    }
+}
