@@ -15,15 +15,21 @@ public final class TakeStore: Sendable {
     /// Holds `takes` and `quarantine`.
     let state: Folder
     let takes: Folder
+    /// The person's key; nil when takes are kept in the clear.
+    private let key: EncryptionKey?
 
     /// Opens the folder of takes, making it when it is missing.
     ///
     /// A folder of ours that others may read is closed to them; one in which others may write, a
     /// symbolic link, or a folder of somebody else is refused.
     ///
-    /// - Parameter stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    /// - Parameters:
+    ///   - stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    ///   - key: encrypts the takes that are made, and decrypts those that are encrypted; with nil
+    ///     new takes are kept in the clear.
     /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
-    public init(stateFolder: String) throws(TakeStoreError) {
+    public init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
+        self.key = key
         for path in [stateFolder, stateFolder + "/takes"] {
             guard let reason = Folder.danger(at: path) else { continue }
             throw .folderUnsafe(path: path, reason: reason)
@@ -50,7 +56,7 @@ public final class TakeStore: Sendable {
         var take: TakeFolder
         var tries = 0
         repeat {
-            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text), key: key)
             // A file system without locks is no reason to fail.
             _ = try? take.lock()
             tries += 1
@@ -139,7 +145,7 @@ public final class TakeStore: Sendable {
     /// - Throws: `TakeStoreError.unreadable`.
     public func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         do throws(SystemError) {
-            return TakeFolder(id: id, folder: try takes.openFolder(id.text))
+            return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
         } catch {
             throw .unreadable(take: id.text, reason: error.reason)
         }

@@ -37,6 +37,8 @@ struct OpenedTake {
             }
             do throws(SystemError) {
                 let folder = try store.makeTake(manifest.id)
+                var manifest = manifest
+                manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,

@@ -10,6 +10,9 @@ public enum TakeEvent: Sendable {
     case listening(source: String, format: StreamFormat)
     /// The take cannot be kept on the disk, and lives in memory; the text says why.
     case unprotected(reason: String)
+    /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
+    /// damaged; the text says how much.
+    case damaged(report: String)
     /// The connection of this attempt stands.
     case connected(attempt: Int)
     /// How far the take has come; at most one a period, and old ones are dropped.

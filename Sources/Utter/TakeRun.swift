@@ -98,6 +98,9 @@ final class TakeRun: Sendable {
         startTransfer()
     }
 
+    /// Says that a part of the audio of an earlier run is silent.
+    func note(damage report: String) { continuation.yield(.damaged(report: report)) }
+
     private func didOpen(_ source: String, _ format: StreamFormat) {
         continuation.yield(.listening(source: source, format: format))
     }

@@ -2,9 +2,13 @@
 
 package import ArgumentParser
 internal import LinuxPlatform
+internal import Synchronization
 package import Utter
 
 /// The key under which takes are kept on the disk.
+///
+/// A command that lists these options needs no more than that: whoever opens the takes asks for
+/// `key()`. A command that does not still has the environment.
 package struct EncryptionOptions: ParsableArguments {
     private static let fileVariable = "UTTER_ENCRYPT_KEY_FILE"
     private static let commandVariable = "UTTER_ENCRYPT_KEY_COMMAND"
@@ -28,36 +32,62 @@ package struct EncryptionOptions: ParsableArguments {
         if encryptKey != nil && encryptKeyCommand != nil {
             throw ValidationError("--encrypt-key excludes --encrypt-key-command.")
         }
+        Self.chosen.withLock { [self] in ($0.file, $0.command) = (encryptKey, encryptKeyCommand) }
     }
 
-    /// Reads the key, and sees to it that it does not end up in a core dump.
+    /// What the command line says, and the key once it has been read.
+    private struct Chosen {
+        var file: String?
+        var command: String?
+        var key: EncryptionKey??
+    }
+
+    private static let chosen = Mutex(Chosen())
+
+    /// The key that the command line or else the environment names.
     ///
-    /// Waits for the command, when there is one.
+    /// Read once a process, since a command may ask the person. Waits for that command.
     ///
     /// - Returns: nil when takes are not to be encrypted.
     /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
-    package func key() throws(CommandFailure) -> EncryptionKey? {
-        var name = "--encrypt-key"
-        var (file, command) = (encryptKey, encryptKeyCommand)
-        if file == nil && command == nil {
-            file = Self.variable(Self.fileVariable)
-            command = Self.variable(Self.commandVariable)
-            name = file == nil ? Self.commandVariable : Self.fileVariable
-            if file != nil && command != nil {
-                throw CommandFailure(
-                    "\(Self.fileVariable) and \(Self.commandVariable) are both set",
-                    hint: "unset one of them", status: .configuration)
-            }
-        } else if command != nil {
-            name = "--encrypt-key-command"
+    package static func key() throws(CommandFailure) -> EncryptionKey? {
+        let chosen = chosen.withLock { $0 }
+        if let key = chosen.key { return key }
+        let key = try readKey(chosen.file, chosen.command)
+        Self.chosen.withLock { $0.key = .some(key) }
+        return key
+    }
+
+    private static func readKey(
+        _ file: String?, _ command: String?
+    ) throws(CommandFailure) -> EncryptionKey? {
+        if let file { return try makeKey(.file(file), "--encrypt-key") }
+        if let command { return try makeKey(.command(command), "--encrypt-key-command") }
+        switch (variable(fileVariable), variable(commandVariable)) {
+        case (nil, nil): return nil
+        case (let file?, nil): return try makeKey(.file(file), fileVariable)
+        case (nil, let command?): return try makeKey(.command(command), commandVariable)
+        case (.some, .some):
+            throw CommandFailure(
+                "\(fileVariable) and \(commandVariable) are both set", hint: "unset one of them",
+                status: .configuration)
         }
-        guard file != nil || command != nil else { return nil }
+    }
+
+    private enum Origin {
+        case file(String)
+        case command(String)
+    }
+
+    /// Reads the key, and sees to it that it does not end up in a core dump.
+    private static func makeKey(
+        _ origin: Origin, _ name: String
+    ) throws(CommandFailure) -> EncryptionKey {
         CoreDumps.forbid()
-        var secret: [UInt8] = []
-        if let file {
-            secret = try SecretFile.bytes(of: file, option: name)
-        } else if let command {
-            secret = try SecretCommand(command, option: name).output()
+        var secret: [UInt8]
+        switch origin {
+        case .file(let path): secret = try SecretFile.bytes(of: path, option: name)
+        case .command(let command): secret = try SecretCommand(command, option: name).output()
         }
         defer { for index in secret.indices { secret[index] = 0 } }
         // Editors and commands end the last line; its end is no part of the key.
@@ -73,14 +103,5 @@ package struct EncryptionOptions: ParsableArguments {
 
     private static func variable(_ name: String) -> String? {
         Environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-}
-
-extension EncryptionOptions {
-    /// What the environment says.
-    package static var ofEnvironment: EncryptionOptions {
-        var options = EncryptionOptions()
-        (options.encryptKey, options.encryptKeyCommand) = (nil, nil)
-        return options
     }
 }

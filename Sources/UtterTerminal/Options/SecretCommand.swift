@@ -39,7 +39,7 @@ package struct SecretCommand {
         } catch {
             for index in bytes.indices { bytes[index] = 0 }
             kill(process, SIGKILL)
-            _ = unsafe waitpid(process, nil, 0)
+            _ = waitpid(process, nil, 0)
             throw error
         }
         return bytes
@@ -56,7 +56,7 @@ package struct SecretCommand {
         unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, writing.number, STDOUT_FILENO)
         // Ctrl-C ends the command as it would end any other.
-        var attributes = unsafe posix_spawnattr_t()
+        var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
@@ -69,7 +69,8 @@ package struct SecretCommand {
         unsafe posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         var process: pid_t = 0
-        var arguments = unsafe ["sh", "-c", command].map { unsafe strdup($0) } + [nil]
+        let words = ["sh", "-c", command]
+        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         var environment = unsafe Self.environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
         let code = unsafe posix_spawn(

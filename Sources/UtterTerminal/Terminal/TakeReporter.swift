@@ -45,6 +45,7 @@ struct TakeReporter {
                     + (stopHint.map { "; \($0)" } ?? ""))
         case .unprotected(let reason):
             warn("not protected: this take lives in memory only: \(reason)")
+        case .damaged(let report): warn("not whole: \(report)")
         case .connected(let attempt):
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
         case .progress(let progress):
