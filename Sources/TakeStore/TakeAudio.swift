@@ -60,8 +60,11 @@ extension TakeFolder {
 
     /// Makes the file of a new take's audio.
     func makeAudio(_ name: String) throws(SystemError) -> any JournalFile {
+        let isEncrypted = name.hasSuffix(Self.encryptedSuffix)
+        // Never in the clear what is called encrypted.
+        if isEncrypted && key == nil { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
         let file = PlainFile(try folder.createFile(name))
-        guard name.hasSuffix(Self.encryptedSuffix), let key else { return file }
+        guard isEncrypted, let key else { return file }
         return try EncryptedFile(new: file, key: key, take: id)
     }
 
