@@ -166,5 +166,13 @@ let package = Package(
             name: "CommandTests",
             dependencies: ["UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport"],
             swiftSettings: settings),
+        // The files' faults: the real program on a disk that fails, fills up or loses its power.
+        .testTarget(
+            name: "FaultTests",
+            dependencies: [
+                "UtterCLI", "Utter", "TakeStore", "AudioCore", "AudioEncoding", "LinuxPlatform",
+                "TestSupport",
+            ],
+            swiftSettings: settings),
     ]
 )

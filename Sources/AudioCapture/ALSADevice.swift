@@ -26,7 +26,12 @@ internal import Glibc
     /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
     init(opening device: String) throws(CaptureError) {
         utter_alsa_silence_thread()
-        let handle = try ALSAHandle(opening: device)
+        let handle: ALSAHandle
+        do throws(ALSAError) {
+            handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)
+        } catch {
+            throw error.opening(device)
+        }
         setup = try ALSASetup.agree(with: handle, device: device)
         self.handle = handle
         let frameBytes = setup.layout.stride * setup.format.channelCount
@@ -122,15 +127,7 @@ extension ALSADevice {
 
     /// Adds the PCM's poll descriptors.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
-        let count = Int(unsafe snd_pcm_poll_descriptors_count(handle.pcm))
-        guard count > 0 else { return }
-        let first = descriptors.count
-        descriptors.append(contentsOf: repeatElement(pollfd(), count: count))
-        let filled = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
-            let own = buffer.extracting(first...)
-            return unsafe snd_pcm_poll_descriptors(handle.pcm, own.baseAddress, UInt32(count))
-        }
-        descriptors.removeLast(count - max(0, min(count, Int(filled))))
+        handle.appendPollDescriptors(to: &descriptors)
     }
 
     /// Whether the polled descriptors mean frames or a change of state; a plug-in may use them for

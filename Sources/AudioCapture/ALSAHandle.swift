@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CALSA
+internal import Glibc
 
 /// An open PCM and the container for its status.
 ///
-/// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice` alone, for
-/// the length of a call.
+/// Safe because both are made in `init`, released in `deinit`, and used by `ALSADevice` and
+/// `Loudspeaker` alone, for the length of a call.
 @safe struct ALSAHandle: ~Copyable {
-    /// The PCM; opened for capture, never blocking.
+    /// The PCM; opened for one direction, never blocking.
     let pcm: OpaquePointer
 
     /// A `snd_pcm_status_t`.
     let status: OpaquePointer
 
-    /// Opens a PCM by its ALSA name.
+    /// Opens a PCM by its ALSA name, to capture or to play.
     ///
-    /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
-    init(opening device: String) throws(CaptureError) {
+    /// - Throws: `ALSAError` of `snd_pcm_open`.
+    init(opening device: String, for direction: snd_pcm_stream_t) throws(ALSAError) {
         var opened: OpaquePointer?
         var allocated: OpaquePointer?
         var code = unsafe snd_pcm_status_malloc(&allocated)
         if code == 0 {
-            code = unsafe snd_pcm_open(
-                &opened, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
+            code = unsafe snd_pcm_open(&opened, device, direction, Int32(SND_PCM_NONBLOCK))
         }
         guard code == 0, let pcm = unsafe opened, let status = unsafe allocated else {
             unsafe snd_pcm_status_free(allocated)
-            throw ALSAError(operation: "snd_pcm_open", code: -code).opening(device)
+            throw ALSAError(operation: "snd_pcm_open", code: -code)
         }
         unsafe self.pcm = unsafe pcm
         unsafe self.status = unsafe status
@@ -37,5 +37,18 @@ internal import CALSA
         _ = unsafe snd_pcm_drop(pcm)
         _ = unsafe snd_pcm_close(pcm)
         unsafe snd_pcm_status_free(status)
+    }
+
+    /// Adds the PCM's poll descriptors.
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        let count = Int(unsafe snd_pcm_poll_descriptors_count(pcm))
+        guard count > 0 else { return }
+        let first = descriptors.count
+        descriptors.append(contentsOf: repeatElement(pollfd(), count: count))
+        let filled = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
+            let own = buffer.extracting(first...)
+            return unsafe snd_pcm_poll_descriptors(pcm, own.baseAddress, UInt32(count))
+        }
+        descriptors.removeLast(count - max(0, min(count, Int(filled))))
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device that can be recorded from.
+/// A device that can be recorded from, or played on.
 public struct CaptureDevice: Sendable, Hashable {
-    /// The ALSA name, to be passed to `Microphone`.
+    /// The ALSA name, to be passed to `Microphone` or `Loudspeaker`.
     public let name: String
 
     /// What the device calls itself, in one line; empty when it says nothing.

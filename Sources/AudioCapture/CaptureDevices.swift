@@ -3,9 +3,20 @@
 internal import CALSA
 internal import Glibc
 
-/// The devices that ALSA's configuration offers for recording.
+/// The devices that ALSA's configuration offers.
 public enum CaptureDevices {
-    /// Lists the devices, the default first, the others as ALSA has them.
+    /// What a device is wanted for.
+    public enum Purpose: Sendable {
+        /// To be recorded from.
+        case recording
+        /// To be played on.
+        case playing
+
+        /// ALSA's word for devices that can do the other thing only.
+        fileprivate var opposite: String { self == .recording ? "Output" : "Input" }
+    }
+
+    /// Lists the devices for a purpose, the default first, the others as ALSA has them.
     ///
     /// Opens none of them, so that a listed one may still turn out to be busy. From any thread;
     /// blocks while the configuration is read. The corresponding C function is
@@ -13,7 +24,9 @@ public enum CaptureDevices {
     ///
     /// - Returns: empty when there is no sound card and no sound server.
     /// - Throws: `CaptureError.deviceFailed` when the configuration cannot be read.
-    public static func list() throws(CaptureError) -> [CaptureDevice] {
+    public static func list(
+        for purpose: Purpose = .recording
+    ) throws(CaptureError) -> [CaptureDevice] {
         utter_alsa_silence_thread()
         var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         do throws(ALSAError) {
@@ -28,7 +41,7 @@ public enum CaptureDevices {
         var devices: [CaptureDevice] = []
         var at = unsafe first
         while let hint = unsafe at.pointee {
-            if let device = unsafe device(from: hint) { devices.append(device) }
+            if let device = unsafe device(from: hint, for: purpose) { devices.append(device) }
             unsafe at += 1
         }
         return devices.filter(\.isDefault) + devices.filter { !$0.isDefault }
@@ -44,11 +57,12 @@ public enum CaptureDevices {
         return unsafe String(cString: name)
     }
 
-    private static func device(from hint: UnsafeMutableRawPointer) -> CaptureDevice? {
+    private static func device(
+        from hint: UnsafeMutableRawPointer, for purpose: Purpose
+    ) -> CaptureDevice? {
         // A device that is for both directions has no IOID.
-        let direction = unsafe text("IOID", of: hint)
-        guard direction == nil || direction == "Input" else { return nil }
-        // "null" records silence; nobody means it.
+        guard unsafe text("IOID", of: hint) != purpose.opposite else { return nil }
+        // "null" records silence, and plays nothing; nobody means it.
         guard let name = unsafe text("NAME", of: hint), name != "null" else { return nil }
         let lines = unsafe text("DESC", of: hint)?.split(separator: "\n") ?? []
         return CaptureDevice(

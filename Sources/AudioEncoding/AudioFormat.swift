@@ -30,6 +30,9 @@ public enum AudioFormat: String, Sendable, CaseIterable, Codable {
     /// The size of a ring that holds 30 s of speech, in bytes.
     public var ringByteCount: Int { self == .oggOpus ? 30 * 8_000 : 30 * 32_000 }
 
+    /// What a second of speech comes to, in bytes; of Opus a generous mean.
+    public var nominalByteRate: Int { self == .oggOpus ? 5_000 : 32_000 }
+
     /// Makes a new encoder for one take.
     ///
     /// - Throws: `EncodingError` when the codec cannot be created.

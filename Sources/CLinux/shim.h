@@ -11,7 +11,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -19,6 +18,8 @@
 // definition beside the Glibc module's.
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int memfd_create(const char *_Nonnull name, unsigned int flags);
+int prctl(int option, ...);
+int fallocate(int descriptor, int mode, off_t offset, off_t length);
 
 // pthread_setname_np(3) needs _GNU_SOURCE.
 static inline int utter_thread_set_name(const char *_Nonnull name) {
@@ -35,6 +36,11 @@ static inline int utter_memfd_create(const char *_Nonnull name) {
     return memfd_create(name, 1U /* MFD_CLOEXEC */);
 }
 
+// fallocate(2) needs _GNU_SOURCE, as does FALLOC_FL_KEEP_SIZE.
+static inline int utter_fallocate_beyond_end(int descriptor, off_t offset, off_t length) {
+    return fallocate(descriptor, 1, offset, length);
+}
+
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.
 static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
@@ -43,8 +49,8 @@ static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
     return signalfd(-1, mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-// prctl(2) is variadic.
-static inline int utter_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+// prctl(2) is variadic; 4 is PR_SET_DUMPABLE.
+static inline int utter_forbid_dumps(void) { return prctl(4, 0, 0, 0, 0); }
 
 // ioctl(2) is variadic.
 static inline int utter_terminal_columns(int descriptor) {

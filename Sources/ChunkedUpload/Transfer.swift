@@ -21,12 +21,17 @@ final class Transfer: @unchecked Sendable {
     private var progress = TransferProgress(start: .now)
     private var timings = TransferTimings()
     private var offset: Int
+    private var pace: SendingPace?
     private var responseByteCount = 0
     /// Every socket that was opened for this transfer, and the one that connected.
     private var sockets: [Int32] = []
     private var socket: Int32?
     /// When a silent connection is asked again whether the service has closed it.
     private var nextHangUpLook = ContinuousClock.now
+    /// When the head of a refusal was complete.
+    private var refusedAt: ContinuousClock.Instant?
+    /// How long the rest of a refusal is waited for; its status is known.
+    private static let longestRefusal = Duration.seconds(5)
     /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
@@ -38,6 +43,7 @@ final class Transfer: @unchecked Sendable {
         self.observer = observer
         self.easy = easy
         offset = request.bodyOffset
+        pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         configure()
     }
 
@@ -70,7 +76,7 @@ final class Transfer: @unchecked Sendable {
         if let file = request.certificateFile { easy.trustOnly(certificatesIn: file) }
         // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
         // cost a second of dead air, and the second is libcurl's own to write.
-        let lines = request.headers.map { name, value in
+        let lines = (request.headers + request.lateHeaders()).map { name, value in
             // "Name:" would take a field away; this is how libcurl is told to send an empty one.
             value.isEmpty ? "\(name);" : "\(name): \(value)"
         }
@@ -117,14 +123,24 @@ final class Transfer: @unchecked Sendable {
         case .missed(let missed):
             ownEnding = ownEnding ?? .timedOut(missed)
             return now
-        case .next(let instant):
+        case .next(var instant):
+            if let refusedAt, refusedAt + Self.longestRefusal <= now {
+                // What was heard of it is the answer.
+                ownEnding = ownEnding ?? .timedOut(.answer)
+                return now
+            }
+            if let refusedAt { instant = min(instant, refusedAt + Self.longestRefusal) }
+            if let pace { instant = min(instant, now + pace.interval) }
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }
     }
 
     /// Whether there is something for the connection to take: bytes, or the end.
+    ///
+    /// What our own pace holds back does not wait for the connection.
     private var isBodyWaiting: Bool {
-        request.journal.byteCount > offset || request.journal.isSealed
+        guard pace?.room(now: .now) != 0 else { return false }
+        return request.journal.byteCount > offset || request.journal.isSealed
     }
 
     /// Notices that the service closed the connection while there is nothing to send.
@@ -158,7 +174,7 @@ final class Transfer: @unchecked Sendable {
     /// A socket was opened; several are when a name has several addresses.
     fileprivate func didOpen(_ socket: Int32) {
         let stall = request.deadlines.stall.wholeMilliseconds(upTo: 3_600_000)
-        utter_prepare_socket(socket, Int32(max(1, stall / 2_000)))
+        utter_prepare_socket(socket, Int32(max(1, stall / 4_000)))
         sockets.append(socket)
     }
 
@@ -179,9 +195,13 @@ final class Transfer: @unchecked Sendable {
     /// Fills libcurl's buffer with the next bytes of the body.
     fileprivate func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         do throws(SystemError) {
-            switch unsafe try request.journal.read(at: offset, into: buffer) {
+            let room = min(buffer.count, pace?.room(now: .now) ?? buffer.count)
+            guard room > 0 else { return Int(CURL_READFUNC_PAUSE) }
+            let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
+            switch unsafe try request.journal.read(at: offset, into: piece) {
             case .bytes(let count):
                 offset += count
+                pace?.spend(count)
                 progress.waitingSince = nil
                 if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
                 observer.transferDidSend(byteCount: offset - request.bodyOffset)
@@ -218,6 +238,7 @@ final class Transfer: @unchecked Sendable {
             if timings.firstByteIn == nil { timings.firstByteIn = elapsed }
             // Nothing more is sent after a refusal; what is left is the answer's deadline.
             if status >= 300 && progress.bodyEnd == nil { progress.bodyEnd = .now }
+            if status >= 300 { refusedAt = .now }
             observer.transferDidReceiveHead(
                 status: status, mediaType: head.header("content-type"))
             return true
@@ -261,9 +282,10 @@ final class Transfer: @unchecked Sendable {
         if let ownEnding { return ownEnding }
         guard code == CURLE_OK else { return failure(code) }
         guard head.isComplete, let status = head.status else {
-            return head.status == nil
-                ? .connectionLost("the connection was closed without an answer")
-                : .badResponse("no final status came")
+            return .connectionLost(
+                head.status == nil
+                    ? "the connection was closed without an answer"
+                    : "the connection was closed in the answer's head")
         }
         // Over TLS a bare close cannot be told from an attacker's cut.
         let isBareClose =

@@ -14,9 +14,11 @@ public struct TransferDeadlines: Sendable, Equatable {
     /// From the start until the end, speech included.
     public var whole: Duration
 
-    /// Creates deadlines: 10 s to connect, 10 s of stall, 60 s for the answer, 6 h in all.
+    /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s for the answer, 6 h in all.
+    ///
+    /// With 8 s a dead link is noticed within 10 s whatever was being done.
     public init(
-        connect: Duration = .seconds(10), stall: Duration = .seconds(10),
+        connect: Duration = .seconds(10), stall: Duration = .seconds(8),
         answer: Duration = .seconds(60), whole: Duration = .seconds(6 * 3_600)
     ) {
         self.connect = connect

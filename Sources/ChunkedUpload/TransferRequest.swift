@@ -18,6 +18,10 @@ public struct TransferRequest: Sendable {
     public var certificateFile: String?
     /// Whether the proxies of the environment (`https_proxy` and others) are left alone.
     public var bypassesProxy = false
+    /// More header fields, asked for on the transfer thread when the transfer begins.
+    public var lateHeaders: @Sendable () -> [(name: String, value: String)] = { [] }
+    /// The most bytes of the body a second, or nil for as many as the line takes.
+    public var bytesPerSecond: Int?
     /// Asked on the transfer thread before the body is ended: false breaks the transfer off
     /// instead, for a take that was cancelled after the loop last looked.
     public var mayEndBody: @Sendable () -> Bool = { true }

@@ -17,6 +17,9 @@ extension TransferResult.Ending {
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_USE_SSL_FAILED:
             self = .insecure(text)
+        // There is no code of its own for an answer whose chunks are broken (RFC 9112 §7.1).
+        case CURLE_RECV_ERROR where text.contains("in chunked-encoding"):
+            self = .badResponse(text)
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
             CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR:
             self = .connectionLost(text)

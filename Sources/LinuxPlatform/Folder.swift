@@ -144,12 +144,20 @@ public final class Folder: Sendable {
         do throws(SystemError) {
             try writeAll(bytes.span, to: file.number, at: 0)
             try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
-            guard unsafe renameat(descriptor.number, temporary, descriptor.number, name) == 0
-            else { throw SystemError.last("rename \(path)/\(name)") }
+            try renameFile(temporary, to: name)
         } catch {
-            // On a full disk, half a file is only in the way.
+            // On a full disk, half a file is only in the way; after the rename, there is none.
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
             throw error
+        }
+    }
+
+    /// Gives a file another name, in the place of what has it now, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    public func renameFile(_ name: String, to newName: String) throws(SystemError) {
+        guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else {
+            throw SystemError.last("rename \(path)/\(newName)")
         }
         try sync()
     }
@@ -217,11 +225,39 @@ public final class Folder: Sendable {
         _ = flock(descriptor.number, LOCK_UN)
     }
 
+    /// Whether somebody has removed this folder, so that no name leads to it any more.
+    public func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
+
     /// Makes the names in this folder durable.
     ///
     /// Blocks on the disk.
     public func sync() throws(SystemError) {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
+    }
+
+    /// Makes the name of this folder durable, and those of the folders above it that are ours.
+    ///
+    /// Whoever made them may have died before it could. Blocks on the disk.
+    public func syncAncestors() throws(SystemError) {
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)")
+        }
+        var (inode, up) = (status.st_ino, "..")
+        while true {
+            let parent = unsafe utter_openat(
+                descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+            // What cannot be opened was not made by us.
+            guard parent >= 0 else { return }
+            let folder = OwnedDescriptor(taking: parent)
+            guard unsafe fstat(folder.number, &status) == 0 else {
+                throw SystemError.last("fstat \(path)/\(up)")
+            }
+            // The root is its own parent.
+            guard status.st_uid == geteuid(), status.st_ino != inode else { return }
+            try retryingInterrupts("fsync \(path)/\(up)") { fsync(folder.number) }
+            (inode, up) = (status.st_ino, up + "/..")
+        }
     }
 
     /// The names of everything within, sorted, without "." and "..".

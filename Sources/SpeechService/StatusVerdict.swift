@@ -18,14 +18,15 @@ public enum StatusVerdict: Sendable, Hashable {
     /// The meaning of a status.
     ///
     /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
-    /// GET without the recording. 409 is one, as nothing of ours changes the conflict. 501 and 505
-    /// say that the server will never do it.
+    /// GET without the recording. Of 4xx only 408, 425 and 429 say that time helps: 409, 421 and
+    /// 423 are refusals, as nothing of ours changes the conflict. 501 and 505 say that the server
+    /// will never do it.
     public static func of(status: Int) -> StatusVerdict {
         switch status {
         case 200..<300: .accepted
         case 307, 308: .redirect
         case 401, 403: .keyRefused
-        case 408, 421, 425, 429: .retryable
+        case 408, 425, 429: .retryable
         case 501, 505: .refused
         case 500..<600: .retryable
         case 300..<500: .refused

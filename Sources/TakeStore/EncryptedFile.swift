@@ -97,10 +97,13 @@ final class EncryptedFile: JournalFile {
     var fileByteCount: Int { end.load(ordering: .acquiring) }
 
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        guard let writer, offset == writer.end.audio else {
+        guard let writer, offset <= writer.end.audio else {
             throw SystemError(call: "write", code: EINVAL)
         }
-        let positions = try writer.append(bytes)
+        // Of a row of writes that are repeated, some may have been taken before.
+        let known = writer.end.audio - offset
+        guard known < bytes.count else { return }
+        let positions = try writer.append(bytes.extracting(droppingFirst: known))
         index.withLock { index in
             for position in positions { index.note(position) }
         }
@@ -133,8 +136,13 @@ final class EncryptedFile: JournalFile {
         return try FrameReader(file, key: fileKey)
     }
 
-    func finish() throws(SystemError) { try writer?.finish() }
     func sync() throws(SystemError) { try file.sync() }
     func reserve(_ byteCount: Int) throws(SystemError) { try file.reserve(byteCount) }
-    func trim() throws(SystemError) { try file.trim() }
+    func isGone() throws(SystemError) -> Bool { try file.isGone() }
+
+    /// Marks the end as well: from here on nothing is missing.
+    func trim() throws(SystemError) {
+        try writer?.finish()
+        try file.trim()
+    }
 }

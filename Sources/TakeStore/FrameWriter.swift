@@ -14,6 +14,8 @@ final class FrameWriter: @unchecked Sendable {
     private var frame: [UInt8] = []
     /// Where the next frame begins.
     private(set) var end: FramePosition
+    /// Where the mark of the end stands.
+    private var markedEnd: FramePosition?
 
     /// Prepares to append to a file that ends after its header.
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
@@ -41,8 +43,12 @@ final class FrameWriter: @unchecked Sendable {
         return positions
     }
 
-    /// Writes the mark of the end.
-    func finish() throws(SystemError) { _ = try write(Span(), at: end) }
+    /// Writes the mark of the end, which the next frame replaces.
+    func finish() throws(SystemError) {
+        guard markedEnd != end else { return }
+        _ = try write(Span(), at: end)
+        markedEnd = end
+    }
 
     private func write(_ bytes: Span<UInt8>, at position: FramePosition) throws(SystemError) -> Int
     {

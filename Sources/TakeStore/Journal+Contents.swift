@@ -17,13 +17,14 @@ extension Journal {
         }
     }
 
-    /// Computes the SHA-256 of everything in a sealed journal, as 64 hexadecimal digits.
+    /// Computes the SHA-256 of what a sealed journal holds from a byte on, as 64 hexadecimal
+    /// digits.
     ///
     /// Reads all of it: blocks on the disk.
-    public func sha256() throws(SystemError) -> String {
+    public func sha256(from start: Int = 0) throws(SystemError) -> String {
         let digest = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var offset = 0
+        var offset = start
         while true {
             let found = try buffer.read(from: self, at: offset)
             guard found > 0 else { break }
@@ -35,11 +36,18 @@ extension Journal {
 }
 
 extension [UInt8] {
-    /// Reads from a sealed journal to the start of this array; returns 0 at the end.
-    fileprivate mutating func read(from journal: Journal, at offset: Int) throws(SystemError) -> Int
-    {
+    /// Reads at most `limit` bytes from a journal to the start of this array.
+    ///
+    /// Returns 0 when there are none.
+    mutating func read(
+        from journal: Journal, at offset: Int, limit: Int = .max
+    ) throws(SystemError) -> Int {
         let found = unsafe withUnsafeMutableBytes { bytes in
-            Result { () throws(SystemError) in unsafe try journal.read(at: offset, into: bytes) }
+            Result { () throws(SystemError) in
+                unsafe try journal.read(
+                    at: offset,
+                    into: UnsafeMutableRawBufferPointer(rebasing: bytes.prefix(limit)))
+            }
         }
         if case .bytes(let count) = try found.get() { return count }
         return 0

@@ -1,30 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
 
 /// The bytes of one take, append-only: written by the journal thread, read by any.
 ///
 /// The journal is the audio file itself. When the disk refuses a write, the take goes on in
-/// memory from that byte on: what follows is sent all the same, and `failure` says so. A disk that
-/// failed to sync is not trusted again: what it had not confirmed is copied to memory as well.
+/// memory from that byte on: what follows is sent all the same, and `condition` says so. A disk
+/// that failed to sync is not trusted again: what it had not confirmed is copied to memory as
+/// well. The sync thread then tries to bring everything back to the disk (`Journal+Upkeep`).
+///
+/// The file is written by whoever holds the pen: the journal thread, until the take has to go on
+/// in memory or is sealed; then the sync thread, which gives the pen back when the disk holds
+/// everything but the newest bytes.
 public final class Journal: Sendable {
-    /// Where the bytes are: on disk, and from some offset on perhaps in memory.
-    private struct Segment {
-        let start: Int
+    /// How much of a take may live in memory: 2.3 h of PCM.
+    static let memoryLimit = 256 << 20
+    /// What may follow after the recording was asked to end: more than the ring holds.
+    static let memoryReserve = 4 << 20
+    /// The most that the journal thread copies back to the disk in one go.
+    static let catchUpLimit = 256 << 10
+
+    enum Pen { case journalThread, syncThread }
+
+    struct Memory {
         let file: any JournalFile
+        /// The offset in the take of the first byte in memory.
+        let start: Int
+    }
+
+    struct State {
+        var file: any JournalFile
+        /// Whether the file may be written and synced again.
+        var isTrusted = true
+        /// What the file does not hold, or not for sure.
+        var memory: Memory?
+        var pen = Pen.journalThread
+        /// Bytes that the file holds, while there is memory; others hold all.
+        var fileByteCount = 0
+        var condition = JournalCondition()
+        /// What the sync thread remembers from turn to turn.
+        var upkeep = Upkeep()
     }
 
     /// The path of the file, or nil when the journal lives in memory only.
     public let path: String?
 
-    private let segments: Mutex<[Segment]>
-    private let written = Atomic(0)
-    private let durable = Atomic(0)
+    let home: JournalHome?
+    let memoryLimit: Int
+    let state: Mutex<State>
+    let written = Atomic(0)
+    let durable = Atomic(0)
     private let sealed = Atomic(false)
-    private let hasFailedSync = Atomic(false)
-    private let firstFailure = Mutex<SystemError?>(nil)
 
     /// Takes over an empty file.
     ///
@@ -35,10 +62,17 @@ public final class Journal: Sendable {
         self.init(file: PlainFile(file), path: path)
     }
 
-    /// Takes over an empty file of whatever form, which other readers may share.
-    init(file: any JournalFile, path: String?) {
+    /// Takes over an empty file of whatever form.
+    ///
+    /// Without a home the file is never replaced.
+    init(
+        file: any JournalFile, path: String?, home: JournalHome? = nil,
+        memoryLimit: Int = Journal.memoryLimit
+    ) {
         self.path = path
-        segments = Mutex([Segment(start: 0, file: file)])
+        self.home = home
+        self.memoryLimit = memoryLimit
+        state = Mutex(State(file: file))
     }
 
     /// Opens a sealed journal of an earlier run, of `byteCount` bytes.
@@ -77,8 +111,15 @@ public final class Journal: Sendable {
         sealed.load(ordering: .acquiring)
     }
 
-    /// The first write or sync that failed; from then on the take lives in memory.
-    public var failure: SystemError? { firstFailure.withLock { $0 } }
+    /// How well the disk serves the take.
+    ///
+    /// From any thread.
+    public var condition: JournalCondition { state.withLock { $0.condition } }
+
+    /// Whether memory holds as much as one take may have there.
+    ///
+    /// The recording has to end then; a little is still taken. From any thread.
+    public var isFull: Bool { memoryByteCount(at: byteCount) >= memoryLimit }
 
     /// What a read found.
     public enum Read: Sendable, Equatable {
@@ -106,16 +147,16 @@ public final class Journal: Sendable {
         let isFinal = isSealed
         let available = byteCount - offset
         guard available > 0 else { return isFinal ? .end : .nothingYet }
-        let (file, start, end) = segments.withLock { segments in
-            let index = segments.lastIndex { $0.start <= offset } ?? 0
-            let next = index + 1 < segments.count ? segments[index + 1].start : Int.max
-            return (segments[index].file, segments[index].start, next)
+        let (file, start, end) = state.withLock { state -> (any JournalFile, Int, Int) in
+            guard let memory = state.memory else { return (state.file, 0, Int.max) }
+            guard offset < memory.start else { return (memory.file, memory.start, Int.max) }
+            return (state.file, 0, memory.start)
         }
         let wanted = min(available, buffer.count, end - offset)
         let count = unsafe try file.read(
             at: offset - start, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
         // Somebody cut the file from outside.
-        guard count > 0 else { throw SystemError(call: "read", code: EIO) }
+        guard count > 0 else { throw SystemError(call: "read", code: Self.inputOutputError) }
         return .bytes(count)
     }
 
@@ -127,16 +168,8 @@ public final class Journal: Sendable {
     ///
     /// - Throws: `SystemError` when not even memory is left.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
-        if hasFailedSync.load(ordering: .relaxed) { try leaveDisk(from: durableByteCount) }
         let offset = written.load(ordering: .relaxed)
-        do {
-            try write(bytes, at: offset)
-        } catch {
-            guard isOnDisk else { throw error }
-            note(error)
-            try leaveDisk(from: offset)
-            try write(bytes, at: offset)
-        }
+        try place(bytes, at: offset)
         // releasing: partner of the acquire in `byteCount`.
         written.store(offset + bytes.count, ordering: .releasing)
     }
@@ -145,79 +178,129 @@ public final class Journal: Sendable {
     ///
     /// Called on the journal thread.
     func seal() {
-        if hasFailedSync.load(ordering: .relaxed) {
-            // Without memory, the disk's own copy is all that there is to read.
-            try? leaveDisk(from: durableByteCount)
-        }
-        // Without the mark the take is as whole as its manifest says.
-        if isOnDisk { try? segments.withLock({ $0[0].file }).finish() }
+        returnToDisk()
+        let isDoubtful = state.withLock { !$0.isTrusted && $0.memory == nil }
+        // Without memory, the disk's own copy is all that there is to read.
+        if isDoubtful { try? leaveDisk(from: durableByteCount) }
+        state.withLock { $0.pen = .syncThread }
+        // releasing: partner of the acquire in `isSealed`; the pen is not taken again.
         sealed.store(true, ordering: .releasing)
     }
 
-    private var isOnDisk: Bool { path != nil && segments.withLock { $0.count } == 1 }
+    private func place(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
+        returnToDisk()
+        let (file, isTrusted, hasMemory) = state.withLock {
+            ($0.file, $0.isTrusted, $0.memory != nil)
+        }
+        if !hasMemory {
+            do throws(SystemError) {
+                if isTrusted { return try write(bytes, to: file, at: offset) }
+                try leaveDisk(from: durableByteCount)
+            } catch {
+                guard path != nil, isTrusted else { throw error }
+                note(error)
+                try leaveDisk(from: offset)
+            }
+        }
+        guard let memory = state.withLock({ $0.memory }) else { return }
+        try write(bytes, to: memory.file, at: offset - memory.start)
+    }
 
-    private func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        let last = segments.withLock { $0[$0.count - 1] }
-        try last.file.write(bytes, at: offset - last.start)
+    /// Writes to the disk, or within the bound to memory.
+    private func write(
+        _ bytes: Span<UInt8>, to file: any JournalFile, at offset: Int
+    ) throws(SystemError) {
+        let end = written.load(ordering: .relaxed) + bytes.count
+        guard memoryByteCount(at: end) <= memoryLimit + Self.memoryReserve else {
+            throw SystemError(call: "memory of one take", code: Self.noMemoryError)
+        }
+        try file.write(bytes, at: offset)
+    }
+
+    private func memoryByteCount(at end: Int) -> Int {
+        if path == nil { return end }
+        return state.withLock { $0.memory.map { end - $0.start } ?? 0 }
+    }
+
+    /// Writes to the file again once the sync thread has brought it nearly everything.
+    private func returnToDisk() {
+        let work = state.withLock { state -> (any JournalFile, Int)? in
+            guard state.memory != nil, state.pen == .journalThread else { return nil }
+            return (state.file, state.fileByteCount)
+        }
+        guard let (file, start) = work else { return }
+        let end = written.load(ordering: .relaxed)
+        do throws(SystemError) {
+            // Too much for this thread; the sync thread tries once more.
+            guard end - start <= Self.catchUpLimit else {
+                return state.withLock { $0.pen = .syncThread }
+            }
+            try copy(to: file, from: start, to: end)
+            state.withLock { state in
+                state.memory = nil
+                state.condition.failure = nil
+            }
+        } catch {
+            note(error)
+            state.withLock { $0.pen = .syncThread }
+        }
+    }
+}
+
+// MARK: - Whoever holds the pen
+
+extension Journal {
+    static var inputOutputError: Int32 { 5 }
+    static var noMemoryError: Int32 { 12 }
+    static var noEntryError: Int32 { 2 }
+
+    func note(_ error: SystemError) {
+        state.withLock { state in
+            if state.condition.failure == nil { state.condition.failure = error }
+            if !error.isRefusal { state.isTrusted = false }
+        }
     }
 
     /// Goes on in memory, and copies there what the disk holds from `offset` on.
     ///
-    /// Does nothing when that was done before.
-    private func leaveDisk(from offset: Int) throws(SystemError) {
-        guard isOnDisk else { return }
+    /// The sync thread has the pen from then on.
+    func leaveDisk(from offset: Int) throws(SystemError) {
         let memory = PlainFile(try makeMemoryFile("utter-journal"))
         let end = written.load(ordering: .relaxed)
-        var copied = offset
-        var buffer = [UInt8](repeating: 0, count: min(end - offset, 1 << 16))
+        var start = offset
+        do throws(SystemError) {
+            try copy(to: memory, from: offset, to: end, at: 0)
+        } catch {
+            // What cannot be read any more is left where it is, for whoever asks for it.
+            start = end
+        }
+        state.withLock { state in
+            state.memory = Memory(file: memory, start: start)
+            state.fileByteCount = state.isTrusted ? start : 0
+            state.pen = .syncThread
+        }
+    }
+
+    /// Copies a part of the take into a file, to the same place or to `position`.
+    func copy(
+        to file: any JournalFile, from start: Int, to end: Int, at position: Int? = nil
+    ) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: min(end - start, 1 << 16))
+        var copied = start
         while copied < end {
-            let found = unsafe buffer.withUnsafeMutableBytes { bytes in
-                // What cannot be read any more is left where it is, for whoever asks for it.
-                unsafe try? read(at: copied, into: bytes)
-            }
-            guard case .bytes(let count) = found else { break }
-            try memory.write(buffer.span.extracting(first: count), at: copied - offset)
+            let count = try buffer.read(from: self, at: copied, limit: end - copied)
+            guard count > 0 else { return }
+            let place = (position ?? start) + copied - start
+            try file.write(buffer.span.extracting(first: count), at: place)
             copied += count
         }
-        let start = copied == end ? offset : end
-        // What was copied in part is overwritten.
-        segments.withLock { $0.append(Segment(start: start, file: memory)) }
     }
+}
 
-    // MARK: - The sync thread
-
-    /// Makes everything on the disk durable.
-    ///
-    /// Called on the sync thread; blocks on the disk.
-    func sync() {
-        guard path != nil, !hasFailedSync.load(ordering: .relaxed) else { return }
-        let count = diskByteCount
-        guard count > durableByteCount else { return }
-        let file = segments.withLock { $0[0].file }
-        do throws(SystemError) {
-            try file.sync()
-            durable.store(count, ordering: .relaxed)
-        } catch {
-            note(error)
-            hasFailedSync.store(true, ordering: .relaxed)
-        }
-    }
-
-    /// Whether no sync will ever be needed again.
-    var isSettled: Bool {
-        isSealed
-            && (path == nil || hasFailedSync.load(ordering: .relaxed)
-                || durableByteCount == diskByteCount)
-    }
-
-    /// Bytes of the take that are on the disk, durable or not.
-    private var diskByteCount: Int {
-        // Asked first: a segment in memory is there before its bytes are counted.
-        let count = byteCount
-        return segments.withLock { $0.count > 1 ? min(count, $0[1].start) : count }
-    }
-
-    private func note(_ error: SystemError) {
-        firstFailure.withLock { if $0 == nil { $0 = error } }
+extension SystemError {
+    /// Whether the disk only had no room: what it holds is as good as before.
+    var isRefusal: Bool {
+        // ENOSPC, EDQUOT, EFBIG
+        [28, 122, 27].contains(code)
     }
 }

@@ -16,11 +16,6 @@ protocol JournalFile: Sendable {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
 
-    /// Marks the end, in a form that knows such a mark.
-    ///
-    /// Called once, by the thread that writes, when nothing will be written any more.
-    func finish() throws(SystemError)
-
     /// Makes everything that was written durable.
     ///
     /// Blocks on the disk.
@@ -35,12 +30,14 @@ protocol JournalFile: Sendable {
     ///
     /// Blocks on the disk. Called once nothing will be written any more.
     func trim() throws(SystemError)
+
+    /// Whether somebody has removed the file, so that no name leads to it any more.
+    func isGone() throws(SystemError) -> Bool
 }
 
 extension JournalFile {
-    // What has no mark of its end is whole when its manifest says so.
-    func finish() throws(SystemError) {}
-    // What cannot reserve need not.
+    // What cannot reserve need not, and what has no name cannot lose it.
     func reserve(_ byteCount: Int) throws(SystemError) {}
     func trim() throws(SystemError) {}
+    func isGone() throws(SystemError) -> Bool { false }
 }

@@ -25,4 +25,12 @@ final class PlainFile: JournalFile {
     func sync() throws(SystemError) {
         try retryingInterrupts("fdatasync") { fdatasync(file.number) }
     }
+
+    func reserve(_ byteCount: Int) throws(SystemError) {
+        try reserveSpace(behind: file.number, byteCount: byteCount)
+    }
+
+    func trim() throws(SystemError) { try releaseSpace(behind: file.number) }
+
+    func isGone() throws(SystemError) -> Bool { try isRemoved(file.number) }
 }

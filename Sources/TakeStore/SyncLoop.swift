@@ -6,19 +6,31 @@ internal import Synchronization
 
 /// The thread that waits for the disk, so that nobody else has to.
 ///
-/// It makes growing journals durable every 250 ms and carries out jobs that block on the disk
-/// (a new take folder, a manifest, a removal), in order.
+/// It makes growing journals durable every 200 ms, those first that have waited longest, and
+/// carries out jobs that block on the disk (a new take folder, a manifest, a removal), in order.
+/// Jobs and journals take turns, so that many of the ones never keep the others waiting.
 public final class SyncLoop: Sendable {
     /// How much of a take a power cut may cost.
     public static let interval = Duration.milliseconds(250)
+    /// From the begin of a sync to the begin of the next; the rest of the interval is for the sync.
+    fileprivate static let period = Duration.milliseconds(200)
+    /// What takes longer than this is said.
+    fileprivate static let slowness = Duration.seconds(1)
 
-    private struct State {
+    fileprivate struct Entry {
+        let journal: Journal
+        let onChange: @Sendable () -> Void
+        var dueAt = ContinuousClock.now
+        var condition = JournalCondition()
+    }
+
+    private struct Inbox {
         var jobs: [@Sendable () -> Void] = []
-        var journals: [Journal] = []
+        var journals: [Entry] = []
     }
 
     private let wakeup: Wakeup
-    private let state = Mutex(State())
+    private let inbox = Mutex(Inbox())
     private let isShutDown = Atomic(false)
     private let thread = Mutex<NamedThread?>(nil)
 
@@ -31,11 +43,16 @@ public final class SyncLoop: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Makes a journal durable every 250 ms until it is sealed and durable.
+    /// Makes a journal durable every 200 ms until it is sealed and durable.
     ///
     /// From any thread.
-    public func add(_ journal: Journal) {
-        state.withLock { $0.journals.append(journal) }
+    ///
+    /// - Parameters:
+    ///   - journal: grows, or is sealed.
+    ///   - onChange: called on the sync thread when the journal's condition has changed, and when
+    ///     it is settled.
+    public func add(_ journal: Journal, onChange: @escaping @Sendable () -> Void = {}) {
+        inbox.withLock { $0.journals.append(Entry(journal: journal, onChange: onChange)) }
         wakeup.signal()
     }
 
@@ -43,7 +60,7 @@ public final class SyncLoop: Sendable {
     ///
     /// From any thread.
     public func perform(_ job: @escaping @Sendable () -> Void) {
-        state.withLock { $0.jobs.append(job) }
+        inbox.withLock { $0.jobs.append(job) }
         wakeup.signal()
     }
 
@@ -56,45 +73,74 @@ public final class SyncLoop: Sendable {
     }
 
     private func run() {
-        var nextSync = ContinuousClock.now
+        var jobs: ArraySlice<@Sendable () -> Void> = []
+        var entries: [Entry] = []
         while true {
-            // Taken back first: what is asked for after this signals again.
-            wakeup.drain()
-            // acquiring: partner of the release in `shutDown`; jobs given before it are seen
-            // below.
-            let isLast = isShutDown.load(ordering: .acquiring)
-            let jobs = state.withLock { state in
-                defer { state.jobs = [] }
-                return state.jobs
+            let wokenAt = ContinuousClock.now
+            var isLast = false
+            var isBusy = true
+            while isBusy {
+                // Taken back first: what is asked for after this signals again.
+                wakeup.drain()
+                // acquiring: partner of the release in `shutDown`; what was given before it is
+                // seen below.
+                isLast = isShutDown.load(ordering: .acquiring)
+                inbox.withLock { inbox in
+                    jobs += inbox.jobs
+                    entries += inbox.journals
+                    inbox = Inbox()
+                }
+                isBusy = !jobs.isEmpty
+                jobs.popFirst()?()
+                if !isLast, Self.tendNext(&entries, since: wokenAt) { isBusy = true }
             }
-            for job in jobs { job() }
-            if isLast || ContinuousClock.now >= nextSync {
-                syncJournals()
-                nextSync = .now + Self.interval
+            if isLast {
+                for entry in entries { entry.journal.finish() }
+                return
             }
-            if isLast { return }
-            wait(until: nextSync)
+            wait(until: entries.map(\.dueAt).min())
         }
     }
 
-    private func syncJournals() {
-        let journals = state.withLock { $0.journals }
-        guard !journals.isEmpty else { return }
-        for journal in journals { journal.sync() }
-        state.withLock { state in
-            state.journals.removeAll { $0.isSettled }
-        }
+    /// Syncs the journal that is due for longest; false when none is.
+    private static func tendNext(
+        _ entries: inout [Entry], since wokenAt: ContinuousClock.Instant
+    ) -> Bool {
+        let begin = ContinuousClock.now
+        let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
+        guard let oldest, entries[oldest].dueAt <= begin else { return false }
+        if entries[oldest].tend(at: begin, since: wokenAt) { entries.remove(at: oldest) }
+        return true
     }
 
-    private func wait(until instant: ContinuousClock.Instant) {
-        let isIdle = state.withLock { $0.journals.isEmpty }
+    private func wait(until instant: ContinuousClock.Instant?) {
         var timeout: Int32 = -1
-        if !isIdle {
+        if let instant {
             let left = max(.zero, instant - .now).components
-            timeout = Int32(left.attoseconds / 1_000_000_000_000_000) + 1
+            timeout = Int32(left.seconds * 1_000 + left.attoseconds / 1_000_000_000_000_000) + 1
         }
         var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
         // EINTR leads to one more turn, which is harmless.
         _ = unsafe poll(&descriptor, 1, timeout)
+    }
+}
+
+extension SyncLoop.Entry {
+    /// Syncs the journal, and tells what has changed.
+    ///
+    /// Returns whether it is settled.
+    fileprivate mutating func tend(
+        at begin: ContinuousClock.Instant, since wokenAt: ContinuousClock.Instant
+    ) -> Bool {
+        let durable = journal.durableByteCount
+        journal.sync(at: begin)
+        // Time in which this program was stopped is not the disk's.
+        let wait = .now - max(dueAt, wokenAt)
+        if journal.durableByteCount > durable, wait > SyncLoop.slowness { journal.note(slow: wait) }
+        dueAt = begin + SyncLoop.period
+        let (isSettled, now) = (journal.isSettled, journal.condition)
+        if now != condition || isSettled { onChange() }
+        condition = now
+        return isSettled
     }
 }

@@ -59,8 +59,9 @@ extension TakeFolder {
     }
 
     /// Makes the file of a new take's audio.
-    func makeAudio(_ name: String) throws(SystemError) -> any JournalFile {
-        let isEncrypted = name.hasSuffix(Self.encryptedSuffix)
+    func makeAudio(
+        _ name: String, in folder: Folder, isEncrypted: Bool
+    ) throws(SystemError) -> any JournalFile {
         // Never in the clear what is called encrypted.
         if isEncrypted && key == nil { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
         let file = PlainFile(try folder.createFile(name))
@@ -75,11 +76,10 @@ extension TakeFolder {
     /// - Throws: `TakeStoreError`: `.keyMissing`, `.keyWrong`, or why else it cannot be read.
     public func openAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
         do throws(SystemError) {
-            return try openAudio(manifest.audio)
+            return try openAudio(fileName: manifest.audio)
         } catch {
+            if error.isOfKey { throw keyError }
             switch error.code {
-            case ENOKEY: throw .keyMissing(take: id.text)
-            case EKEYREJECTED: throw .keyWrong(take: id.text)
             case ENOENT where manifest.state == .answered:
                 throw .unreadable(
                     take: id.text, reason: "it has been answered, and its audio deleted")
@@ -88,7 +88,13 @@ extension TakeFolder {
         }
     }
 
-    func openAudio(_ name: String) throws(SystemError) -> TakeAudio {
+    /// Opens a file of audio.
+    ///
+    /// Blocks on the disk; every frame of an encrypted file is read and checked.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
+    ///   it is encrypted, and the right key is not there.
+    public func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
         let file = PlainFile(try folder.openFile(name))
         let size = try folder.byteCount(of: name)
         let path = "\(path)/\(name)"
@@ -126,7 +132,12 @@ extension TakeFolder {
     ///
     /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too.
     func destroyKey(in fileName: String) throws(SystemError) {
-        guard fileName.hasSuffix(Self.encryptedSuffix) else { return }
+        guard fileName.contains(Self.encryptedSuffix) else { return }
         try folder.overwriteFile(fileName, with: .random(EncryptedFileHeader.byteCount))
     }
+}
+
+extension SystemError {
+    /// Whether a key is missing, or is the wrong one.
+    public var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
 }

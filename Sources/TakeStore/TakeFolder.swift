@@ -3,6 +3,7 @@
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 
 /// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
 ///
@@ -20,31 +21,68 @@ public final class TakeFolder: Sendable {
     /// More than any answer may hold.
     private static let transcriptLimit = 1 << 26
     static let audioNames = ["audio.wav", "audio.ogg"].flatMap { [$0, $0 + encryptedSuffix] }
-    /// Everything that this program puts into the folder of a take.
+    /// What a file is called until it is whole, and takes the place of the one before.
+    static let newSuffix = ".new"
+    /// Everything but audio that this program puts into the folder of a take.
+    static let textNames = ([manifestName] + transcriptNames).flatMap { [$0, $0 + newSuffix] }
+    /// Everything that it puts there.
     static let ownNames =
-        ([manifestName] + transcriptNames).flatMap { [$0, $0 + ".new"] } + [damagedName]
-        + audioNames
+        textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
 
     /// The take's name.
     public let id: TakeID
-    let folder: Folder
+    /// The folder's path.
+    public let path: String
+    private let held: Mutex<Folder>
+    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    private let isRecorded = Atomic(false)
     /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
     let key: EncryptionKey?
 
     init(id: TakeID, folder: Folder, key: EncryptionKey? = nil) {
         self.id = id
-        self.folder = folder
+        path = folder.path
+        held = Mutex(folder)
         self.key = key
     }
 
-    /// The folder's path.
-    public var path: String { folder.path }
+    var folder: Folder { held.withLock { $0 } }
 
     /// Creates the audio file and a journal that writes it.
     ///
+    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     public func makeJournal(fileName: String) throws(SystemError) -> Journal {
-        Journal(file: try makeAudio(fileName), path: folder.path + "/" + fileName)
+        let temporary = fileName + Self.newSuffix
+        let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
+        let journal = Journal(
+            file: try makeAudio(fileName, in: folder, isEncrypted: isEncrypted),
+            path: path + "/" + fileName,
+            home: JournalHome(
+                makeFile: { [self] () throws(SystemError) in
+                    let folder = try presentFolder()
+                    try folder.removeFile(temporary)
+                    return try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
+                },
+                replaceAudio: { [self] () throws(SystemError) in
+                    try folder.renameFile(temporary, to: fileName)
+                }))
+        isRecorded.store(true, ordering: .relaxed)
+        return journal
+    }
+
+    /// The folder, made anew when somebody has removed it while it is recorded into.
+    private func presentFolder() throws(SystemError) -> Folder {
+        let folder = folder
+        guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }
+        let parent = try Folder.make(at: String(path.dropLast(id.text.utf8.count + 1)))
+        let new = try parent.makeFolder(id.text)
+        // As for a new take: a file system without locks is no reason to fail.
+        _ = try? new.lock()
+        try parent.sync()
+        held.withLock { $0 = new }
+        return new
     }
 
     /// Opens the audio of a take that is complete.
@@ -54,7 +92,7 @@ public final class TakeFolder: Sendable {
     /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
     ///   it is encrypted, and the right key is not there.
     public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
-        try openAudio(fileName).journal(byteCount: byteCount)
+        try openAudio(fileName: fileName).journal(byteCount: byteCount)
     }
 
     /// The size of the audio in bytes.
@@ -64,10 +102,12 @@ public final class TakeFolder: Sendable {
         try folder.byteCount(of: fileName)
     }
 
-    /// Cuts the audio after its last whole frame or page.
+    /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
     ///
     /// Blocks on the disk.
     public func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        // Left by a program that died while it made a new file; the old one is still there.
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.truncateFile(fileName, to: byteCount)
     }
 
@@ -77,7 +117,10 @@ public final class TakeFolder: Sendable {
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
     /// Lets other processes send this take.
-    public func unlock() { folder.unlock() }
+    public func unlock() {
+        isRecorded.store(false, ordering: .relaxed)
+        folder.unlock()
+    }
 
     /// The names of the files within.
     public func fileNames() throws(SystemError) -> [String] { try folder.names() }
@@ -93,7 +136,7 @@ public final class TakeFolder: Sendable {
             let name = Self.transcriptName + (key == nil ? "" : Self.encryptedSuffix)
             let bytes = Array(text.utf8)
             // First, so that the manifest never names a file that a crash has not left.
-            try folder.replaceFile(
+            try presentFolder().replaceFile(
                 name, with: try key?.seal(bytes, for: manifest.transcriptContext) ?? bytes)
             manifest.transcriptFile = name
             manifest.transcript = nil
@@ -109,7 +152,7 @@ public final class TakeFolder: Sendable {
             // What could not be read again must not replace what can.
             throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
         }
-        try folder.replaceFile(Self.manifestName, with: bytes)
+        try presentFolder().replaceFile(Self.manifestName, with: bytes)
     }
 
     /// Reads `take.json`, with the transcript wherever it is.
@@ -198,9 +241,13 @@ public final class TakeFolder: Sendable {
     ///
     /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
-        // On a disk that refuses this, the file is removed all the same.
-        try? destroyKey(in: fileName)
+        let folder = folder
+        for name in [fileName, fileName + Self.newSuffix] {
+            // On a disk that refuses this, the file is removed all the same.
+            try? destroyKey(in: name)
+        }
         try folder.removeFile(fileName)
+        try folder.removeFile(fileName + Self.newSuffix)
         try folder.sync()
     }
 
@@ -219,8 +266,17 @@ public final class TakeFolder: Sendable {
     }
 
     /// The name of the audio file; nil when there is none.
+    ///
+    /// One that was being made anew when its program died is given its name, when it is the only
+    /// one. Called with the take's lock held; blocks on the disk then.
     public func audioName() throws(SystemError) -> String? {
-        try folder.names().first(where: Self.audioNames.contains)
+        let names = try folder.names()
+        if let name = names.first(where: Self.audioNames.contains) { return name }
+        for name in Self.audioNames where names.contains(name + Self.newSuffix) {
+            try folder.renameFile(name + Self.newSuffix, to: name)
+            return name
+        }
+        return nil
     }
 
     /// When the take's manifest was written last, in seconds since 1970; nil without one.
@@ -233,6 +289,7 @@ public final class TakeFolder: Sendable {
 
     /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
+        let folder = folder
         for name in Self.ownNames {
             // As above; most takes have no such file.
             try? destroyKey(in: name)

@@ -62,8 +62,8 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var attempts = 0
     /// The last of them, in order; nil when there were none.
     public var history: [TransferRecord]?
-    /// Whether the service may have the whole take although no answer of it came; nil is no.
-    public var mayBeDelivered: Bool?
+    /// How many of them the service may have taken whole; nil is none.
+    public var taken: Int?
     /// Whether nobody needs the audio of an answered take any more; nil is no.
     public var isReleased: Bool?
     /// Why there is no answer, for a person.
@@ -110,12 +110,15 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         holder = nil
     }
 
+    /// Whether the service may have the take although no answer of it came.
+    public var mayBeDelivered: Bool { (taken ?? 0) > 0 && state != .answered }
+
     /// Whether it waits for an answer, at rest or not.
     public var isWaiting: Bool { state != .answered && state != .cancelled }
 
     /// Whether no number is one that this program could not have written.
     var isPlausible: Bool {
-        let counts = [byteCount ?? 0, frames ?? 0, gapFrames ?? 0, attempts]
+        let counts = [byteCount ?? 0, frames ?? 0, gapFrames ?? 0, attempts, taken ?? 0]
         return counts.allSatisfy { (0...(1 << 48)).contains($0) } && attempts < 1 << 30
     }
 

@@ -32,7 +32,9 @@ extension TakeStore {
     /// Called with the take's lock held.
     public func removeIfEmpty(_ take: TakeFolder) throws(SystemError) -> Bool {
         let names = try take.fileNames()
-        guard names.allSatisfy({ $0.hasSuffix(".new") && TakeFolder.ownNames.contains($0) })
+        guard
+            names.allSatisfy(
+                TakeFolder.textNames.filter { $0.hasSuffix(TakeFolder.newSuffix) }.contains)
         else { return false }
         removeEmptyTake(take)
         return true

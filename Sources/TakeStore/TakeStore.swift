@@ -2,6 +2,7 @@
 
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 
 /// All takes on the disk: the folder `takes` of the state folder.
 ///
@@ -17,6 +18,8 @@ public final class TakeStore: Sendable {
     let takes: Folder
     /// The person's key; nil when takes are kept in the clear.
     private let key: EncryptionKey?
+    /// Whether the names of the folder itself, and of those above it, are durable.
+    private let isAnchored = Atomic(false)
 
     /// Opens the folder of takes, making it when it is missing.
     ///
@@ -113,10 +116,15 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable.
+    /// Makes the names of the takes durable, the first time with those of the folders above.
     ///
     /// Blocks on the disk.
-    public func sync() throws(SystemError) { try takes.sync() }
+    public func sync() throws(SystemError) {
+        try takes.sync()
+        guard !isAnchored.load(ordering: .relaxed) else { return }
+        try takes.syncAncestors()
+        isAnchored.store(true, ordering: .relaxed)
+    }
 
     /// The names of all takes, oldest first.
     ///

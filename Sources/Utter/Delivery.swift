@@ -11,13 +11,15 @@ struct Delivery {
     private static let redirectLimit = 5
     /// A transfer that lived this long was none of a row of failures.
     private static let provenAfter = Duration.seconds(10)
+    /// The least pause that a hurry leaves: what failed just now fails again.
+    private static let shortestHurry = Duration.seconds(1)
 
     /// Where the present attempt goes.
     private(set) var url: ServiceURL
-    /// The number of the present attempt, from 1, over all processes that sent the take.
+    /// The number of the present attempt, from 1 over all runs.
     private(set) var attempt: Int
-    /// Whether the service may have had the whole take more than once.
-    private(set) var mayBeDoubled: Bool
+    /// How many attempts the service may have taken whole, over all runs.
+    private(set) var takenCount: Int
     private let origin: Origin
     private let allowed: [Origin]
     private let policy: RetryPolicy
@@ -57,17 +59,28 @@ struct Delivery {
         var jitter: Double
     }
 
-    /// Begins with an attempt; `mayBeDoubled` when one before it may have delivered the take.
+    /// Prepares the first attempt of this run.
+    ///
+    /// Earlier runs have made `attemptsBefore`, of which the service may have taken `takenBefore`
+    /// whole.
     init(
-        url: ServiceURL, allowed: [Origin], policy: RetryPolicy, attempt: Int = 1,
-        mayBeDoubled: Bool = false
+        url: ServiceURL, allowed: [Origin], policy: RetryPolicy, attemptsBefore: Int = 0,
+        takenBefore: Int = 0
     ) {
         self.url = url
-        self.attempt = attempt
-        self.mayBeDoubled = mayBeDoubled
+        attempt = attemptsBefore + 1
+        takenCount = takenBefore
         origin = url.origin
         self.allowed = allowed
         self.policy = policy
+    }
+
+    /// Whether the service may have had the whole take more than once.
+    var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Counts a transfer that nothing follows; `next` counts all others.
+    mutating func record(_ result: TransferResult) {
+        if Self.mayBeTaken(result) { takenCount += 1 }
     }
 
     /// Decides after one transfer.
@@ -82,6 +95,7 @@ struct Delivery {
         after result: TransferResult, answer: AnswerError?, message: String?,
         _ circumstances: Circumstances
     ) -> Step {
+        record(result)
         switch result.ending {
         case .answered: break
         case .insecure(let text): return .failed(.insecure(reason: text, host: url.origin.host))
@@ -103,7 +117,10 @@ struct Delivery {
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
             return retry(failure, after: result, circumstances)
-        case .refused: return .failed(.refused(status: status, message: message))
+        case .refused:
+            let words =
+                message ?? Self.shown(result.header("location")).map { "it points to \($0)" }
+            return .failed(.refused(status: status, message: words))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
     }
@@ -112,11 +129,7 @@ struct Delivery {
         _ failure: TakeFailure, after result: TransferResult, _ circumstances: Circumstances
     ) -> Step {
         if result.ending == .timedOut(.whole) { return .failed(failure) }
-        // Whole body, no answer: nobody can know whether the service has it.
-        let isUnknown = result.mayHaveDelivered
-        if isUnknown {
-            guard policy.unknownOutcome == .resend else { return .failed(failure) }
-        }
+        if Self.mayBeTaken(result), policy.unknownOutcome != .resend { return .failed(failure) }
         if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
             failures = 0
         }
@@ -129,18 +142,31 @@ struct Delivery {
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: circumstances.isSpeaking, asked: asked,
             jitter: circumstances.jitter)
-        guard let pause else { return .failed(failure) }
+        guard let pause else {
+            return .failed(asked > policy.longestRetryAfter ? failure.naming(wait: asked) : failure)
+        }
         attempt += 1
-        if isUnknown { mayBeDoubled = true }
         return .resend(
             Pause(
-                duration: max(pause, asked), atLeast: asked, cause: failure,
-                isForSpeaker: circumstances.isSpeaking))
+                duration: max(pause, asked), atLeast: max(asked, min(pause, Self.shortestHurry)),
+                cause: failure, isForSpeaker: circumstances.isSpeaking))
+    }
+
+    /// Whether the service may have taken the take: it had the whole body, and has not refused.
+    ///
+    /// Without a complete answer nobody can know.
+    static func mayBeTaken(_ result: TransferResult) -> Bool {
+        result.isBodyComplete
+            && result.status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
+    }
+
+    /// A field's value for a person, or nil without one.
+    private static func shown(_ value: String?) -> String? {
+        value.map { TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0))) }
     }
 
     private mutating func redirect(to location: String?) -> Step {
-        let shown = TerminalText.cut(
-            TerminalText.singleLine(TerminalText.sanitized(location ?? "nowhere")))
+        let shown = Self.shown(location) ?? "nowhere"
         func refuse(_ reason: String) -> Step {
             .failed(.redirectRefused(location: shown, reason: reason))
         }
@@ -161,15 +187,5 @@ struct Delivery {
         redirects += 1
         attempt += 1
         return .resend(Pause())
-    }
-}
-
-extension TransferResult {
-    /// Whether the service may have the whole take: all was sent, and nothing says that it was
-    /// refused.
-    ///
-    /// A head of success is no answer yet, nor is one whose content makes no sense.
-    var mayHaveDelivered: Bool {
-        isBodyComplete && (status.map { (200..<300).contains($0) } ?? true)
     }
 }

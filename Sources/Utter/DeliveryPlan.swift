@@ -20,6 +20,10 @@ public struct DeliveryPlan: Sendable {
 
     /// When it is sent again.
     public var retry: RetryPolicy
+    /// How fast what was recorded before is sent, or nil for as fast as the line.
+    public var catchUpRate: CatchUpRate?
+    /// The name of the field that carries the take's id, the same for all attempts.
+    public var idHeader = "Idempotency-Key"
 
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(

@@ -20,11 +20,11 @@ struct OpenedTake {
     /// - Parameters:
     ///   - pipeline: whose store and sync thread are used.
     ///   - manifest: what is known of the take when it begins.
-    ///   - onFailure: called on the sync thread when the manifest cannot be written.
+    ///   - onSave: called on the sync thread when the manifest was written, or could not be.
     /// - Throws: `SystemError` when not even memory is left.
     init(
         in pipeline: Pipeline, _ manifest: TakeManifest,
-        onFailure: @escaping @Sendable (SystemError) -> Void
+        onSave: @escaping @Sendable (SystemError?) -> Void
     ) throws(SystemError) {
         var reason: String?
         switch pipeline.store {
@@ -42,7 +42,7 @@ struct OpenedTake {
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,
-                    manifest: manifest, onFailure: onFailure)
+                    manifest: manifest, onSave: onSave)
                 unprotected = nil
                 return
             } catch {

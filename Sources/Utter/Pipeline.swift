@@ -97,7 +97,8 @@ public final class Pipeline: Sendable {
         let byteCount = min(stated, audio.byteCount)
         let journal = audio.journal(byteCount: byteCount)
         // What is sent now is not what was recorded then, when a part of it is silent.
-        let sha256 = audio.damage.isEmpty ? manifest.sha256 ?? "" : try hash(journal, folder)
+        let sha256 = try audio.damage.isEmpty ? manifest.sha256 ?? "" : folder.hash(journal)
+        let bodyDigest = try folder.hash(journal, from: format.bodyOffset)
         var plan = plan
         plan.format = format
         let account = CaptureAccount(
@@ -105,7 +106,7 @@ public final class Pipeline: Sendable {
             encodedBytes: byteCount)
         let run = TakeRun(
             id: folder.id, plan: plan, pipeline: self, account: account,
-            attempt: manifest.attempts + 1, mayBeDoubled: manifest.mayBeDelivered ?? false)
+            attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil
@@ -115,22 +116,13 @@ public final class Pipeline: Sendable {
         try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onFailure: { _ in })
+            onSave: { _ in })
         if let report = audio.damageReport { run.note(damage: report) }
         run.resend(
             journal, of: record,
-            seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil))
+            seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil),
+            bodyDigest: bodyDigest)
         return Take(run: run)
-    }
-
-    private func hash(
-        _ journal: Journal, _ folder: TakeFolder
-    ) throws(TakeStoreError) -> String {
-        do throws(SystemError) {
-            return try journal.sha256()
-        } catch {
-            throw .unreadable(take: folder.id.text, reason: "its audio: \(error.reason)")
-        }
     }
 
     /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
@@ -152,6 +144,17 @@ public final class Pipeline: Sendable {
 }
 
 extension TakeFolder {
+    /// Hashes a journal of this take.
+    fileprivate func hash(
+        _ journal: Journal, from offset: Int = 0
+    ) throws(TakeStoreError) -> String {
+        do throws(SystemError) {
+            return try journal.sha256(from: offset)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+        }
+    }
+
     /// Locks the take; false when another process has.
     fileprivate func isOurs() throws(TakeStoreError) -> Bool {
         do throws(SystemError) {

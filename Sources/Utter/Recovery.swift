@@ -65,6 +65,8 @@ public enum Recovery {
         case .inHand(let manifest):
             return try end(manifest, take, store)
         case .withoutAudio:
+            // What was about to take its place will do.
+            if try take.audioName() != nil { return try recover(take, in: store) }
             try store.quarantine(take)
             return false
         case .unnamed(let isDamaged):
@@ -121,11 +123,12 @@ public enum Recovery {
                     "its audio is damaged at byte \(byteCount); what follows is in the file still"
             } else if manifest.isEncrypted {
                 // What follows the last whole page is in a frame that others share.
-                if (1...longestTear).contains(audio.tornByteCount) {
+                if audio.tornByteCount <= longestTear {
                     try take.cutTear(audio, fileName: manifest.audio)
                 }
                 manifest.reason = audio.damageReport
-            } else if byteCount < size {
+            } else {
+                // Even where it is whole already: what was reserved behind it is free then.
                 try take.cutAudio(fileName: manifest.audio, to: byteCount)
             }
             // Before the manifest says that it is there.
@@ -139,8 +142,7 @@ public enum Recovery {
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
         // Whoever died could not say how far its transfer had come, nor that there was one.
         manifest.attempts = max(1, manifest.attempts)
-        manifest.mayBeDelivered =
-            manifest.mayBeDelivered ?? false || manifest.history?.last?.wasWhole ?? true
+        if manifest.history?.last?.wasWhole == nil { manifest.taken = (manifest.taken ?? 0) + 1 }
         try take.save(manifest)
         return true
     }

@@ -2,8 +2,8 @@
 
 /// When a take is sent again, and when it is not.
 ///
-/// While somebody speaks, nothing is lost by trying: the pauses start short and double. After
-/// the release somebody waits for the text: a few tries, then the take is kept.
+/// While somebody speaks, nothing is lost by trying: the pauses start short and grow. After the
+/// release somebody waits for the text: a few tries, then the take is kept.
 public struct RetryPolicy: Sendable, Equatable {
     /// What to do when the whole body was sent and no final answer came: the service may have
     /// the take, and may charge for it again.
@@ -14,10 +14,8 @@ public struct RetryPolicy: Sendable, Equatable {
         case keep
     }
 
-    /// The pause before the second attempt while somebody speaks; it doubles each time.
-    public var firstPause: Duration
-    /// The longest pause while somebody speaks.
-    public var longestPause: Duration
+    /// The pauses while somebody speaks; the last one repeats. None means no further attempt.
+    public var pausesWhileSpeaking: [Duration]
     /// The pauses after the release; their number is the number of further attempts.
     public var pausesAfterRelease: [Duration]
     /// The longest `Retry-After` that is waited for after the release; a longer one keeps the
@@ -28,32 +26,40 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// Creates a policy.
     public init(
-        firstPause: Duration, longestPause: Duration, pausesAfterRelease: [Duration],
+        pausesWhileSpeaking: [Duration], pausesAfterRelease: [Duration],
         longestRetryAfter: Duration, unknownOutcome: UnknownOutcome
     ) {
-        self.firstPause = firstPause
-        self.longestPause = longestPause
+        self.pausesWhileSpeaking = pausesWhileSpeaking
         self.pausesAfterRelease = pausesAfterRelease
         self.longestRetryAfter = longestRetryAfter
         self.unknownOutcome = unknownOutcome
     }
 
-    /// 0.25 s doubling to 32 s while speaking, which is eight attempts in the first minute; then
-    /// 1, 3 and 9 s after the release.
+    /// 0.25 s doubling to 2 s while speaking, then 10 and 45 s; 1, 3 and 9 s after the release.
+    ///
+    /// A link that was gone for 5 s is used again after less than 6, and the first minute of an
+    /// outage sees seven attempts; the eighth is left for the end of the recording.
     public static let standard = RetryPolicy(
-        firstPause: .milliseconds(250), longestPause: .seconds(32),
+        pausesWhileSpeaking: [
+            .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(2),
+            .seconds(10), .seconds(45),
+        ],
         pausesAfterRelease: [.seconds(1), .seconds(3), .seconds(9)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)
 
     /// No attempt but the first.
     public static let never = RetryPolicy(
-        firstPause: .zero, longestPause: .zero, pausesAfterRelease: [],
+        pausesWhileSpeaking: [], pausesAfterRelease: [],
         longestRetryAfter: .zero, unknownOutcome: .keep)
+
+    /// After so many failures in a row there is no further attempt for somebody who waits.
+    private static let rowLimit = 8
 
     /// The pause before the next attempt, or nil for none.
     ///
     /// - Parameters:
-    ///   - failures: attempts that have failed in a row, at least 1.
+    ///   - failures: attempts that have failed in a row, at least 1; eight of them are enough for
+    ///     somebody who waits.
     ///   - failuresAfterRelease: those of them that failed after the release.
     ///   - isSpeaking: whether the recording still goes on.
     ///   - asked: what the service asks for (RFC 9110 §10.2.3), or zero; the caller waits for
@@ -65,12 +71,11 @@ public struct RetryPolicy: Sendable, Equatable {
         jitter: Double
     ) -> Duration? {
         if isSpeaking {
-            guard firstPause > .zero else { return nil }
-            let doublings = min(failures - 1, 20)
-            return min(firstPause * (1 << doublings), longestPause)
+            guard let last = pausesWhileSpeaking.last else { return nil }
+            return failures <= pausesWhileSpeaking.count ? pausesWhileSpeaking[failures - 1] : last
         }
         guard failuresAfterRelease <= pausesAfterRelease.count, failuresAfterRelease > 0,
-            asked <= longestRetryAfter
+            failures < Self.rowLimit, asked <= longestRetryAfter
         else { return nil }
         let pause = pausesAfterRelease[failuresAfterRelease - 1]
         // Up to a quarter more, so that clients that failed together do not come together.

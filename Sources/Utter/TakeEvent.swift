@@ -8,11 +8,8 @@ public import SpeechService
 public enum TakeEvent: Sendable {
     /// The source is open and delivers this; from now on nothing said is lost.
     case listening(source: String, format: StreamFormat)
-    /// The take cannot be kept on the disk, and lives in memory; the text says why.
-    case unprotected(reason: String)
-    /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
-    /// damaged; the text says how much.
-    case damaged(report: String)
+    /// The take is less safe on the disk than it should be, or safe again.
+    case noticed(TakeNotice)
     /// The connection of this attempt stands.
     case connected(attempt: Int)
     /// How far the take has come; at most one a period, and old ones are dropped.

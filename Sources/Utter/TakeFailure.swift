@@ -78,6 +78,23 @@ extension TakeFailure {
         }
     }
 
+    /// Whether the service may have the take all the same, when it had all of it.
+    var leavesOutcomeOpen: Bool {
+        switch self {
+        case .notDelivered, .responseUnusable: true
+        default: false
+        }
+    }
+
+    /// This failure, saying how long the service asks to wait (RFC 9110 §10.2.3).
+    func naming(wait: Duration) -> TakeFailure {
+        guard case .unavailable(let status, let message) = self else { return self }
+        let minutes = (wait.components.seconds + 59) / 60
+        let words =
+            "it asks to wait " + (minutes > 1 ? "\(minutes) min" : "\(wait.components.seconds) s")
+        return .unavailable(status: status, message: message.map { "\($0); \(words)" } ?? words)
+    }
+
     private static func status(_ status: Int, _ message: String?) -> String {
         message.map { "\(status): \($0)" } ?? "\(status)"
     }

@@ -17,15 +17,33 @@ public struct TakeOutcome: Sendable {
     public var account: TakeAccount
     /// Every transfer, in order.
     public var attempts: [TakeAttempt]
-    /// Whether the service may have had the whole take more than once: an attempt was sent whole
-    /// and never answered.
-    public var mayBeDoubled: Bool
+    /// How many attempts the service may have taken whole, those of earlier runs included: they
+    /// were sent to the end, and the answer was a good one or never came.
+    public var takenCount: Int
     /// The file that holds the audio, or nil when it lives in memory only.
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
     public var unprotected: String?
+    /// Why the recording had to end before anybody wanted it to, or nil when it had not.
+    ///
+    /// What was captured until then was sent.
+    public var cutShort: String?
+    /// What the disk did meanwhile, in order; at most the newest 100.
+    public var notices: [TakeNotice]
     /// From the end of the recording to the complete answer; nil without an answer.
     public var answerDelay: Duration?
+}
+
+extension TakeOutcome {
+    /// Whether the service may have had the whole take more than once.
+    public var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Whether nobody can know if the service has the take: it was sent whole, and no answer
+    /// came that could be read.
+    public var isUnknown: Bool {
+        guard case .failure(let failure) = result, takenCount > 0 else { return false }
+        return failure.leavesOutcomeOpen
+    }
 }
 
 /// Every sample of a take, at each stage.
@@ -53,6 +71,8 @@ public struct TakeAccount: Sendable, Equatable {
 
 /// One transfer of a take.
 public struct TakeAttempt: Sendable {
+    /// Its number, from 1, as the request has named it; earlier runs have made those before.
+    public var number: Int
     /// Where it went, without query.
     public var url: String
     /// How it ended.

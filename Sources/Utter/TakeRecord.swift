@@ -18,22 +18,24 @@ final class TakeRecord: Sendable {
     private let store: TakeStore
     private let sync: SyncLoop
     private let manifest: Mutex<TakeManifest>
-    private let onFailure: @Sendable (SystemError) -> Void
+    /// Whether the take has ended, and its folder waits for the disk to be unlocked.
+    private let isEnded = Atomic(false)
+    private let onSave: @Sendable (SystemError?) -> Void
 
     /// Keeps the record of a take whose folder exists.
     ///
     /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
-    /// `onFailure` is called on the sync thread when the manifest cannot be written.
+    /// `onSave` is called on the sync thread when the manifest was written, or could not be.
     init(
         folder: TakeFolder, isNew: Bool, store: TakeStore, sync: SyncLoop,
-        manifest: TakeManifest, onFailure: @escaping @Sendable (SystemError) -> Void
+        manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         self.folder = folder
         self.isNew = isNew
         self.store = store
         self.sync = sync
         self.manifest = Mutex(manifest)
-        self.onFailure = onFailure
+        self.onSave = onSave
     }
 
     /// Changes the manifest and has it written.
@@ -44,8 +46,9 @@ final class TakeRecord: Sendable {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
                 try folder.save(manifest.withLock { $0 })
+                onSave(nil)
             } catch {
-                onFailure(error)
+                onSave(error)
             }
         }
     }
@@ -53,11 +56,11 @@ final class TakeRecord: Sendable {
     /// Makes the name of a new take durable.
     func announce() {
         save { _ in }
-        sync.perform { [store, onFailure] in
+        sync.perform { [store, onSave] in
             do throws(SystemError) {
                 try store.sync()
             } catch {
-                onFailure(error)
+                onSave(error)
             }
         }
     }
@@ -75,8 +78,8 @@ final class TakeRecord: Sendable {
         manifest.withLock { manifest in
             manifest.endTransfer(
                 number, result.ending.reason, at: Date(), status: result.status,
-                wasWhole: result.mayHaveDelivered)
-            if result.mayHaveDelivered { manifest.mayBeDelivered = true }
+                wasWhole: Delivery.mayBeTaken(result))
+            if Delivery.mayBeTaken(result) { manifest.taken = (manifest.taken ?? 0) + 1 }
         }
     }
 
@@ -86,12 +89,9 @@ final class TakeRecord: Sendable {
     func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
         sync.perform { [self] in
             let name = manifest.withLock { $0.audio }
-            do throws(SystemError) {
-                // A manifest that promises more than a power cut leaves would be wrong.
-                try folder.syncAudio(fileName: name)
-            } catch {
-                onFailure(error)
-            }
+            // A manifest that promises more than a power cut leaves would be wrong. What the disk
+            // refuses here, it refuses the journal's own sync too, which says so.
+            try? folder.syncAudio(fileName: name)
         }
         save { manifest in
             if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
@@ -103,12 +103,14 @@ final class TakeRecord: Sendable {
     }
 
     /// Writes the take's last state, or removes a take that has no audio.
-    func settle(_ outcome: TakeOutcome) {
+    func settle(_ outcome: TakeOutcome, _ journal: Journal) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
+            journal.abandon()
             sync.perform { [store, folder] in store.removeEmptyTake(folder) }
             return
         }
         save { manifest in
+            manifest.taken = outcome.takenCount > 0 ? outcome.takenCount : nil
             switch outcome.result {
             case .success(let transcript):
                 manifest.keep(.answered, reason: nil)
@@ -117,8 +119,19 @@ final class TakeRecord: Sendable {
             case .failure(let failure): manifest.keep(reason: failure.description)
             }
         }
-        // From here on another process may send it.
-        sync.perform { [folder] in folder.unlock() }
+        sync.perform { [self] in
+            journal.finish()
+            isEnded.store(true, ordering: .relaxed)
+            unlock(onceSettled: journal)
+        }
+    }
+
+    /// Lets other processes send the take, once it has ended and the disk holds all of it.
+    ///
+    /// On the sync thread.
+    func unlock(onceSettled journal: Journal) {
+        guard isEnded.load(ordering: .relaxed), journal.isSettled else { return }
+        folder.unlock()
     }
 
     /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for

@@ -34,9 +34,11 @@ final class TakeRun: Sendable {
         var attempts: [TakeAttempt] = []
         var journal: Journal?
         var record: TakeRecord?
-        var unprotected: String?
+        var protection = Protection()
         var captureEnd: CaptureEnd?
         var seal: JournalSeal?
+        /// The SHA-256 of the body, once somebody needs it.
+        var bodyDigest: String?
         var sealedAt: ContinuousClock.Instant?
         var answeredAt: ContinuousClock.Instant?
         var delivered: Result<Transcript, TakeFailure>?
@@ -46,11 +48,11 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded; empty for a new take. The first
-    /// attempt of this run has a number that goes on from there.
+    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
+    /// for a new take.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount(), attempt: Int = 1, mayBeDoubled: Bool = false
+        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
     ) {
         self.id = id
         self.plan = plan
@@ -62,7 +64,7 @@ final class TakeRun: Sendable {
             State(
                 delivery: Delivery(
                     url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
-                    attempt: attempt, mayBeDoubled: mayBeDoubled)))
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
     }
 
     // MARK: - Joining the stages
@@ -83,23 +85,25 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onSeal: { [self] in didSeal($0) })
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onSeal: { [self] in didSeal($0) })
     }
 
     /// The sealed journal of an earlier run → request body → response.
-    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal) {
+    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String) {
         state.withLock { state in
             state.record = record
             state.journal = journal
             state.captureEnd = CaptureEnd(cause: .finished)
             state.seal = seal
+            state.bodyDigest = bodyDigest
             state.sealedAt = .now
         }
         startTransfer()
     }
 
     /// Says that a part of the audio of an earlier run is silent.
-    func note(damage report: String) { continuation.yield(.damaged(report: report)) }
+    func note(damage report: String) { continuation.yield(.noticed(.damaged(report: report))) }
 
     private func didOpen(_ source: String, _ format: StreamFormat) {
         continuation.yield(.listening(source: source, format: format))
@@ -117,25 +121,28 @@ final class TakeRun: Sendable {
         return Result { [manifest] () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
-                onFailure: { [weak self] in self?.declareUnprotected($0.description) })
-            if let reason = opened.unprotected { declareUnprotected(reason) }
+                onSave: { [weak self] error in
+                    self?.tell { $0.note(manifest: error?.description) }
+                })
+            if let reason = opened.unprotected { tell { $0.noteNoFolder(reason) } }
             state.withLock { state in
                 state.journal = opened.journal
                 state.record = opened.record
             }
             startTransfer()
-            pipeline.sync.add(opened.journal)
+            pipeline.sync.add(opened.journal) { [weak self] in self?.didTend(opened.journal) }
             opened.record?.announce()
             return opened.journal
         }
     }
 
-    private func declareUnprotected(_ reason: String) {
-        let isNew = state.withLock { state in
-            defer { state.unprotected = state.unprotected ?? reason }
-            return state.unprotected == nil
+    /// Passes on what is new about the take's safety.
+    private func tell(_ note: (inout Protection) -> [TakeNotice]) {
+        for notice in state.withLock({ note(&$0.protection) }) {
+            continuation.yield(.noticed(notice))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { record?.save { _ in } }
         }
-        if isNew { continuation.yield(.unprotected(reason: reason)) }
     }
 
     /// Posts the journal from its start, after a pause.
@@ -149,6 +156,7 @@ final class TakeRun: Sendable {
         record?.beginTransfer(attempt)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
+        request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
         }
@@ -163,13 +171,45 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    /// What is known of the body by the time at which an attempt begins.
+    private var lateHeaders: [(name: String, value: String)] {
+        state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
+    }
+
+    /// Has the sealed body's digest computed, which the next attempt will carry.
+    ///
+    /// On the sync thread: it reads all of the journal.
+    private func computeBodyDigest() {
+        let sealed = state.withLock { state in
+            state.seal == nil || state.bodyDigest != nil ? nil : state.journal
+        }
+        guard let sealed else { return }
+        pipeline.sync.perform { [self] in
+            // Without a digest the attempt is marked by its id and number alone.
+            let digest = try? sealed.sha256(from: plan.format.bodyOffset)
+            state.withLock { $0.bodyDigest = digest }
+        }
+    }
+
     // MARK: - What the stages say
 
     /// On the journal thread.
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
-        if let failure = journal.failure { declareUnprotected(failure.description) }
+        tell { $0.note(journal.condition) }
         continuation.yield(.progress(progress(of: journal)))
+    }
+
+    /// On the sync thread.
+    private func didTend(_ journal: Journal) {
+        tell { $0.note(journal.condition) }
+        record?.unlock(onceSettled: journal)
+    }
+
+    /// On the journal thread.
+    private func didFill() {
+        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
+        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -203,7 +243,10 @@ final class TakeRun: Sendable {
         }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
-        if let loss = seal.loss { deliver(.failure(.journal(reason: loss.description))) }
+        if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
+        if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
+            deliver(.failure(.journal(reason: loss.description)))
+        }
         record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
@@ -230,7 +273,10 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() { record?.release(keeping: pipeline.retention) }
+    func release() {
+        state.withLock { $0.journal }?.abandon()
+        record?.release(keeping: pipeline.retention)
+    }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
@@ -271,7 +317,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        record?.settle(outcome)
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
     }
@@ -291,9 +337,10 @@ final class TakeRun: Sendable {
                 journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
                 sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
                 sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, mayBeDoubled: state.delivery.mayBeDoubled,
+            attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
-            unprotected: state.unprotected, answerDelay: delay)
+            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
+            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
@@ -317,9 +364,14 @@ extension TakeRun {
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
             state.attempts.append(
-                TakeAttempt(url: state.delivery.url.description, result: result))
+                TakeAttempt(
+                    number: state.delivery.attempt, url: state.delivery.url.description,
+                    result: result))
             // Nothing follows any more; the step only ends the take.
-            if state.delivered != nil { return (Delivery.Step.failed(.cancelled), state.delivery) }
+            if state.delivered != nil {
+                state.delivery.record(result)
+                return (Delivery.Step.failed(.cancelled), state.delivery)
+            }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
                 jitter: .random(in: 0...1))
@@ -338,6 +390,7 @@ extension TakeRun {
             }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
+            computeBodyDigest()
             startTransfer(after: pause)
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }

@@ -35,7 +35,8 @@ struct UtterMain: AsyncParsableCommand {
         subcommands: [
             RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
-            ShowCommand.self, LastCommand.self, ExportCommand.self, RemoveCommand.self,
+            ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
+            RemoveCommand.self,
             DevicesCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],

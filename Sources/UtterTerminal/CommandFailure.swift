@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCapture
 internal import FoundationEssentials
+internal import LinuxPlatform
 package import Utter
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
@@ -53,6 +55,32 @@ package struct CommandFailure: Error {
         }
         StandardError.error(message)
         StandardError.hint(hint)
+    }
+
+    /// The process has no descriptor, memory or thread left.
+    init(_ error: SystemError) {
+        self.init(error.description, status: .internalError)
+    }
+
+    /// Nobody can hear a take; the hint lists the devices when there is none of that name.
+    init(_ error: PlaybackError) {
+        let status: ExitStatus =
+            switch error {
+            case .deviceNotFound, .deviceBusy: .noInput
+            case .formatRefused: .unusableAudio
+            case .permissionDenied: .configuration
+            case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
+            }
+        var hint = error.hint
+        if case .deviceNotFound = error {
+            // A configuration that cannot be read lists nothing.
+            let names = ((try? CaptureDevices.list(for: .playing)) ?? []).map(\.name)
+            hint =
+                names.isEmpty
+                ? "there is no playback device; utter export copies the audio to a file"
+                : "pass one of these with --device: \(names.joined(separator: ", "))"
+        }
+        self.init(error.description, hint: hint, status: status)
     }
 
     /// A failure of the takes on the disk.

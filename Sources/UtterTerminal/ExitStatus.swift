@@ -40,6 +40,8 @@ package enum ExitStatus: Int32 {
         case .success(let transcript):
             if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {
                 self.init(error)
+            } else if outcome.cutShort != nil {
+                self = .localIO
             } else {
                 self = transcript.text.isEmpty ? .heardNothing : .textPrinted
             }

@@ -26,6 +26,7 @@ package struct OutcomeReport: Encodable {
     }
 
     struct AttemptReport: Encodable {
+        var number: Int
         var url, httpVersion, ending: String
         var reason: String?
         var status: Int?
@@ -56,6 +57,8 @@ package struct OutcomeReport: Encodable {
     var answerDelayMs: Double?
     var kept: String?
     var unprotected: String?
+    var cutShort: String?
+    var notices: [String]
 
     /// Reports a take.
     ///
@@ -89,6 +92,8 @@ package struct OutcomeReport: Encodable {
         answerDelayMs = outcome.answerDelay?.milliseconds
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected
+        cutShort = outcome.cutShort
+        notices = outcome.notices.map(\.text)
     }
 
     /// The object in one line.
@@ -105,6 +110,7 @@ extension OutcomeReport.AttemptReport {
     init(_ attempt: TakeAttempt) {
         let result = attempt.result
         let timings = result.timings
+        number = attempt.number
         url = attempt.url
         httpVersion = timings.httpVersion
         (ending, reason) = result.ending.words

@@ -14,6 +14,11 @@ package enum Program {
         _ root: Root.Type
     ) -> Never {
         openStandardDescriptors()
+        guard areDescriptorsLeft() else {
+            StandardError.error("too few files may be open: \(neededDescriptors) are needed")
+            StandardError.hint("raise the limit with: ulimit -n 256")
+            exit(ExitStatus.localIO.rawValue)
+        }
         Signals.block()
         Task {
             do {
@@ -90,6 +95,17 @@ package enum Program {
             unsafe access(String(quoted[1]), R_OK) == 0
         else { return nil }
         return "send a file with: utter send \(quoted[1])"
+    }
+
+    /// What a take without a microphone needs at least; ours and those of libdispatch, which ends
+    /// the process with a trap when it gets none.
+    private static let neededDescriptors = 16
+
+    /// Whether that many descriptors can be had now.
+    private static func areDescriptorsLeft() -> Bool {
+        let descriptors = (0..<neededDescriptors).map { _ in dup(STDERR_FILENO) }
+        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+        return descriptors.allSatisfy { $0 >= 0 }
     }
 
     /// Fills the places of closed standard descriptors.

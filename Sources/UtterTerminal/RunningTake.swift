@@ -32,14 +32,16 @@ final class RunningTake: Sendable {
 
     /// Obeys.
     ///
-    /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk.
+    /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
+    /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
         guard request != .stop else {
             for running in state.withLock({ $0.takes }).values { running.take.stop() }
             return
         }
         let (takes, status) = state.withLock { state -> ([TakeID: Running], ExitStatus?) in
-            if request == .cancel, let status = state.status ?? state.farewell?.status {
+            let isUrgent = request == .cancel || request == .leaveNow
+            if isUrgent, let status = state.status ?? state.farewell?.status {
                 return ([:], status)
             }
             guard state.farewell == nil else { return ([:], nil) }
@@ -93,10 +95,11 @@ extension Take {
 
 extension Request {
     /// How a process ends that this has ended.
-    fileprivate var status: ExitStatus {
+    var status: ExitStatus {
         switch self {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
+        case .leaveNow: .terminated
         case .cancel, .stop: .cancelled
         }
     }

@@ -34,15 +34,16 @@ final class Bench: Sendable {
         self.environment = environment
     }
 
-    /// Starts `utter`.
+    /// Starts `utter`; `variables` come on top of the place's own.
     func start(
         _ arguments: [String], input: CommandRun.Input = .nothing,
-        terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false
+        terminal: PseudoTerminal? = nil, outputOnTerminal: Bool = false,
+        variables: [String: String] = [:]
     ) throws -> BenchRun {
         BenchRun(
             try .product(
-                "utter", arguments, environment: environment, input: input, terminal: terminal,
-                outputOnTerminal: outputOnTerminal), on: self)
+                "utter", arguments, environment: environment.merging(variables) { $1 },
+                input: input, terminal: terminal, outputOnTerminal: outputOnTerminal), on: self)
     }
 
     /// Runs `utter` to its end.

@@ -24,6 +24,8 @@ final class BenchRun: Sendable {
 
     func signal(_ number: Int32) { run.signal(number) }
 
+    func hangUp() { run.hangUp() }
+
     func wait(
         for text: String, in stream: CommandCollector.Stream, within limit: Duration = .seconds(60)
     ) async -> Bool {

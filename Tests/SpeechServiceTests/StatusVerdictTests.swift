@@ -8,7 +8,7 @@ struct StatusVerdictTests {
     @Test func everyStatusHasItsVerdict() {
         let special: [Int: StatusVerdict] = [
             307: .redirect, 308: .redirect, 401: .keyRefused, 403: .keyRefused, 408: .retryable,
-            421: .retryable, 425: .retryable, 429: .retryable, 501: .refused, 505: .refused,
+            425: .retryable, 429: .retryable, 501: .refused, 505: .refused,
         ]
         for status in -1...1000 {
             let byClass: StatusVerdict =

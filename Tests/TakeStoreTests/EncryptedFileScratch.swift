@@ -24,7 +24,7 @@ struct EncryptedFileScratch {
             try file.write(append.span, at: offset)
             offset += append.count
         }
-        if isFinished { try file.finish() }
+        if isFinished { try file.trim() }
         return try plain.contents(from: 0)
     }
 

@@ -171,7 +171,7 @@ import Testing
                     "seed \(seed)")
             }
         }
-        try file.finish()
+        try file.trim()
         #expect(try file.contents(limit: 70_000) == model, "seed \(seed)")
         let again = try scratch.open(try plain.contents())
         #expect(again.damage == [] && again.isFinished)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import LinuxPlatform
 import Synchronization
 
@@ -7,41 +8,84 @@ import Synchronization
 
 /// A plain file whose calls fail when a test says so.
 final class FailingFile: JournalFile {
-    private struct State {
+    /// What fails, and how.
+    struct Faults: Sendable {
+        /// What every sync fails with, or nil.
         var syncError: Int32?
+        /// What a reservation fails with, or nil.
+        var reserveError: Int32?
+        /// What a write fails with that would lead beyond `room`.
+        var writeError = ENOSPC
+        /// The most that the file holds.
+        var room = Int.max
+        /// Bytes from here on cannot be read.
+        var readableByteCount = Int.max
+        /// Called in every sync.
+        var onSync: (@Sendable () -> Void)?
+    }
+
+    private struct State {
+        var faults = Faults()
         var syncCount = 0
+        var reserveCount = 0
     }
 
     private let file: PlainFile
     private let state = Mutex(State())
 
-    init(_ file: consuming OwnedDescriptor) { self.file = PlainFile(file) }
+    init(_ file: consuming OwnedDescriptor, _ faults: Faults = Faults()) {
+        self.file = PlainFile(file)
+        self.faults = faults
+    }
 
-    /// What every sync fails with, or nil.
-    var syncError: Int32? {
-        get { state.withLock { $0.syncError } }
-        set { state.withLock { $0.syncError = newValue } }
+    var faults: Faults {
+        get { state.withLock { $0.faults } }
+        set { state.withLock { $0.faults = newValue } }
     }
 
     /// How often a sync was asked for.
     var syncCount: Int { state.withLock { $0.syncCount } }
 
+    /// How often a reservation was asked for.
+    var reserveCount: Int { state.withLock { $0.reserveCount } }
+
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        try file.write(bytes, at: offset)
+        let faults = faults
+        guard offset + bytes.count > faults.room else { return try file.write(bytes, at: offset) }
+        // As the system does: what fits is written.
+        if offset < faults.room {
+            try file.write(bytes.extracting(first: faults.room - offset), at: offset)
+        }
+        throw SystemError(call: "write", code: faults.writeError)
     }
 
     func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
-        try file.read(at: offset, into: buffer)
+        guard offset < faults.readableByteCount else { throw SystemError(call: "read", code: EIO) }
+        return try file.read(at: offset, into: buffer)
     }
 
     func sync() throws(SystemError) {
-        let error = state.withLock { state in
+        let faults = state.withLock { state in
             state.syncCount += 1
-            return state.syncError
+            return state.faults
         }
-        if let error { throw SystemError(call: "fdatasync", code: error) }
+        faults.onSync?()
+        if let error = faults.syncError { throw SystemError(call: "fdatasync", code: error) }
         try file.sync()
     }
+
+    func reserve(_ byteCount: Int) throws(SystemError) {
+        let error = state.withLock { state in
+            state.reserveCount += 1
+            return state.faults.reserveError
+        }
+        if let error { throw SystemError(call: "fallocate", code: error) }
+        try file.reserve(byteCount)
+    }
+
+    func trim() throws(SystemError) { try file.trim() }
+
+    func isGone() throws(SystemError) -> Bool { try file.isGone() }
 }

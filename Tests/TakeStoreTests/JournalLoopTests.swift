@@ -89,7 +89,7 @@ import Testing
         #expect(seal.loss == nil)
         #expect(seal.byteCount == 200_000)
         #expect(try journal.contents() == bytes)
-        #expect(journal.failure?.code == ENOSPC)
+        #expect(journal.condition.failure?.code == ENOSPC)
     }
 
     @Test func aJournalThatCannotBeOpenedIsALossAndTheRingIsEmptied() throws {

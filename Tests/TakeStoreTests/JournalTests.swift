@@ -107,7 +107,7 @@ import Testing
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {
         let journal = Journal(file: try device("/dev/full"), path: "/dev/full")
         try journal.append([1, 2, 3].span)
-        #expect(journal.failure == SystemError(call: "write", code: ENOSPC))
+        #expect(journal.condition.failure == SystemError(call: "write", code: ENOSPC))
         try journal.append([4, 5].span)
         journal.seal()
         #expect(try journal.contents() == [1, 2, 3, 4, 5])
@@ -115,7 +115,9 @@ import Testing
         #expect(journal.byteCount == 5)
         #expect(journal.durableByteCount == 0)
         journal.sync()
-        #expect(journal.isSettled)
+        // It may have room some day.
+        #expect(!journal.isSettled)
+        #expect(try journal.contents() == [1, 2, 3, 4, 5])
     }
 
     @Test func whatTheDiskTookBeforeItWasFullIsStillMadeDurable() async {
@@ -132,15 +134,14 @@ import Testing
             var failedAt: Int?
             for start in stride(from: 0, to: bytes.count, by: 1_000) {
                 try journal.append(bytes.span.extracting(start..<start + 1_000))
-                if journal.failure != nil { failedAt = failedAt ?? start }
+                if journal.condition.failure != nil { failedAt = failedAt ?? start }
             }
             #expect(failedAt == 65_000)
-            #expect(journal.failure == SystemError(call: "write", code: EFBIG))
+            #expect(journal.condition.failure == SystemError(call: "write", code: EFBIG))
             journal.seal()
             #expect(!journal.isSettled)
             journal.sync()
             #expect(journal.durableByteCount == 65_000)
-            #expect(journal.isSettled)
             #expect(try journal.contents() == bytes)
             #expect(try journal.contents(from: 64_999) == Array(bytes[64_999...]))
             // What the disk holds is the beginning of the take, a part of a write included.
@@ -157,10 +158,10 @@ import Testing
         journal.sync()
         #expect(journal.durableByteCount == 100)
         try journal.append(Array(101...150).span)
-        file.syncError = EIO
+        file.faults.syncError = EIO
         journal.sync()
-        file.syncError = nil
-        #expect(journal.failure == SystemError(call: "fdatasync", code: EIO))
+        file.faults.syncError = nil
+        #expect(journal.condition.failure == SystemError(call: "fdatasync", code: EIO))
         #expect(journal.durableByteCount == 100)
         try journal.append(Array(151...200).span)
         journal.sync()
@@ -177,7 +178,7 @@ import Testing
         let scratch = try TakeStoreScratch()
         let path = scratch.path + "/folder/audio.wav"
         let file = FailingFile(try scratch.folder().createFile("audio.wav"))
-        file.syncError = EIO
+        file.faults.syncError = EIO
         let journal = Journal(file: file, path: path)
         try journal.append(Array(1...100).span)
         journal.sync()
@@ -191,7 +192,7 @@ import Testing
         let journal = Journal(file: try device("/dev/null"), path: "/dev/null")
         try journal.append([1, 2, 3].span)
         journal.sync()
-        #expect(journal.failure == SystemError(call: "fdatasync", code: EINVAL))
+        #expect(journal.condition.failure == SystemError(call: "fdatasync", code: EINVAL))
         try journal.append([4, 5].span)
         #expect(try journal.contents(from: 3) == [4, 5])
         #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 0) }

@@ -77,6 +77,13 @@ public final class CommandCollector: Sendable {
         wakeup = try Wakeup()
     }
 
+    /// Closes the terminal.
+    func hangUp() {
+        terminal?.hangUp()
+        // A poll(2) that has begun keeps the terminal open until it returns.
+        wakeup.signal()
+    }
+
     func queueInput(_ bytes: [UInt8]) {
         state.update { $0.input.append(bytes) }
         wakeup.signal()

@@ -144,6 +144,11 @@ public final class CommandRun: Sendable {
         }
     }
 
+    /// Closes its terminal, as closing the window or losing an ssh connection does.
+    public func hangUp() {
+        collector.hangUp()
+    }
+
     /// Waits until text has appeared in one of its streams.
     ///
     /// - Returns: false when `limit` has passed, or it ended, before.

@@ -37,14 +37,36 @@ final class ListeningSocket: Sendable {
         if var bytes = receiveBufferBytes {
             setsockopt(number, SOL_SOCKET, SO_RCVBUF, &bytes, 4)
         }
-        try retryingInterrupts("bind") {
-            LoopbackAddress(port: 0).withPointer { bind(number, $0, $1) }
-        }
+        try bindAnywhere(number)
         try retryingInterrupts("listen") { listen(number, holdsConnects ? 0 : 128) }
         let address = LoopbackAddress(ofSocket: number, getsockname)
         let fillers = holdsConnects ? try FillingConnection.fill(address) : []
         return ListeningSocket(port: address.port, descriptor: descriptor, fillers: fillers)
     }
+
+    /// Binds to a port of the system's choice, by its number: only then does the socket keep it
+    /// while it does not listen.
+    private static func bindAnywhere(_ number: Int32) throws(SystemError) {
+        var attempts = 0
+        while true {
+            let probe = try openSocket()
+            try retryingInterrupts("bind") {
+                LoopbackAddress(port: 0).withPointer { bind(probe.number, $0, $1) }
+            }
+            let address = LoopbackAddress(ofSocket: probe.number, getsockname)
+            close(probe)
+            attempts += 1
+            do throws(SystemError) {
+                try retryingInterrupts("bind") { address.withPointer { bind(number, $0, $1) } }
+                return
+            } catch {
+                // Somebody else was given the port in between.
+                guard error.code == EADDRINUSE, attempts < 100 else { throw error }
+            }
+        }
+    }
+
+    private static func close(_ descriptor: consuming OwnedDescriptor) {}
 
     /// The descriptor to poll for new connections.
     var number: Int32 { descriptor.number }
@@ -52,6 +74,11 @@ final class ListeningSocket: Sendable {
     /// Makes the accept queue long enough for everybody.
     func releaseConnects() {
         listen(descriptor.number, 128)
+    }
+
+    /// Stops listening, so that every connect is refused until `releaseConnects()`.
+    func refuseConnects() {
+        shutdown(descriptor.number, Int32(SHUT_RDWR))
     }
 
     /// Takes the next connection, which the caller closes; nil when it was one of our own fillers,
@@ -65,7 +92,7 @@ final class ListeningSocket: Sendable {
         guard number >= 0 else { return nil }
         let peer = LoopbackAddress(ofSocket: number, getpeername).port
         guard fillers.contains(where: { $0.port == peer }) else { return number }
-        close(number)
+        Glibc.close(number)
         return nil
     }
 

@@ -46,6 +46,17 @@ public final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
+    /// Closes the terminal; takes effect when nobody waits for its output any more.
+    func hangUp() {
+        // Never readable: in place of the terminal, nothing is to be read any more.
+        let nothing = requireWakeup()
+        // No child may start between the two: it would inherit the descriptor.
+        descriptorInheritance.update { _ in
+            dup2(nothing.descriptor, master.number)
+            markCloseOnExec(master.number)
+        }
+    }
+
     /// Requests of ioctl_tty(2) whose macros are not importable: _IOW('T', 0x31, int) and
     /// _IOR('T', 0x30, unsigned int).
     private static let setLock: UInt = 0x4004_5431

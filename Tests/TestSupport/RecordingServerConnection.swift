@@ -81,6 +81,12 @@ final class RecordingServerConnection {
         case .readOn: try readOn(until: nil)
         case .respond(let status, let headers, let body):
             try send(ResponseText.whole(status: status, headers: headers, body: body))
+        case .respondBy(let make):
+            let answer = make(core.state.look { [index] in $0.requests[index] })
+            try send(
+                ResponseText.whole(
+                    status: answer.status, headers: answer.headers,
+                    body: Array(answer.text.utf8)))
         case .beginResponse(let status, let headers):
             try send(ResponseText.chunkedHead(status: status, headers: headers))
         case .sendBodyChunk(let bytes): try send(ResponseText.chunk(bytes))

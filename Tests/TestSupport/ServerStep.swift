@@ -25,6 +25,9 @@ public enum ServerStep: Sendable {
     /// Sends a whole response; `Content-Length` is added unless a framing field is given.
     case respond(status: Int, headers: [HeaderField] = [], body: [UInt8] = [])
 
+    /// Sends the response that the test makes of what has come, on the connection's thread.
+    case respondBy(@Sendable (RecordedRequest) -> ServerAnswer)
+
     /// Sends the head of a response with a chunked body.
     case beginResponse(status: Int, headers: [HeaderField] = [])
 

@@ -118,7 +118,7 @@ extension TakeEvent {
     var isConnected: Bool { if case .connected = self { true } else { false } }
     var isRefused: Bool { if case .refused = self { true } else { false } }
     var isHeard: Bool { if case .heard = self { true } else { false } }
-    var isUnprotected: Bool { if case .unprotected = self { true } else { false } }
+    var isUnprotected: Bool { if case .noticed(.unprotected) = self { true } else { false } }
     var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
 }
 

@@ -127,6 +127,71 @@ import Testing
         #expect(delivery.url.text == Self.host + "/z")
     }
 
+    /// Which transfers a service may have taken whole, whatever it said.
+    @Test(arguments: [
+        (answered, 200, true, true), (.connectionLost("in the answer"), 200, true, true),
+        (.connectionLost("x"), 0, true, true), (.timedOut(.answer), 0, true, true),
+        (.cancelled, 0, true, true), (.badResponse("x"), 0, true, true),
+        (.connectionLost("x"), 0, false, false), (answered, 200, false, false),
+        (answered, 503, true, false), (answered, 401, true, false), (answered, 307, true, false),
+    ]) func whatTheServiceMayHaveIsCounted(
+        _ ending: TransferResult.Ending, status: Int, isBodyComplete: Bool, isTaken: Bool
+    ) throws {
+        var delivery = try delivery(policy: .standard)
+        delivery.record(
+            Self.result(
+                ending, status: status > 0 ? status : nil, isBodyComplete: isBodyComplete))
+        #expect(delivery.takenCount == (isTaken ? 1 : 0))
+    }
+
+    @Test func aLaterRunGoesOnCounting() throws {
+        var delivery = Delivery(
+            url: try ServiceURL(Self.host), allowed: [], policy: .standard, attemptsBefore: 4,
+            takenBefore: 1)
+        #expect(delivery.attempt == 5)
+        delivery.record(Self.result(Self.answered, status: 200))
+        #expect(delivery.mayBeDoubled)
+    }
+
+    @Test func aHurryLeavesASecondAtMost() throws {
+        var delivery = try delivery(policy: .standard)
+        var speaking = Self.circumstances
+        speaking.isSpeaking = true
+        var pauses: [Duration] = []
+        for _ in 0..<6 {
+            let step = delivery.next(
+                after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
+                message: nil, speaking)
+            if case .resend(let pause) = step { pauses.append(pause.atLeast) }
+        }
+        #expect(pauses == [0.25, 0.5, 1, 1, 1, 1].map { .seconds($0) })
+    }
+
+    @Test func aLongWaitIsNamed() throws {
+        var delivery = try delivery(policy: .standard)
+        var busy = Self.result(Self.answered, status: 429)
+        busy.headers = [(name: "retry-after", value: "2400")]
+        let step = delivery.next(
+            after: busy, answer: nil, message: "slow down", Self.circumstances)
+        #expect(
+            step
+                == .failed(
+                    .unavailable(status: 429, message: "slow down; it asks to wait 40 min")))
+    }
+
+    @Test func aRefusalThatPointsElsewhereNamesThePlace() throws {
+        var delivery = try delivery()
+        let step = delivery.next(
+            after: Self.result(Self.answered, status: 302, location: "/login\u{1b}"), answer: nil,
+            message: nil, Self.circumstances)
+        guard case .failed(.refused(302, let words)) = step else {
+            Issue.record("\(step)")
+            return
+        }
+        #expect(words?.hasPrefix("it points to /login") == true)
+        #expect(words?.contains("\u{1b}") == false)
+    }
+
     @Test func aResendIsNumberedAndAnUnknownOutcomeRemembered() throws {
         var delivery = try delivery(policy: .standard)
         let first = delivery.next(
@@ -140,7 +205,13 @@ import Testing
         _ = delivery.next(
             after: Self.result(.connectionLost("x")), answer: nil, message: nil,
             Self.circumstances)
-        #expect(delivery.mayBeDoubled)
+        // Nobody knows whether the service has the one that was whole, but it has no second one.
+        #expect(delivery.takenCount == 1)
+        #expect(!delivery.mayBeDoubled)
         #expect(delivery.attempt == 3)
+        _ = delivery.next(
+            after: Self.result(Self.answered, status: 200), answer: nil, message: nil,
+            Self.circumstances)
+        #expect(delivery.mayBeDoubled)
     }
 }

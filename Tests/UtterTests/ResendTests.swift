@@ -13,7 +13,7 @@ import Testing
 
     /// Short pauses: what is tested is their order, not their length.
     private static let quick = RetryPolicy(
-        firstPause: .milliseconds(10), longestPause: .milliseconds(20),
+        pausesWhileSpeaking: [.milliseconds(10), .milliseconds(20)],
         pausesAfterRelease: [.milliseconds(10), .milliseconds(20), .milliseconds(30)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)
 

@@ -14,20 +14,35 @@ import Testing
             asked: asked, jitter: jitter)
     }
 
-    @Test func pausesDoubleWhileSomebodySpeaks() {
+    @Test func pausesGrowWhileSomebodySpeaks() {
         let pauses = (1...9).map { pause(failures: $0) }
-        #expect(pauses == [0.25, 0.5, 1, 2, 4, 8, 16, 32, 32].map { .seconds($0) })
+        #expect(pauses == [0.25, 0.5, 1, 2, 2, 10, 45, 45, 45].map { .seconds($0) })
     }
 
-    @Test func theFirstMinuteHasEightAttempts() {
-        var time = Duration.zero
-        var attempts = 1
-        for failures in 1... {
-            time += pause(failures: failures) ?? .seconds(60)
-            if time >= .seconds(60) { break }
-            attempts += 1
+    /// Whenever the recording ends, its first minute has at most eight attempts.
+    @Test func theFirstMinuteHasAtMostEightAttempts() {
+        for release in stride(from: 0.0, through: 61, by: 0.05) {
+            var time = Duration.zero
+            var attempts = 1
+            var failures = 0
+            var afterRelease = 0
+            while time < .seconds(60) {
+                failures += 1
+                let isSpeaking = time < .seconds(release)
+                if !isSpeaking { afterRelease += 1 }
+                guard
+                    var pause = pause(
+                        failures: failures, afterRelease: afterRelease, isSpeaking: isSpeaking)
+                else { break }
+                // The end of the recording ends a pause, but for its first second.
+                if isSpeaking {
+                    pause = min(pause, max(.seconds(release) - time, min(pause, .seconds(1))))
+                }
+                time += pause
+                if time < .seconds(60) { attempts += 1 }
+            }
+            #expect(attempts <= 8, "released after \(release) s")
         }
-        #expect(attempts == 8)
     }
 
     @Test func afterTheReleaseThereAreThreeMore() {
@@ -54,6 +69,6 @@ import Testing
     }
 
     @Test func manyFailuresDoNotOverflow() {
-        #expect(pause(failures: Int.max) == .seconds(32))
+        #expect(pause(failures: Int.max) == .seconds(45))
     }
 }

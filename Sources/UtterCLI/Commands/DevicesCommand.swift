@@ -5,10 +5,13 @@ import FoundationEssentials
 import Utter
 import UtterTerminal
 
-/// `utter devices`: lists the capture devices.
+/// `utter devices`: lists the devices for recording, or for playing.
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices", abstract: "List the capture devices by name.")
+
+    @Flag(help: "List the devices that 'utter play' can use instead.")
+    var playback = false
 
     @Flag(help: "Print a JSON array.")
     var json = false
@@ -22,7 +25,7 @@ struct DevicesCommand: ParsableCommand {
     func run() throws {
         let devices: [CaptureDevice]
         do throws(CaptureError) {
-            devices = try CaptureDevices.list()
+            devices = try CaptureDevices.list(for: playback ? .playing : .recording)
         } catch {
             throw Launch.exit(
                 CommandFailure(error.description, hint: error.hint, status: ExitStatus(error)))
@@ -30,8 +33,9 @@ struct DevicesCommand: ParsableCommand {
         guard !devices.isEmpty else {
             throw Launch.exit(
                 CommandFailure(
-                    "there is no capture device",
-                    hint: "check that the sound driver is loaded: arecord -l", status: .noInput))
+                    "there is no \(playback ? "playback" : "capture") device",
+                    hint: "check that the sound driver is loaded: "
+                        + (playback ? "aplay -l" : "arecord -l"), status: .noInput))
         }
         let text = json ? try Self.json(devices) : Self.table(devices)
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }

@@ -74,9 +74,15 @@ struct ListCommand: ParsableCommand {
                 reason: manifest.isLocked ? take.keyError.description : manifest.reason,
                 transcript: manifest.transcript,
                 durationMs: manifest.frames.map { Double($0) / 16 }, attempts: manifest.attempts,
-                process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered)
+                process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered ? true : nil)
         } catch {
-            return Row(id: id.text, path: path, state: "damaged", unreadable: error.description)
+            let state =
+                switch error {
+                case .damaged: "damaged"
+                case .laterVersion: "later"
+                default: "unreadable"
+                }
+            return Row(id: id.text, path: path, state: state, unreadable: error.description)
         }
     }
 

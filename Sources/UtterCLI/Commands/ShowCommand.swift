@@ -66,7 +66,7 @@ struct ShowCommand: ParsableCommand {
             let ending = transfer.ending ?? "its process died, or runs"
             return ("  \(transfer.number)", "\(transfer.begun) \(ending)\(status)")
         }
-        if manifest.mayBeDelivered == true && manifest.state != .answered {
+        if manifest.mayBeDelivered {
             rows.append(("delivered", "perhaps: all was sent, and no answer came"))
         }
         if manifest.isEncrypted {

@@ -13,6 +13,8 @@ package enum Request: Sendable, Equatable {
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.
     case leave(signal: Int32)
+    /// Whoever sent SIGTERM or SIGHUP will not wait any longer.
+    case leaveNow
 }
 
 /// Signals and the Enter key, as one sequence of requests.
@@ -69,6 +71,10 @@ package final class Signals: Sendable {
     /// How often a program in the background looks whether the keyboard is its own again, in
     /// milliseconds; only while somebody types.
     private static let foregroundInterval: Int32 = 250
+
+    /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
+    /// ends a session kills soon after that.
+    private static let farewellTime = Duration.seconds(2)
 
     /// What was blocked when the program began.
     private static let inherited: sigset_t = {
@@ -133,6 +139,7 @@ package final class Signals: Sendable {
         while unsafe poll(&begins, 1, -1) != 1 {}
         var keyboard = keyboard.withLock { $0 }
         var isInBackground = false
+        var farewellEnd: ContinuousClock.Instant?
         while true {
             var descriptors = [
                 pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
@@ -140,14 +147,21 @@ package final class Signals: Sendable {
                     fd: isInBackground ? -1 : keyboard?.descriptor ?? -1, events: Int16(POLLIN),
                     revents: 0),
             ]
-            let count = unsafe poll(&descriptors, 2, isInBackground ? Self.foregroundInterval : -1)
+            let wait = Self.wait(isInBackground: isInBackground, until: farewellEnd)
+            let count = unsafe poll(&descriptors, 2, wait)
             guard count >= 0 || errno == EINTR else { return }
+            if let end = farewellEnd, ContinuousClock.now >= end {
+                ask(.leaveNow)
+                farewellEnd = nil
+            }
             isInBackground = false
             while let number = descriptor.next() {
                 switch number {
                 case SIGINT: ask(.cancel)
                 case SIGUSR1: ask(.stop)
-                default: ask(.leave(signal: number))
+                default:
+                    ask(.leave(signal: number))
+                    if farewellEnd == nil { farewellEnd = .now + Self.farewellTime }
                 }
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
@@ -163,5 +177,14 @@ package final class Signals: Sendable {
             case .closed: keyboard = nil
             }
         }
+    }
+
+    /// How long the next poll(2) may wait, in milliseconds; -1 is for ever.
+    private static func wait(isInBackground: Bool, until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return isInBackground ? foregroundInterval : -1 }
+        let left = max(.zero, end - .now)
+        // Rounded up: a poll that returns a little too early would spin.
+        let milliseconds = Int32(left / .milliseconds(1)) + 1
+        return isInBackground ? min(foregroundInterval, milliseconds) : milliseconds
     }
 }

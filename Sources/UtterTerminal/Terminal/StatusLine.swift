@@ -20,6 +20,7 @@ package struct StatusLine: Equatable {
     var level = Level.silence
     var journaledByteCount = 0
     var sentByteCount = 0
+    var isUnprotected = false
     var partial = ""
 
     /// Levels from -60 to 0 dBFS, 7.5 dB a step.
@@ -32,7 +33,8 @@ package struct StatusLine: Equatable {
     func text(columns: Int, hasColour: Bool) -> String {
         let head = "\(phase.rawValue) \(Self.clock(elapsed)) "
         let facts =
-            " \(Self.size(journaledByteCount)) kept, \(Self.size(sentByteCount)) sent"
+            " \(Self.size(journaledByteCount)) \(isUnprotected ? "not protected" : "kept"),"
+            + " \(Self.size(sentByteCount)) sent"
         let width = max(0, columns - 1)
         var line = head + meter
         if line.count + facts.count <= width { line += facts }

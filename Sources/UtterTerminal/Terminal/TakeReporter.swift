@@ -43,9 +43,7 @@ struct TakeReporter {
             say(
                 "\(verb) \(source), \(format.sampleRate) Hz \(layout)"
                     + (stopHint.map { "; \($0)" } ?? ""))
-        case .unprotected(let reason):
-            warn("not protected: this take lives in memory only: \(reason)")
-        case .damaged(let report): warn("not whole: \(report)")
+        case .noticed(let notice): report(notice)
         case .connected(let attempt):
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
         case .progress(let progress):
@@ -89,6 +87,15 @@ struct TakeReporter {
     private var erasure: String {
         let erase = "\r\u{1B}[2K"
         return String(repeating: erase + "\u{1B}[A", count: takeEchoedLines()) + erase
+    }
+
+    private mutating func report(_ notice: TakeNotice) {
+        switch notice {
+        case .unprotected: line.isUnprotected = true
+        case .protectedAgain: line.isUnprotected = false
+        default: break
+        }
+        if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
     }
 
     private mutating func report(_ end: CaptureEnd) {

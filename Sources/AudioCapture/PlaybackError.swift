@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// Why audio cannot be heard.
+public enum PlaybackError: Error, Sendable, Equatable {
+    /// There is no device of that name.
+    case deviceNotFound(device: String)
+    /// Another program holds the device (`EBUSY`).
+    case deviceBusy(device: String)
+    /// The device may not be opened (`EACCES`, `EPERM`).
+    case permissionDenied(device: String)
+    /// The device does not play 16 kHz mono, and converts nothing itself.
+    case formatRefused(device: String)
+    /// The device went away.
+    case deviceLost(device: String)
+    /// The device took nothing for this many seconds.
+    case deviceStuck(device: String, seconds: Int)
+    /// Another failure of the sound card; `reason` is ALSA's word for it.
+    case deviceFailed(device: String, operation: String, reason: String)
+}
+
+extension PlaybackError {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .deviceNotFound(let device): "no playback device named '\(device)'"
+        case .deviceBusy(let device):
+            "cannot play on '\(device)': another program holds it (EBUSY)"
+        case .permissionDenied(let device): "cannot open '\(device)': permission denied"
+        case .formatRefused(let device):
+            "cannot play on '\(device)': it does not take 16000 Hz mono 16-bit"
+        case .deviceLost(let device): "'\(device)' disappeared"
+        case .deviceStuck(let device, let seconds):
+            "'\(device)' took no audio for \(seconds) s"
+        case .deviceFailed(let device, let operation, let reason):
+            "playing on '\(device)' failed: \(operation): \(reason)"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .deviceNotFound: "'utter devices --playback' lists those that there are"
+        case .deviceBusy("default"): "close that program"
+        case .deviceBusy: "close that program, or use --device default to share the card"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .formatRefused(let device):
+            device.hasPrefix("hw:")
+                ? "use --device plug\(device) to let ALSA convert"
+                : "use --device default, or plug:\(device), to let ALSA convert"
+        case .deviceStuck: "check that the device is not suspended"
+        case .deviceLost, .deviceFailed: nil
+        }
+    }
+}
+
+extension ALSAError {
+    /// The error as whoever plays on a device has it.
+    func playing(on device: String) -> PlaybackError {
+        switch code {
+        case ENOENT, ENODEV: .deviceNotFound(device: device)
+        case EBUSY, EAGAIN: .deviceBusy(device: device)
+        case EACCES, EPERM: .permissionDenied(device: device)
+        default: .deviceFailed(device: device, operation: "\(operation)", reason: reason)
+        }
+    }
+}

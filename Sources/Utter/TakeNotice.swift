@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the disk does to a take.
+public enum TakeNotice: Sendable, Equatable {
+    /// The take cannot be kept on the disk, and lives in memory; the text says why.
+    case unprotected(reason: String)
+    /// The disk holds everything again.
+    case protectedAgain
+    /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
+    /// damaged; the text says how much.
+    case damaged(report: String)
+    /// The disk has no room to give away; so many bytes are left, or nobody knows.
+    case diskNearlyFull(freeByteCount: Int?, reason: String)
+    /// The disk took this long: a power cut would have cost as much.
+    case slowDisk(Duration)
+    /// The recording ended before anybody wanted it to, since there was no room for more.
+    case cutShort(reason: String)
+}

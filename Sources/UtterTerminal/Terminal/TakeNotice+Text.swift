@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+extension TakeNotice {
+    /// The notice in one line, for a person.
+    package var text: String {
+        switch self {
+        case .unprotected(let reason):
+            return "not protected: this take lives in memory only: \(reason)"
+        case .protectedAgain:
+            return "protected again: the disk holds the whole take"
+        case .damaged(let report):
+            return "not whole: \(report)"
+        case .diskNearlyFull(let free, let reason):
+            let left = free.map { "\(StatusLine.size($0)) left" } ?? "nobody knows how much is left"
+            return "the disk is nearly full, \(left): \(reason)"
+        case .slowDisk(let wait):
+            return "the disk is slow: a power cut would have cost the last "
+                + StatusLine.seconds(wait)
+        case .cutShort(let reason):
+            return "the recording was ended: \(reason)"
+        }
+    }
+}

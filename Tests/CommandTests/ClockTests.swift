@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A wall clock that is set by ten years loses nothing, hurries nothing, and hides nothing.
+@Suite struct ClockTests {
+    static let jumps = [ClockJump.tenYears, -ClockJump.tenYears]
+
+    @Test(arguments: jumps)
+    func aJumpInMidTakeChangesNothingOfIt(_ jump: Int) async throws {
+        let (card, clock) = (try VirtualMicrophone(), try ClockJump())
+        let server = try RecordingServer.hearing("no time")
+        let bench = try Bench(server: server, microphone: card, clock.environment)
+        let run = try bench.start(["--json", "--keep-audio"])
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        try clock.jump(to: jump)
+        _ = try #require(await server.wait(untilBytes: 32_000))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        let object = try JSONText(result.output)
+        #expect(object["text"] == .string("no time"))
+        #expect(object["gaps"] == .array([]))
+        let body = try #require(server.requests.first?.body)
+        let isRight = body == RecordTests.samples(body.count / 2)
+        #expect(isRight)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: jumps)
+    func aJumpWhileTheServiceIsDownMakesNoBurstOfAttempts(_ jump: Int) async throws {
+        let (card, clock) = (try VirtualMicrophone(), try ClockJump())
+        let server = try RecordingServer(otherwise: [
+            .readHead, .respond(status: 503, text: "later"), .close,
+        ])
+        let bench = try Bench(server: server, microphone: card, clock.environment)
+        let run = try bench.start([])
+        _ = try #require(await server.finishedRequest(1))
+        try clock.jump(to: jump)
+        // The pauses go on to double: 0.5 s, then 1 s.
+        _ = try #require(await server.finishedRequest(3))
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == .exited(143))
+        let begins = server.requests.compactMap(\.headEndedAt)
+        for (index, pause) in [250, 500, 1_000].enumerated() where index + 1 < begins.count {
+            // A little early: the server notes the moment later than the client.
+            #expect(begins[index + 1] - begins[index] > .milliseconds(pause * 3 / 4))
+        }
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
+    }
+
+    @Test(arguments: jumps)
+    func aDateInRetryAfterIsNoReasonToWaitForYears(_ jump: Int) async throws {
+        let clock = try ClockJump()
+        try clock.jump(to: jump)
+        let server = try RecordingServer(
+            scripts: [
+                .answer(
+                    status: 503,
+                    headers: [HeaderField("Retry-After", "Sat, 21 Nov 2026 12:00:00 GMT")],
+                    text: "later")
+            ], otherwise: .answer(text: "sooner"))
+        let bench = try Bench(server: server, clock.environment)
+        let result = try await bench.run("send", Clip.digits.path)
+        // A clock that is behind asks for a pause of years, which is kept for another day.
+        #expect(result.status == .exited(jump > 0 ? 0 : 75))
+        #expect(server.requests.count == (jump > 0 ? 2 : 1))
+        if jump < 0 { #expect(try bench.onlyTake()?.samples == Clip.digits.samples) }
+    }
+
+    @Test func whatWaitsForItsAnswerOutlivesEveryJump() async throws {
+        let clock = try ClockJump()
+        let server = try RecordingServer(otherwise: .answer(text: "at last"))
+        let bench = try Bench(clock.environment)
+        for (jump, clip) in zip([0] + Self.jumps, [Clip.digits, .goForward, .cards]) {
+            try clock.jump(to: jump)
+            let result = try await bench.run("send", "-q", "--no-retry", clip.path)
+            #expect(result.status == .exited(75))
+        }
+        #expect(try bench.takes().count == 3)
+        // Each of these sweeps what is over its time.
+        for jump in Self.jumps {
+            try clock.jump(to: jump)
+            #expect(try await bench.run("list").outputText.split(separator: "\n").count == 3)
+        }
+        try clock.jump(to: 0)
+        let flushed = try await bench.run("flush", "--to", server.url())
+        #expect(flushed.status == .exited(0))
+        #expect(flushed.outputText == "at last\nat last\nat last\n")
+        // The order is that of the names, and each was sent once.
+        let sent = server.requests.map { $0.body }
+        let expected = try [Clip.cards, .digits, .goForward].map { try $0.samples }
+        #expect(sent == expected)
+    }
+}

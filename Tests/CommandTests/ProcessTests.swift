@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What a system does to a process: stops it, hangs its terminal up, gives it too little.
+@Suite struct ProcessTests {
+    /// How long the program is stopped: long enough to show it; 30 s with UTTER_TEST_SOAK=1.
+    static let stop: Duration =
+        getenv("UTTER_TEST_SOAK") == nil ? .milliseconds(2_500) : .seconds(30)
+
+    /// STOP, a lost connection, then CONT: a ring of one second overruns meanwhile.
+    @Test func aStoppedProgramMarksTheGapAndConnectsAgain() async throws {
+        let card = try VirtualMicrophone(.withRing(ofFrames: 16_000))
+        let stopped = Gate()
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 16_000), .stallUntil(stopped), .reset]],
+            otherwise: .answer(text: "after all"))
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start(["--json", "--keep-audio"])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(SIGSTOP)
+        stopped.open()
+        // Nothing tells that a stopped process is stopped: time is what is tested here.
+        try await Task.sleep(for: Self.stop)
+        run.signal(SIGCONT)
+        _ = try #require(await server.wait(untilBytes: 96_000, ofRequest: 1))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let object = try JSONText(result.output)
+        #expect(object["text"] == .string("after all"))
+        #expect(object["attempts"]?[0]?["ending"] == .string("connection-lost"))
+        #expect(object["attempts"]?[1]?["ending"] == .string("answered"))
+        let gap = try #require(object["gaps"]?[0])
+        #expect(gap["cause"] == .string("overrun"))
+        // What did not fit into the ring, less what a slow machine saved.
+        let lost = try #require(gap["frames"]?.number)
+        #expect(lost >= 16_000)
+        #expect(object["gaps"]?[1] == nil)
+
+        let start = try #require(gap["start"]?.number)
+        let samples = try #require(try bench.onlyTake()?.samples)
+        let expected = RecordTests.samples(samples.count / 2)
+        let (from, to) = (2 * Int(start), 2 * Int(start + lost))
+        #expect(samples[..<from] == expected[..<from])
+        #expect(samples[from..<to].allSatisfy { $0 == 0 })
+        // The card's own word for the length of a gap may be a frame off.
+        #expect(samples[(to + 4)...] == expected[(to + 4)...])
+        #expect(server.requests.last?.body == samples)
+    }
+
+    @Test func aTerminalThatIsClosedLosesNothing() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let bench = try Bench(server: server, microphone: card)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start([], input: .terminal, terminal: terminal, outputOnTerminal: true)
+        let sent = try #require(await server.wait(untilBytes: 32_000))
+        run.hangUp()
+        #expect(try await run.result().status == .exited(129))
+        let take = try #require(try bench.onlyTake())
+        #expect(try take.manifest["state"] == .string("kept"))
+        let samples = try #require(try take.samples)
+        #expect(samples.starts(with: sent.body))
+        #expect(samples == RecordTests.samples(samples.count / 2))
+    }
+
+    static let farewells: [(Int32, Int32)] = [(SIGTERM, 143), (SIGHUP, 129)]
+
+    @Test(arguments: farewells)
+    func whoeverEndsASessionDoesNotWaitForTheDisk(_ signal: Int32, _ status: Int32) async throws {
+        let disk = try SlowDisk(delay: .seconds(600))
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
+        let bench = try Bench(server: server, microphone: card, disk.environment)
+        let run = try bench.start([])
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        run.signal(signal)
+        #expect(await run.wait(for: "utter: kept: ", in: .error))
+        #expect(try await run.result().status == .exited(status))
+        let kept = try #require(try bench.onlyTake()?.samples)
+        #expect(kept == RecordTests.samples(kept.count / 2))
+    }
+
+    @Test func aFileThatMayNotGrowIsSaidAndDoesNotEndTheProgram() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("all of it"))
+        // 64 blocks of 512 bytes, which is one second. Memory files are files, and may not grow
+        // beyond that either: they carry the take for one second more.
+        let result = try await Bench(server: server, microphone: card).startShell(
+            #"ulimit -f 64; exec "$0" "$@""#, ["--for", "2500ms", "--json"]
+        ).result()
+        #expect(result.status == .exited(0) || result.status == .exited(74))
+        let object = try JSONText(result.output)
+        #expect(object["unprotected"]?.string?.contains("File too large") == true)
+        let body = try #require(server.requests.first?.body)
+        let isRight = RecordTests.samples(40_000).starts(with: body)
+        #expect(isRight)
+        #expect(body.count >= 32_000)
+        if result.status == .exited(74) {
+            #expect(result.errorText.contains("the recording cannot be stored"))
+        }
+    }
+
+    @Test func twoProgramsRecordAtOnce() async throws {
+        let cards = [try VirtualMicrophone(), try VirtualMicrophone()]
+        let server = try RecordingServer.hearing("both")
+        let bench = try Bench(server: server)
+        let runs = try cards.map {
+            try bench.start(["--for", "2s", "--keep-audio"], variables: $0.environment)
+        }
+        for run in runs {
+            let result = try await run.result()
+            #expect(result.status == .exited(0))
+            #expect(result.outputText == "both\n")
+        }
+        let takes = try bench.takes()
+        #expect(takes.count == 2)
+        for take in takes { #expect(try take.samples == RecordTests.samples(32_000)) }
+    }
+
+    @Test func oneMicrophoneForTwoIsSaidToBeInUse() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("first"))
+        let bench = try Bench(server: server, microphone: card)
+        let first = try bench.start([])
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        let second = try await bench.run("--device", "uttermic")
+        #expect(second.status == .exited(66))
+        #expect(second.errorText.contains("another program holds it (EBUSY)"))
+        first.signal(SIGUSR1)
+        #expect(try await first.result().outputText == "first\n")
+        #expect(try bench.takes().count == 1)
+    }
+
+    static let limits = [4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 32]
+
+    @Test(arguments: limits)
+    func tooFewDescriptorsAreAMessageAndAStatus(_ limit: Int) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("enough"))
+        let bench = try Bench(server: server, microphone: card)
+        for arguments in [
+            ["--for", "200ms"], ["send", Clip.digits.path], ["list"], ["play", "last"],
+            ["--version"],
+        ] {
+            let result = try await bench.startShell(
+                #"ulimit -n \#(limit); exec "$0" "$@""#, arguments
+            ).result()
+            guard case .exited(let status) = result.status else {
+                Issue.record("\(arguments) ended with \(result.status)")
+                continue
+            }
+            if status != 0 { #expect(result.errorText.contains("utter: ")) }
+            if limit < 18 {
+                #expect(status == 74)
+                #expect(result.errorText.contains("utter: hint: raise the limit with: ulimit -n"))
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import TestSupport
+
+/// A place to run `utter` in while its files go wrong: a state folder, a server, a short recording.
+final class FaultBench: Sendable {
+    /// What the server says.
+    static let transcript = "well heard"
+
+    let folder: TemporaryFolder
+    let server: RecordingServer
+    /// What the recording says, as samples.
+    let samples: [UInt8]
+
+    /// Prepares a place.
+    ///
+    /// - Parameters:
+    ///   - milliseconds: the length of the recording.
+    ///   - answer: what the server does with each request.
+    ///   - folder: where; a new folder when nil.
+    /// - Throws: `SystemError` when there is no room for a folder or a server.
+    init(
+        milliseconds: Int = 300, answer: [ServerStep] = .answer(text: FaultBench.transcript),
+        in folder: TemporaryFolder? = nil
+    ) throws {
+        self.folder = try folder ?? TemporaryFolder()
+        server = try RecordingServer(otherwise: answer)
+        mkdir(self.folder.path("home"), 0o700)
+        // From the middle of a spoken sentence: no two frames of it are alike.
+        let clip = try readFile(Clip.speech.path).dropFirst(64_000)
+        samples = Array(clip.prefix(milliseconds * 32))
+        try self.folder.write(
+            WAVBytes.file([
+                WAVBytes.chunk("fmt ", WAVBytes.format()), WAVBytes.chunk("data", samples),
+            ]), to: "voice.wav")
+    }
+
+    /// The recording's path.
+    var recording: String { folder.path("voice.wav") }
+
+    /// The home of a person who has never run the program: the folder whose operations are seen.
+    var home: String { folder.path("home") }
+
+    /// Where the takes are, seen from the bench's folder.
+    static let takes = "home/.local/state/utter/takes"
+
+    /// Starts `utter`.
+    func start(
+        _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
+    ) throws -> CommandRun {
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = home
+        environment["UTTER_URL"] = server.url()
+        environment["ALSA_CONFIG_PATH"] = "/dev/null"
+        let more = try faults?.environment(folder: home, trace: folder.path("trace")) ?? [:]
+        if let shell {
+            guard let utter = BuiltProducts.path(of: "utter") else {
+                throw CommandError.notBuilt("utter")
+            }
+            return try CommandRun(
+                "sh", ["-c", shell, utter] + arguments,
+                environment: environment.merging(more) { $1 })
+        }
+        return try .product("utter", arguments, environment: environment.merging(more) { $1 })
+    }
+
+    /// Runs `utter` to its end.
+    func run(
+        _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
+    ) async throws -> CommandResult {
+        try await start(arguments, faults, shell: shell).result(within: .seconds(60))
+    }
+
+    /// The operations of the last traced run; a run after it starts a new trace by `forgetTrace`.
+    var trace: [FileOperation] {
+        get throws {
+            guard access(folder.path("trace"), R_OK) == 0 else { return [] }
+            return FileOperation.trace(try folder.read("trace"))
+        }
+    }
+
+    func forgetTrace() { unlink(folder.path("trace")) }
+
+    /// Everything below the home: files with their bytes, folders with nil.
+    func snapshot() throws -> [String: [UInt8]?] {
+        var all: [String: [UInt8]?] = [:]
+        for name in try folder.names(in: "home") { try add("home/\(name)", to: &all) }
+        return all
+    }
+
+    private func add(_ path: String, to all: inout [String: [UInt8]?]) throws {
+        var status = stat()
+        guard lstat(folder.path(path), &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            return all[path] = .some(try folder.read(path))
+        }
+        all[path] = .some(nil)
+        for name in try folder.names(in: path) { try add("\(path)/\(name)", to: &all) }
+    }
+
+    /// Makes the home what another was when it was looked at.
+    func restore(_ snapshot: [String: [UInt8]?]) throws {
+        for (path, bytes) in snapshot.sorted(by: { $0.key < $1.key }) {
+            if let bytes {
+                try folder.write(bytes, to: path)
+            } else if mkdir(folder.path(path), 0o700) != 0 {
+                throw SystemError.last("mkdir")
+            }
+        }
+    }
+
+    /// The takes on the disk, oldest first.
+    func takes() throws -> [TakeOnDisk] {
+        let takes = Self.takes
+        guard access(folder.path(takes), R_OK) == 0 else { return [] }
+        return try folder.names(in: takes).map { id in
+            let names = try folder.names(in: "\(takes)/\(id)")
+            let audio = names.first { $0.hasPrefix("audio.") }
+            return TakeOnDisk(
+                id: id, names: names, audioName: audio ?? "",
+                audio: try audio.map { try folder.read("\(takes)/\(id)/\($0)") },
+                manifest: names.contains("take.json")
+                    ? try JSONDecoder().decode(
+                        TakeOnDisk.Manifest.self,
+                        from: Data(try folder.read("\(takes)/\(id)/take.json"))) : nil)
+        }
+    }
+
+    /// The requests for one take.
+    func requests(for id: String) -> [RecordedRequest] {
+        server.requests.filter { $0["Idempotency-Key"] == "\"\(id)\"" }
+    }
+}
+
+/// A take's folder.
+struct TakeOnDisk: Sendable {
+    /// What `take.json` says.
+    struct Manifest: Decodable, Sendable {
+        var state: String
+        var format: String
+        var byteCount: Int?
+        var transcript: String?
+    }
+
+    let id: String
+    let names: [String]
+    let audioName: String
+    let audio: [UInt8]?
+    let manifest: Manifest?
+}

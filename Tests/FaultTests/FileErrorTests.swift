@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Every file operation fails, once or from then on.
+@Suite(.serialized) struct FileErrorTests {
+    /// An error, and how often it comes.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var name: String
+        /// Nil for half a write.
+        var error: Int32?
+        /// The operations that fail like this.
+        var kinds: [String]
+        var onward = false
+
+        var testDescription: String { name + (onward ? " from then on" : " once") }
+
+        private static let changes = [
+            "create", "mkdir", "write", "fdatasync", "fsync", "rename", "unlink", "chmod",
+            "truncate", "allocate", "link",
+        ]
+        private static let space = ["create", "mkdir", "write", "fdatasync", "fsync", "rename"]
+        private static let once = [
+            Fault(name: "EIO", error: EIO, kinds: changes + ["open", "stat", "lock", "list"]),
+            Fault(name: "ENOSPC", error: ENOSPC, kinds: space + ["allocate"]),
+            Fault(name: "EDQUOT", error: EDQUOT, kinds: space + ["allocate"]),
+            Fault(name: "EROFS", error: EROFS, kinds: changes),
+            Fault(name: "EMFILE", error: EMFILE, kinds: ["create", "open"]),
+            Fault(
+                name: "EINTR", error: EINTR,
+                kinds: ["open", "create", "write", "read", "fdatasync", "fsync", "truncate"]),
+            Fault(name: "short write", error: nil, kinds: ["write"]),
+        ]
+        static let all = once.flatMap { fault in
+            [false, true].map { onward in
+                var fault = fault
+                fault.onward = onward
+                return fault
+            }
+        }
+        static let inMidTake = all.filter { ["EIO", "ENOSPC", "short write"].contains($0.name) }
+
+        func failures(in trace: [FileOperation]) -> [FileFaults.Failure] {
+            trace.filter { kinds.contains($0.name) }.map {
+                FileFaults.Failure(
+                    operation: $0.number, error: error, onward: onward, kinds: kinds)
+            }
+        }
+    }
+
+    /// One run with one failure that the server answers.
+    private static func problemsOfDelivered(
+        _ arguments: [String], _ failure: FileFaults.Failure
+    ) async throws -> [String] {
+        let bench = try FaultBench()
+        let result = try await bench.run(
+            arguments + [bench.recording], FileFaults(failure: failure))
+        var problems: [String] = []
+        if result.status != .exited(0) || result.outputText != FaultBench.transcript + "\n" {
+            problems.append("\(result.status) \(result.outputText) \(result.errorText)")
+        }
+        if bench.server.requests.map(\.isComplete) != [true] {
+            problems.append("\(bench.server.requests.count) requests")
+        }
+        if arguments.contains("pcm"), bench.server.requests.first?.body != bench.samples {
+            problems.append("not every byte was sent")
+        }
+        let warnings = result.errorText.split(separator: "\n").count { $0.contains("warning:") }
+        if warnings > 1 { problems.append("told more than once: \(result.errorText)") }
+        let take = try bench.takes().first
+        if warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
+            problems.append(
+                "\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
+        }
+        let list = try await bench.run(["list"])
+        if list.status != .exited(0) { problems.append("list: \(list.errorText)") }
+        return problems
+    }
+
+    @Test(arguments: Fault.all)
+    func aFailingFileOperationCostsNoSample(_ fault: Fault) async throws {
+        let arguments = ["send", "-q", "--format", "pcm", "--pace", "max"]
+        let problems = try await problems(arguments, fault)
+        #expect(problems == [])
+    }
+
+    @Test(arguments: Fault.inMidTake)
+    func aFailingFileOperationInTheMiddleOfATakeCostsNoSample(_ fault: Fault) async throws {
+        let arguments = ["send", "-q", "--format", "ogg-opus", "--pace", "realtime"]
+        let problems = try await problems(arguments, fault)
+        #expect(problems == [])
+    }
+
+    private func problems(_ arguments: [String], _ fault: Fault) async throws -> [String] {
+        let rehearsal = try FaultBench()
+        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
+        let failures = fault.failures(in: try rehearsal.trace)
+        #expect(!failures.isEmpty)
+        return try await inLanes(3, failures) { failure in
+            try await Self.problemsOfDelivered(arguments, failure).map {
+                "operation \(failure.operation): \($0)"
+            }
+        }
+    }
+
+    /// One run with one failure and no server.
+    ///
+    /// What is said to be kept is there and can be sent; what is not there is said to be lost.
+    private static func problemsOfKept(_ failure: FileFaults.Failure) async throws -> [String] {
+        let bench = try FaultBench()
+        let result = try await bench.run(
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", bench.recording],
+            FileFaults(failure: failure))
+        guard [.exited(75), .exited(74)].contains(result.status) else {
+            return ["\(result.status) \(result.errorText)"]
+        }
+        guard result.errorText.contains("utter: kept: ") else {
+            let saysSo =
+                result.errorText.contains("not protected") || result.errorText.contains("not saved")
+            return saysSo ? [] : ["not kept, and not told: \(result.errorText)"]
+        }
+        var problems = try await SurvivorCheck(bench: bench).problems()
+        if bench.server.requests.last?.body != bench.samples {
+            problems.append(
+                "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)"
+            )
+        }
+        return problems
+    }
+
+    @Test(arguments: Fault.all)
+    func whatIsSaidToBeKeptIsThere(_ fault: Fault) async throws {
+        let rehearsal = try FaultBench()
+        _ = try await rehearsal.run(
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", rehearsal.recording],
+            FileFaults())
+        let failures = fault.failures(in: try rehearsal.trace)
+        let problems = try await inLanes(3, failures) { failure in
+            try await Self.problemsOfKept(failure).map {
+                "operation \(failure.operation): \($0)"
+            }
+        }
+        #expect(problems == [])
+    }
+
+    @Test func aReadThatFailsOnceIsTriedAgain() async throws {
+        let rehearsal = try FaultBench()
+        let arguments = ["send", "-q", "--format", "pcm"]
+        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
+        let reads = try rehearsal.trace.filter { $0.name == "read" && $0.path.contains("audio") }
+        let problems = try await inLanes(3, reads) { read in
+            let bench = try FaultBench()
+            let result = try await bench.run(
+                arguments + [bench.recording],
+                FileFaults(failure: .init(operation: read.number, error: EIO, kinds: ["read"])))
+            // Either it is read again, or the take is kept whole and sent later.
+            if result.status == .exited(0) { return [] }
+            guard result.status == .exited(75) || result.status == .exited(74) else {
+                return ["\(result.status) \(result.errorText)"]
+            }
+            return try await SurvivorCheck(bench: bench).problems()
+        }
+        #expect(problems == [])
+    }
+
+    @Test func aSyncOfFiveSecondsHoldsNothingBack() async throws {
+        let bench = try FaultBench()
+        let run = try bench.start(
+            ["send", "-q", "--pace", "realtime", "--format", "pcm", bench.recording],
+            FileFaults(syncDelay: .seconds(5)))
+        #expect(await run.wait(for: FaultBench.transcript + "\n", in: .output))
+        #expect(bench.server.requests.first?.body == bench.samples)
+        #expect(try !bench.trace.contains { $0.name == "fdatasync" })
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        #expect(try await SurvivorCheck(bench: bench).problems() == [])
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import Utter
+
+/// The power fails between any two file operations.
+@Suite struct PowerCutTests {
+    /// A run of the program whose operations are looked at.
+    struct Script: Sendable, CustomTestStringConvertible {
+        var format: String
+        var isDelivered: Bool
+        var testDescription: String { "\(format), \(isDelivered ? "delivered" : "kept")" }
+
+        static let all = ["wav", "ogg-opus", "pcm"].flatMap { format in
+            [true, false].map { Script(format: format, isDelivered: $0) }
+        }
+
+        /// The run, with what it left.
+        func run() async throws -> FaultBench {
+            // An Opus page is written every 100 ms only.
+            let bench = try FaultBench(milliseconds: format == "ogg-opus" ? 1_500 : 800)
+            let result = try await bench.run(
+                ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
+                    + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [bench.recording],
+                // More is at risk on a slow disk.
+                FileFaults(syncDelay: .milliseconds(format == "ogg-opus" ? 250 : 0)))
+            try #require(result.status == .exited(isDelivered ? 0 : 75))
+            return bench
+        }
+    }
+
+    /// Makes what is left, recovers it twice in this process, and tells what is wrong with it.
+    private static func problems(
+        of remains: LostPower.Remains, in disk: String, deliveries: Bool = false
+    ) throws -> [String] {
+        var problems: [String] = []
+        let bench = try RecoveryBench(remains.entries, in: disk)
+        let store = try TakeStore(stateFolder: bench.stateFolder)
+        try Recovery.recoverAll(in: store)
+        let state = try bench.snapshot()
+        try Recovery.recoverAll(in: store)
+        if try bench.snapshot() != state {
+            problems.append("the second recovery changed something")
+        }
+        for (id, durable) in remains.durable {
+            let name = remains.entries.keys.first { $0.contains("\(id)/audio.") } ?? ""
+            let whole = WholeAudio.prefix(of: durable, named: name)
+            if whole.isEmpty { continue }
+            guard let id = TakeID(id), let folder = try? store.take(id) else {
+                problems.append("the take is gone, \(whole.count) bytes of it were durable")
+                continue
+            }
+            do {
+                let manifest = try folder.manifest()
+                if manifest.state == .answered {
+                    if manifest.transcript != FaultBench.transcript {
+                        problems.append("answered without its transcript")
+                    }
+                    continue
+                }
+                if manifest.state == .recording { problems.append("still recording") }
+                let audio = try bench.folder.read("takes/\(id.text)/\(manifest.audio)")
+                if !audio.starts(with: whole) {
+                    problems.append("\(audio.count) bytes left of \(whole.count) durable ones")
+                }
+                if manifest.byteCount != audio.count {
+                    problems.append(
+                        "\(manifest.state): \(manifest.byteCount ?? -1) bytes promised, \(audio.count) there"
+                    )
+                }
+                let journal = try folder.openJournal(
+                    fileName: manifest.audio, byteCount: audio.count)
+                if try manifest.sha256 != journal.sha256() {
+                    problems.append("\(manifest.state): the audio is not the one that was hashed")
+                }
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        return problems
+    }
+
+    @Test(arguments: Script.all)
+    func whatWasDurableIsThereWheneverThePowerFails(_ script: Script) async throws {
+        let bench = try await script.run()
+        var random = SeededRandom()
+        var disk = LostPower(folder: bench.home)
+        var seen: Set<Int> = []
+        var problems: [String] = []
+        var samples: [LostPower.Remains] = []
+        let mixtures = script.format == "ogg-opus" ? 60 : 4
+        let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+        for operation in try bench.trace where operation.isChange {
+            disk.apply(operation)
+            for remains in disk.remains(mixtures: mixtures, using: &random) {
+                guard seen.insert(remains.hash).inserted else { continue }
+                problems += try Self.problems(of: remains, in: memory).map {
+                    "after \(operation.number), \(operation.name): \($0)"
+                }
+                samples.append(remains)
+            }
+        }
+        #expect(problems == [], "seed \(random.seed)")
+        #expect(seen.count >= 300)
+        // The program itself recovers and sends a few of them.
+        let some = samples.shuffled(using: &random).prefix(8)
+        problems = try await inLanes(3, Array(some)) { remains in
+            let bench = try FaultBench()
+            try bench.restore(
+                [String: [UInt8]?](
+                    uniqueKeysWithValues: remains.entries.map { ("home/" + $0.key, $0.value) }))
+            return try await SurvivorCheck(bench: bench, written: remains.durable).problems()
+        }
+        #expect(problems == [], "seed \(random.seed)")
+        // At the end nothing that was said is at risk any more.
+        let whole = try #require(disk.remains(mixtures: 0, using: &random).first)
+        let takes = whole.entries.keys.filter { $0.hasSuffix("take.json") }
+        #expect(takes.count == 1)
+        if !script.isDelivered {
+            #expect(whole.durable.values.map(\.count) == [try bench.takes().first?.audio?.count])
+        }
+    }
+}
+
+extension LostPower.Remains {
+    /// What tells it from others.
+    fileprivate var hash: Int {
+        var hasher = Hasher()
+        for (path, bytes) in entries.sorted(by: { $0.key < $1.key }) {
+            hasher.combine(path)
+            hasher.combine(bytes)
+        }
+        for (id, bytes) in durable.sorted(by: { $0.key < $1.key }) {
+            hasher.combine(id)
+            hasher.combine(bytes.count)
+        }
+        return hasher.finalize()
+    }
+}

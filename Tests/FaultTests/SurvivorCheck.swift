@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import TestSupport
+
+/// What must hold when a program has died, whatever it was doing: one check for all deaths.
+struct SurvivorCheck {
+    let bench: FaultBench
+    /// Bytes that are known to have been written to the audio of each take.
+    var written: [String: [UInt8]] = [:]
+    /// Whether foreign programs have to play the recording, too.
+    var asksPlayers = false
+
+    /// Promises that are known not to be kept yet; each goes with its cause.
+    ///
+    /// A sender that is killed leaves nothing that says that it has sent, and a take that is
+    /// answered and not cleaned up yet stays as it is.
+    private static let gaps = ["sent again without being marked", "left behind after the answer"]
+
+    private struct Row: Decodable {
+        var id: String
+        var state, unreadable: String?
+    }
+
+    /// Recovers what is left, sends it, and tells what is wrong with it.
+    func problems() async throws -> [String] {
+        var problems: [String] = []
+        let dead = try bench.takes()
+        for (id, bytes) in written where !bytes.isEmpty {
+            problems += missing(bytes, in: dead.first { $0.id == id }, id)
+        }
+        for take in dead {
+            for request in bench.requests(for: take.id) where take.audio != nil {
+                let sent = WholeAudio.body(of: take.audio ?? [], format: format(of: take))
+                if !sent.starts(with: request.body) {
+                    problems.append("\(take.id): the server has bytes that the disk has not")
+                }
+            }
+        }
+        problems += try await afterRecovery(of: dead)
+        problems += try await afterDelivery()
+        return problems.filter { problem in !Self.gaps.contains { problem.contains($0) } }
+    }
+
+    private func format(of take: TakeOnDisk) -> String {
+        take.manifest?.format ?? (take.audioName.hasSuffix("ogg") ? "ogg-opus" : "pcm")
+    }
+
+    /// Whether there is anything in it to be sent.
+    private func hasSound(_ take: TakeOnDisk) -> Bool {
+        let silence = take.audioName.hasSuffix("ogg") ? 0 : WholeAudio.headerByteCount
+        return WholeAudio.prefix(of: take.audio ?? [], named: take.audioName).count > silence
+    }
+
+    private func missing(_ bytes: [UInt8], in take: TakeOnDisk?, _ id: String) -> [String] {
+        guard let take else { return ["\(id): the take is gone"] }
+        guard let audio = take.audio else {
+            return take.manifest?.state == "answered" ? [] : ["\(id): the audio is gone"]
+        }
+        return audio.starts(with: bytes) ? [] : ["\(id): \(bytes.count) bytes written, not there"]
+    }
+
+    // MARK: - utter list
+
+    private func afterRecovery(of dead: [TakeOnDisk]) async throws -> [String] {
+        var problems: [String] = []
+        let list = try await bench.run(["list", "--json"])
+        let state = try bench.snapshot()
+        let again = try await bench.run(["list", "--json"])
+        if list.status != .exited(0) || again.status != .exited(0) {
+            problems.append("list ended with \(list.status), \(list.errorText)")
+        }
+        if try bench.snapshot() != state { problems.append("the second list changed something") }
+        if list.output != again.output { problems.append("the second list shows something else") }
+        let rows =
+            list.output.isEmpty ? [] : try JSONDecoder().decode([Row].self, from: Data(list.output))
+        let recovered = try bench.takes()
+        for take in dead {
+            guard let audio = take.audio else { continue }
+            let whole = WholeAudio.prefix(of: audio, named: take.audioName)
+            if whole.isEmpty { continue }
+            let row = rows.first { $0.id == take.id }
+            if row == nil { problems.append("\(take.id) is not in the list") }
+            if let why = row?.unreadable { problems.append("\(take.id): \(why)") }
+            guard let now = recovered.first(where: { $0.id == take.id }) else {
+                problems.append("\(take.id): list has removed it")
+                continue
+            }
+            problems += try wrongs(of: now, whole: whole)
+        }
+        return problems
+    }
+
+    private func wrongs(of take: TakeOnDisk, whole: [UInt8]) throws -> [String] {
+        guard let manifest = take.manifest else { return ["\(take.id): has no take.json"] }
+        if manifest.state == "answered" {
+            return manifest.transcript == FaultBench.transcript
+                ? [] : ["\(take.id): answered, without its transcript"]
+        }
+        guard let audio = take.audio else { return ["\(take.id): list has deleted the audio"] }
+        var problems: [String] = []
+        if manifest.state == "recording" { problems.append("\(take.id): still recording") }
+        if audio != whole {
+            problems.append("\(take.id): \(audio.count) bytes kept of \(whole.count) whole ones")
+        }
+        if manifest.byteCount != audio.count {
+            problems.append("\(take.id): byteCount \(manifest.byteCount ?? -1) of \(audio.count)")
+        }
+        if asksPlayers { problems += Players.complaints(about: audio, named: take.audioName) }
+        return problems
+    }
+
+    // MARK: - utter retry
+
+    private func afterDelivery() async throws -> [String] {
+        var problems: [String] = []
+        let waiting = try bench.takes().filter { take in
+            take.manifest?.state != "answered" && hasSound(take)
+        }
+        let requestCount = bench.server.requests.count
+        if !waiting.isEmpty {
+            let retry = try await bench.run(
+                ["retry", "--to", bench.server.url()] + waiting.map(\.id))
+            if retry.status != .exited(0) {
+                problems.append("retry ended with \(retry.status), \(retry.errorText)")
+            }
+        }
+        for take in waiting {
+            let request = bench.requests(for: take.id).last
+            let wanted = WholeAudio.body(of: take.audio ?? [], format: format(of: take))
+            if bench.server.requests.count == requestCount || request?.body != wanted {
+                problems.append(
+                    "\(take.id): \(request?.body.count ?? -1) of \(wanted.count) bytes delivered")
+            }
+            let whole = bench.requests(for: take.id).dropLast().filter(\.isComplete).count
+            if whole > 0, request?["Utter-Attempt"] == "1" {
+                problems.append("\(take.id): sent again without being marked")
+            }
+        }
+        for take in try bench.takes() where hasSound(take) || take.audio == nil {
+            guard let manifest = take.manifest else {
+                if hasSound(take) { problems.append("\(take.id): no take.json") }
+                continue
+            }
+            if manifest.state != "answered" || manifest.transcript != FaultBench.transcript {
+                problems.append("\(take.id): \(manifest.state) after retry")
+            }
+            if !Set(take.names).isSubset(of: ["take.json", take.audioName]) {
+                problems.append("\(take.id): left behind after the answer: \(take.names)")
+            }
+        }
+        return problems
+    }
+}

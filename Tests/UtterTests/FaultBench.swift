@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// A pipeline, a short take and a service's ledger behind a proxy that harms connections.
+final class FaultBench: Sendable {
+    /// Short pauses: what is tested is their order, not their length.
+    static let quick = RetryPolicy(
+        pausesWhileSpeaking: [.milliseconds(10)],
+        pausesAfterRelease: [.milliseconds(10), .milliseconds(20), .milliseconds(30)],
+        longestRetryAfter: .seconds(30), unknownOutcome: .resend)
+
+    let folder: TemporaryFolder
+    let pipeline: Pipeline
+    let ledger = TakeLedger()
+    let server: RecordingServer
+    /// The audio of every take.
+    let samples: [UInt8]
+    private let path: String
+
+    /// Prepares takes of `byteCount` bytes of PCM, which differ from place to place.
+    init(byteCount: Int = 16_000) throws {
+        folder = try TemporaryFolder()
+        pipeline = try Pipeline(stateFolder: folder.path("state"))
+        server = try RecordingServer(otherwise: ledger.script)
+        var random = SeededRandom(seed: 7)
+        let noise = random.noise(count: byteCount / 2)
+        samples = WAVBytes.pcm(noise)
+        path = try folder.write(WAVBytes.speech(noise), to: "take.wav")
+    }
+
+    deinit { pipeline.shutDown() }
+
+    /// Where a take goes when it goes through `proxy`.
+    func plan(
+        _ proxy: FaultProxy, retry: RetryPolicy = quick,
+        deadlines: TransferDeadlines = TransferDeadlines()
+    ) throws -> DeliveryPlan {
+        DeliveryPlan(
+            service: try RecognitionService(url: ServiceURL(proxy.url())), deadlines: deadlines,
+            retry: retry)
+    }
+
+    /// Records a take and sends it while it is recorded.
+    func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
+        pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))
+    }
+
+    /// Sends a take that was kept.
+    func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
+        let kept = try pipeline.store.get().find(outcome.id.text)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while true {
+            do throws(TakeStoreError) {
+                return await (try pipeline.resend(kept, by: plan)).outcome
+            } catch {
+                // The run before lets go of the take's lock when its manifest is on the disk.
+                guard case .inUse = error, .now < deadline else { throw error }
+                await Task.yield()
+            }
+        }
+    }
+
+    /// What is wrong with a take that should have arrived, or nil.
+    ///
+    /// The ledger has it, byte for byte, under its id; every commit is an attempt that was logged
+    /// as whole; and the person is told of a resend exactly when there may have been one.
+    func complaint(_ outcome: TakeOutcome, afterLostAnswers lost: Int? = nil) -> String? {
+        guard case .success = outcome.result else { return "not answered: \(outcome.result)" }
+        let entries = ledger.entries.filter { $0.id == "\"\(outcome.id.text)\"" }
+        guard entries.count == 1, let entry = entries.first else {
+            return "\(entries.count) different bodies were committed"
+        }
+        if entry.body != samples { return "\(entry.body.count) bytes arrived, not the journal's" }
+        if entry.attempts.count != Set(entry.attempts).count {
+            return "an attempt was committed twice: \(entry.attempts)"
+        }
+        let whole = outcome.attempts.indices.filter { outcome.attempts[$0].result.isBodyComplete }
+            .map { "\($0 + 1)" }
+        if !Set(entry.attempts).isSubset(of: whole) {
+            return "committed \(entry.attempts), logged as whole \(whole)"
+        }
+        if entry.attempts.count > 1, !outcome.mayBeDoubled { return "sent twice, and not said" }
+        if outcome.mayBeDoubled, whole.count < 2 { return "said to be sent twice, and was not" }
+        if let lost, entry.attempts.count != lost + 1 {
+            return "\(lost) answers were lost, and \(entry.attempts.count) bodies committed"
+        }
+        return nil
+    }
+}
