@@ -123,7 +123,8 @@ public enum Recovery {
                     "its audio is damaged at byte \(byteCount); what follows is in the file still"
             } else if manifest.isEncrypted {
                 // What follows the last whole page is in a frame that others share.
-                if audio.tornByteCount <= longestTear {
+                // Where nothing at all is whole, no crash has done that.
+                if audio.byteCount > 0, audio.tornByteCount <= longestTear {
                     try take.cutTear(audio, fileName: manifest.audio)
                 }
                 manifest.reason = audio.damageReport

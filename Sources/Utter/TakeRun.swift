@@ -102,7 +102,6 @@ final class TakeRun: Sendable {
         startTransfer()
     }
 
-    /// Says that a part of the audio of an earlier run is silent.
     func note(damage report: String) { continuation.yield(.noticed(.damaged(report: report))) }
 
     private func didOpen(_ source: String, _ format: StreamFormat) {

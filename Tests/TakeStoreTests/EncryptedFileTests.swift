@@ -247,6 +247,7 @@ import Testing
         }
         journal.seal()
         for reader in readers { reader.join() }
+        try file.trim()
         #expect(problems.withLock { $0 } == [])
         #expect(try scratch.open(try plain.contents()).isFinished)
     }

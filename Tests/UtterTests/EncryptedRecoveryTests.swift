@@ -37,6 +37,8 @@ import Testing
 
     private func leave(_ file: [UInt8], in name: String, hasManifest: Bool = true) throws {
         let take = try store(name).makeTake(id)
+        // A process that another test starts just now would hold the lock on.
+        defer { take.unlock() }
         _ = try folder.write(file, to: "\(name)/takes/\(id.text)/\(Self.name)")
         guard hasManifest else { return }
         try take.save(
