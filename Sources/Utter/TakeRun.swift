@@ -80,6 +80,8 @@ final class TakeRun: Sendable {
         startTransfer()
     }
 
+    func note(damage report: String) { continuation.yield(.noticed(.damaged(report: report))) }
+
     private func didOpen(_ source: String, _ format: StreamFormat) {
         continuation.yield(.listening(source: source, format: format))
     }

@@ -71,6 +71,7 @@ package final class TakePlayback: Sendable {
     /// On the thread `play`; what comes before a damaged place is heard all the same.
     private func run(_ take: TakeFolder, _ manifest: TakeManifest) throws(CommandFailure) {
         var source = try TakeSamples(of: take, manifest)
+        if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var damage: CommandFailure?
         do throws(PlaybackError) {
             var loudspeaker = try Loudspeaker(opening: device)

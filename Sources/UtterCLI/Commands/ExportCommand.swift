@@ -18,6 +18,9 @@ struct ExportCommand: ParsableCommand {
         completion: .file())
     var file: String
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func run() throws {
         do throws(CommandFailure) {
             let folder = try TakeLookup.take(take)

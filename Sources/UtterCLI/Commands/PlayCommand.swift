@@ -20,6 +20,9 @@ struct PlayCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Show no position.")
     var quiet = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func run() async throws {
         let status: ExitStatus
         do throws(CommandFailure) {

@@ -37,6 +37,9 @@ struct RecordCommand: TakeCommand {
     @OptionGroup(title: "Disk")
     var keep: KeepOptions
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func validate() throws {
         // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
         if exactly?.duration == .zero { throw ValidationError("--for must be above zero.") }

@@ -24,6 +24,9 @@ struct RemoveCommand: ParsableCommand {
     @Flag(help: "Remove all answered takes.")
     var answered = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func validate() throws {
         guard !takes.isEmpty || older != nil || answered else {
             throw ValidationError("Name a take, or use --older or --answered.")

@@ -22,6 +22,9 @@ struct RetryCommand: TakeCommand {
     @Flag(help: "Keep the audio after its transcript was printed.")
     var keepAudio = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func validate() throws { try service.validateForKeptTakes() }
 
     func run() async throws {

@@ -16,6 +16,9 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.")
     var json = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     /// The manifest, and where it is.
     private struct Report: Encodable {
         let manifest: TakeManifest
@@ -65,6 +68,9 @@ struct ShowCommand: ParsableCommand {
         }
         if manifest.mayBeDelivered {
             rows.append(("delivered", "perhaps: all was sent, and no answer came"))
+        }
+        if manifest.isEncrypted {
+            rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
         }
         if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
         if let frames = manifest.frames {
