@@ -306,7 +306,7 @@ final class TakeRun: Sendable {
         if let (result, end) = complete { finish(result, capture: end) }
     }
 
-    private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
+    func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
         let made = state.withLock { state -> TakeOutcome? in
             guard !state.isEnding else { return nil }
             state.isEnding = true
@@ -317,6 +317,7 @@ final class TakeRun: Sendable {
         if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
+        pipeline.ended(self)
     }
 
     private func makeOutcome(
@@ -329,11 +330,7 @@ final class TakeRun: Sendable {
         return TakeOutcome(
             id: id, result: result, capture: end,
             account: TakeAccount(
-                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
-                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
-                journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
-                sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
-                sha256: state.seal?.sha256 ?? ""),
+                account, state.seal, bodyOffset: plan.format.bodyOffset, state.attempts.last),
             attempts: state.attempts, takenCount: state.delivery.takenCount,
             audioPath: state.journal?.path,
             unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
