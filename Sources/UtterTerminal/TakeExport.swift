@@ -25,7 +25,9 @@ package enum TakeExport {
             }
             try write(bytes, to: path)
         } catch let error as SystemError {
-            let what = error.code == ENOENT ? "its audio has been deleted" : error.description
+            let what =
+                error.code == ENOENT && !error.call.hasPrefix("open \(path)")
+                ? "its audio has been deleted" : error.description
             throw CommandFailure("take \(manifest.id.text): \(what)", status: .localIO)
         } catch {
             throw CommandFailure("take \(manifest.id.text): \(error)", status: .localIO)

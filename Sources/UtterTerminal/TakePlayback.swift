@@ -72,6 +72,7 @@ package final class TakePlayback: Sendable {
     private func run(_ take: TakeFolder, _ manifest: TakeManifest) throws(CommandFailure) {
         var source = try TakeSamples(of: take, manifest)
         var damage: CommandFailure?
+        var hasBegun = false
         do throws(PlaybackError) {
             var loudspeaker = try Loudspeaker(opening: device)
             let total = StatusLine.clock(.milliseconds((manifest.frames ?? 0) / 16))
@@ -83,6 +84,7 @@ package final class TakePlayback: Sendable {
                 } catch {
                     damage = error
                 }
+                hasBegun = true
                 guard try loudspeaker.play(samples.span, unless: stop) else { return }
                 guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
                 nextRedraw = .now + Self.redrawInterval
@@ -94,5 +96,9 @@ package final class TakePlayback: Sendable {
             throw CommandFailure(error)
         }
         if let damage { throw damage }
+        guard hasBegun else {
+            throw CommandFailure(
+                "take \(manifest.id.text) has no sound in it", status: .unusableAudio)
+        }
     }
 }
