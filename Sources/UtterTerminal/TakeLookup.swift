@@ -61,6 +61,6 @@ package enum TakeLookup {
                 return nil
             }
             return manifest
-        }
+        }.sorted { $0.order < $1.order }
     }
 }
