@@ -133,9 +133,9 @@ final class TakeRun: Sendable {
     /// Passes on what is new about the take's safety.
     private func tell(_ note: (inout Protection) -> [TakeNotice]) {
         for notice in state.withLock({ note(&$0.protection) }) {
-            continuation.yield(.noticed(notice))
-            // Nobody listens to the events any more.
-            if state.withLock({ $0.isEnding }) { pipeline.note(notice, of: id) }
+            // After the end, nobody listens to events any more.
+            let isHeard = continuation.yield(.noticed(notice))
+            if case .terminated = isHeard { pipeline.note(notice, of: id) }
             // The file may be a new one, in a new folder.
             if notice == .protectedAgain { record?.save { _ in } }
         }
@@ -313,7 +313,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome = made else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal, self) }
         continuation.finish()
         settlement.settle(outcome)
     }
