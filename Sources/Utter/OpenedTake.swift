@@ -45,7 +45,11 @@ struct OpenedTake {
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,
-                    manifest: manifest, onSave: onSave)
+                    manifest: manifest,
+                    onSave: { [unwritten = pipeline.unwritten] error in
+                        unwritten.note(manifest.id, error)
+                        onSave(error)
+                    })
                 unprotected = nil
                 return
             } catch {

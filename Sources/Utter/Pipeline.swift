@@ -6,7 +6,6 @@ internal import ChunkedUpload
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
-internal import Synchronization
 public import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -18,9 +17,11 @@ public final class Pipeline: Sendable {
     /// When the disk takes no more.
     public let limits: SpoolLimits
     let retention: Retention
-    private let late = Mutex<[(TakeID, TakeNotice)]>([])
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
+
+    /// The takes whose end could not be written down; complete after `shutDown`.
+    public let unwritten = UnwrittenTakes()
 
     /// Starts the loops.
     ///
@@ -123,12 +124,20 @@ public final class Pipeline: Sendable {
         try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onSave: { _ in })
+            onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),
             bodyDigest: bodyDigest)
         return Take(run: run)
+    }
+
+    /// Waits until the disk has what it was given so far: a take whose outcome is known is
+    /// unlocked then, and can be sent again.
+    public func settled() async {
+        await withCheckedContinuation { continuation in
+            sync.perform { continuation.resume() }
+        }
     }
 
     /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
@@ -140,16 +149,6 @@ public final class Pipeline: Sendable {
             retention.sweep(store)
             store.measure()
         }
-    }
-
-    /// What the disk did to takes after their outcome was known, the newest 100; complete after
-    /// `shutDown`.
-    public var lateNotices: [(id: TakeID, notice: TakeNotice)] {
-        late.withLock { $0.map { (id: $0.0, notice: $0.1) } }
-    }
-
-    func note(_ notice: TakeNotice, of id: TakeID) {
-        late.withLock { $0 = Array(($0 + [(id, notice)]).suffix(100)) }
     }
 
     /// Ends the loops and waits for them, the disk included.

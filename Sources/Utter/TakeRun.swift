@@ -20,35 +20,15 @@ final class TakeRun: Sendable {
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
+    private let began = ContinuousClock.now
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
-    private let state: Mutex<State>
+    private let state: Mutex<TakeState>
     private let settlement = Settlement<TakeOutcome>()
-
-    private struct State {
-        var delivery: Delivery
-        var transfer: TransferID?
-        /// Whether a transfer has begun, or waits to begin, and has not ended.
-        var isTransferring = false
-        var attempts: [TakeAttempt] = []
-        var journal: Journal?
-        var record: TakeRecord?
-        var protection = Protection()
-        var captureEnd: CaptureEnd?
-        var seal: JournalSeal?
-        /// The SHA-256 of the body, once somebody needs it.
-        var bodyDigest: String?
-        var sealedAt: ContinuousClock.Instant?
-        var answeredAt: ContinuousClock.Instant?
-        var delivered: Result<Transcript, TakeFailure>?
-        /// Whether somebody has begun to end the take.
-        var isEnding = false
-    }
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
-    /// for a new take.
+    /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -57,10 +37,9 @@ final class TakeRun: Sendable {
         self.plan = plan
         self.account = account
         self.pipeline = pipeline
-        (events, continuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(256))
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
-            State(
+            TakeState(
                 delivery: Delivery(
                     url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
@@ -154,8 +133,7 @@ final class TakeRun: Sendable {
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
-        }
+        request.mayEndBody = { [weak self] in self?.isWanted ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -167,6 +145,7 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    private var isWanted: Bool { state.withLock { $0.delivered == nil } }
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
         state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
@@ -293,50 +272,22 @@ final class TakeRun: Sendable {
     }
 
     /// Ends the take once recording, journal and delivery have all ended.
-    ///
-    /// The last transfer too, though nobody wants it any more: the account tells what it sent.
     private func finishIfComplete() {
-        let complete = state.withLock { state -> (Result<Transcript, TakeFailure>, CaptureEnd)? in
-            guard let end = state.captureEnd, let result = state.delivered, state.seal != nil,
-                !state.isTransferring
-            else { return nil }
-            return (result, end)
-        }
-        if let (result, end) = complete { finish(result, capture: end) }
+        if let (result, end) = state.withLock({ $0.complete }) { finish(result, capture: end) }
     }
 
     private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
-        let made = state.withLock { state -> TakeOutcome? in
+        let outcome = state.withLock { state -> TakeOutcome? in
             guard !state.isEnding else { return nil }
             state.isEnding = true
-            return makeOutcome(result, capture: end, state: state)
+            return state.outcome(
+                of: id, result, capture: end, account, bodyOffset: plan.format.bodyOffset)
         }
-        guard let outcome = made else { return }
+        guard let outcome else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
         if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal, self) }
         continuation.finish()
         settlement.settle(outcome)
-    }
-
-    private func makeOutcome(
-        _ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd, state: State
-    ) -> TakeOutcome {
-        var delay: Duration?
-        if case .success = result, let answered = state.answeredAt, let sealed = state.sealedAt {
-            delay = answered - sealed
-        }
-        return TakeOutcome(
-            id: id, result: result, capture: end,
-            account: TakeAccount(
-                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
-                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
-                journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
-                sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
-                sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, takenCount: state.delivery.takenCount,
-            audioPath: state.journal?.path,
-            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
-            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
@@ -370,7 +321,7 @@ extension TakeRun {
             }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
-                jitter: .random(in: 0...1))
+                jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
