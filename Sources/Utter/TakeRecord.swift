@@ -112,9 +112,7 @@ final class TakeRecord: Sendable {
     }
 
     /// Writes the take's last state, or removes a take that has no audio.
-    ///
-    /// The run lives until then, since it is told when that fails.
-    func settle(_ outcome: TakeOutcome, _ journal: Journal, _ run: TakeRun) {
+    func settle(_ outcome: TakeOutcome, _ journal: Journal) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
             sync.perform { [store, folder] in store.removeEmptyTake(folder) }
@@ -130,8 +128,8 @@ final class TakeRecord: Sendable {
             case .failure(let failure): manifest.keep(reason: failure.description)
             }
         }
-        sync.perform { [self, run] in
-            withExtendedLifetime(run) { journal.finish() }
+        sync.perform { [self] in
+            journal.finish()
             isEnded.store(true, ordering: .relaxed)
             unlock(onceSettled: journal)
         }

@@ -112,9 +112,7 @@ final class TakeRun: Sendable {
     /// Passes on what is new about the take's safety.
     private func tell(_ note: (inout Protection) -> [TakeNotice]) {
         for notice in state.withLock({ note(&$0.protection) }) {
-            // After the end, nobody listens to events any more.
-            let isHeard = continuation.yield(.noticed(notice))
-            if case .terminated = isHeard { pipeline.note(notice, of: id) }
+            continuation.yield(.noticed(notice))
             // The file may be a new one, in a new folder.
             if notice == .protectedAgain { record?.save { _ in } }
         }
@@ -285,7 +283,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal, self) }
+        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
     }
