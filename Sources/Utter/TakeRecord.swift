@@ -23,6 +23,7 @@ final class TakeRecord: Sendable {
     /// Whether the manifest on the disk is the last one that there was to be written.
     private let isSaved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
+    private let savesAgainAt = Mutex(ContinuousClock.now)
 
     /// Keeps the record of a take whose folder exists.
     ///
@@ -55,6 +56,16 @@ final class TakeRecord: Sendable {
                 onSave(error)
             }
         }
+    }
+
+    /// Has the manifest written that could not be written before, once a second.
+    func saveAgain() {
+        let isDue = savesAgainAt.withLock { instant in
+            guard instant <= .now else { return false }
+            instant = .now + .seconds(1)
+            return true
+        }
+        if isDue { save { _ in } }
     }
 
     /// Makes the name of a new take durable.
@@ -145,7 +156,7 @@ final class TakeRecord: Sendable {
 
     /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
     /// the time that `keeping` says.
-    func release(keeping retention: Retention) {
+    func release(_ journal: Journal, keeping retention: Retention) {
         let manifest = manifest.withLock { $0 }
         guard manifest.state == .answered else { return }
         guard retention.audio == .zero else {
@@ -155,6 +166,7 @@ final class TakeRecord: Sendable {
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
             guard isSaved.load(ordering: .relaxed) else { return }
+            journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }

@@ -63,7 +63,7 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in stop(cutShort: true) },
             onSeal: { [self] in didSeal($0) })
     }
 
@@ -170,6 +170,7 @@ final class TakeRun: Sendable {
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
         tell { $0.note(journal.condition) }
+        if state.withLock({ $0.protection.isManifestStale }) { record?.saveAgain() }
         continuation.yield(.progress(progress(of: journal)))
     }
 
@@ -177,12 +178,6 @@ final class TakeRun: Sendable {
     private func didTend(_ journal: Journal) {
         tell { $0.note(journal.condition) }
         record?.unlock(onceSettled: journal)
-    }
-
-    /// On the journal thread.
-    private func didFill() {
-        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
-        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -226,7 +221,8 @@ final class TakeRun: Sendable {
 
     // MARK: - What others ask for
 
-    func stop() {
+    func stop(cutShort: Bool = false) {
+        if cutShort { tell { $0.noteEnd("memory, where it lives, has no room for more") } }
         control.requestStop()
         pipeline.capture.wake()
     }
@@ -247,8 +243,8 @@ final class TakeRun: Sendable {
     }
 
     func release() {
-        state.withLock { $0.journal }?.abandon()
-        record?.release(keeping: pipeline.retention)
+        guard let journal = state.withLock({ $0.journal }) else { return }
+        record?.release(journal, keeping: pipeline.retention)
     }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
