@@ -243,6 +243,7 @@ extension ServiceOptions {
         (options.insecureKey, options.noRetry) = (false, false)
         options.onUnknown = .resend
         (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
+        (options.catchUpRate, options.idHeader) = (nil, nil)
         return options
     }
 }
