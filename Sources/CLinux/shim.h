@@ -18,6 +18,7 @@
 int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int memfd_create(const char *_Nonnull name, unsigned int flags);
+int prctl(int option, ...);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
 
 // pthread_setname_np(3) needs _GNU_SOURCE.
@@ -47,6 +48,9 @@ static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLO
 static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
     return signalfd(-1, mask, SFD_NONBLOCK | SFD_CLOEXEC);
 }
+
+// prctl(2) is variadic; 4 is PR_SET_DUMPABLE.
+static inline int utter_forbid_dumps(void) { return prctl(4, 0, 0, 0, 0); }
 
 // ioctl(2) is variadic.
 static inline int utter_terminal_columns(int descriptor) {

@@ -198,6 +198,16 @@ public final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
+    /// Overwrites the first bytes of a file, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    public func overwriteFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
+        let file = OwnedDescriptor(
+            taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        try writeAll(bytes.span, to: file.number, at: 0)
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
     /// Locks this folder against every other process that asks, for as long as it is held open.
     ///
     /// The corresponding C function is `flock`.

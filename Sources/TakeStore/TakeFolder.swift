@@ -14,16 +14,17 @@ public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
     static let transcriptName = "transcript.txt"
+    static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
     /// Six bytes for one is the most that JSON makes of a character.
     private static let inlineTranscriptLimit = 1 << 16
     /// More than any answer may hold.
     private static let transcriptLimit = 1 << 26
-    static let audioNames = ["audio.wav", "audio.ogg"]
+    static let audioNames = ["audio.wav", "audio.ogg"].flatMap { [$0, $0 + encryptedSuffix] }
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
-    static let textNames = [manifestName, transcriptName].flatMap { [$0, $0 + newSuffix] }
+    static let textNames = ([manifestName] + transcriptNames).flatMap { [$0, $0 + newSuffix] }
     /// Everything that it puts there.
     static let ownNames =
         textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
@@ -35,11 +36,14 @@ public final class TakeFolder: Sendable {
     private let held: Mutex<Folder>
     /// Whether this program records into the folder, and makes it anew when somebody removes it.
     private let isRecorded = Atomic(false)
+    /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
+    let key: EncryptionKey?
 
-    init(id: TakeID, folder: Folder) {
+    init(id: TakeID, folder: Folder, key: EncryptionKey? = nil) {
         self.id = id
         path = folder.path
         held = Mutex(folder)
+        self.key = key
     }
 
     var folder: Folder { held.withLock { $0 } }
@@ -51,13 +55,15 @@ public final class TakeFolder: Sendable {
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     public func makeJournal(fileName: String) throws(SystemError) -> Journal {
         let temporary = fileName + Self.newSuffix
+        let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
         let journal = Journal(
-            file: PlainFile(try folder.createFile(fileName)), path: path + "/" + fileName,
+            file: try makeAudio(fileName, in: folder, isEncrypted: isEncrypted),
+            path: path + "/" + fileName,
             home: JournalHome(
                 makeFile: { [self] () throws(SystemError) in
                     let folder = try presentFolder()
                     try folder.removeFile(temporary)
-                    return PlainFile(try folder.createFile(temporary))
+                    return try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
                 },
                 replaceAudio: { [self] () throws(SystemError) in
                     try folder.renameFile(temporary, to: fileName)
@@ -81,11 +87,12 @@ public final class TakeFolder: Sendable {
 
     /// Opens the audio of a take that is complete.
     ///
-    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
+    /// Of an encrypted file every frame is read and checked first; `openAudio` says more.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
+    ///   it is encrypted, and the right key is not there.
     public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
-        Journal(
-            sealed: try folder.openFile(fileName), byteCount: byteCount,
-            path: path + "/" + fileName)
+        try openAudio(fileName: fileName).journal(byteCount: byteCount)
     }
 
     /// The size of the audio in bytes.
@@ -123,15 +130,20 @@ public final class TakeFolder: Sendable {
     /// Blocks on the disk.
     public func save(_ manifest: TakeManifest) throws(SystemError) {
         var manifest = manifest
-        manifest.transcriptFile = nil
+        let key = manifest.isEncrypted ? key : nil
+        if !manifest.isLocked { manifest.transcriptFile = nil }
         if let text = manifest.transcript, text.utf8.count > Self.inlineTranscriptLimit {
+            let name = Self.transcriptName + (key == nil ? "" : Self.encryptedSuffix)
+            let bytes = Array(text.utf8)
             // First, so that the manifest never names a file that a crash has not left.
-            try presentFolder().replaceFile(Self.transcriptName, with: Array(text.utf8))
-            manifest.transcriptFile = Self.transcriptName
+            try presentFolder().replaceFile(
+                name, with: try key?.seal(bytes, for: manifest.transcriptContext) ?? bytes)
+            manifest.transcriptFile = name
             manifest.transcript = nil
         }
         let bytes: [UInt8]
         do {
+            if let key { try manifest.lock(with: key) }
             bytes = try manifest.encoded()
         } catch {
             throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
@@ -164,7 +176,7 @@ public final class TakeFolder: Sendable {
         }
         // A name from outside must not lead out of this folder.
         let files = [manifest.audio, manifest.transcriptFile].compactMap(\.self)
-        guard files.allSatisfy((Self.audioNames + [Self.transcriptName]).contains) else {
+        guard files.allSatisfy((Self.audioNames + Self.transcriptNames).contains) else {
             throw .damaged(take: id.text, reason: "\(Self.manifestName) names a foreign file")
         }
         guard manifest.id == id else {
@@ -173,12 +185,39 @@ public final class TakeFolder: Sendable {
         guard manifest.isPlausible else {
             throw .damaged(take: id.text, reason: "\(Self.manifestName) holds wrong numbers")
         }
-        if let name = manifest.transcriptFile {
-            let text = try contents(of: name, limit: Self.transcriptLimit)
+        try unlock(&manifest)
+        if let name = manifest.transcriptFile, !manifest.isLocked {
+            let text = try decrypted(
+                try contents(of: name, limit: Self.transcriptLimit), name, manifest)
             manifest.transcript = String(decoding: text, as: UTF8.self)
             manifest.transcriptFile = nil
         }
         return manifest
+    }
+
+    /// Reads the encrypted part, as far as the key is the right one.
+    private func unlock(_ manifest: inout TakeManifest) throws(TakeStoreError) {
+        guard manifest.isLocked, let key else { return }
+        do throws(SystemError) {
+            if try manifest.unlock(with: key) { return }
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+        throw .damaged(
+            take: id.text, reason: "the encrypted part of \(Self.manifestName) was altered")
+    }
+
+    private func decrypted(
+        _ bytes: [UInt8], _ name: String, _ manifest: TakeManifest
+    ) throws(TakeStoreError) -> [UInt8] {
+        guard name.hasSuffix(Self.encryptedSuffix) else { return bytes }
+        guard let key else { throw .keyMissing(take: id.text) }
+        do throws(SystemError) {
+            if let text = try key.open(bytes, for: manifest.transcriptContext) { return text }
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+        throw .unreadable(take: id.text, reason: "\(name) was altered, or is under another key")
     }
 
     private func contents(
@@ -203,6 +242,10 @@ public final class TakeFolder: Sendable {
     /// Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
         let folder = folder
+        for name in [fileName, fileName + Self.newSuffix] {
+            // On a disk that refuses this, the file is removed all the same.
+            try? destroyKey(in: name)
+        }
         try folder.removeFile(fileName)
         try folder.removeFile(fileName + Self.newSuffix)
         try folder.sync()
@@ -248,6 +291,8 @@ public final class TakeFolder: Sendable {
     func removeFiles() {
         let folder = folder
         for name in Self.ownNames {
+            // As above; most takes have no such file.
+            try? destroyKey(in: name)
             // What cannot be removed stays, and the folder with it.
             try? folder.removeFile(name)
         }

@@ -75,6 +75,8 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var transcript: String?
     /// The file beside this one that holds the transcript instead.
     var transcriptFile: String?
+    /// What of an encrypted take is nobody's business; nil while it is in the members above.
+    var secret: Data?
 
     /// Begins a manifest in the state `recording`.
     public init(

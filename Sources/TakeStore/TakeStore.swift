@@ -19,6 +19,8 @@ public final class TakeStore: Sendable {
     /// Holds `takes` and `quarantine`.
     let state: Folder
     let takes: Folder
+    /// The person's key; nil when takes are kept in the clear.
+    private let key: EncryptionKey?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
 
@@ -27,9 +29,13 @@ public final class TakeStore: Sendable {
     /// A folder of ours that others may read is closed to them; one in which others may write, a
     /// symbolic link, or a folder of somebody else is refused.
     ///
-    /// - Parameter stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    /// - Parameters:
+    ///   - stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    ///   - key: encrypts the takes that are made, and decrypts those that are encrypted; with nil
+    ///     new takes are kept in the clear.
     /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
-    public init(stateFolder: String) throws(TakeStoreError) {
+    public init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
+        self.key = key
         for path in [stateFolder, stateFolder + "/takes"] {
             guard let reason = Folder.danger(at: path) else { continue }
             throw .folderUnsafe(path: path, reason: reason)
@@ -56,7 +62,8 @@ public final class TakeStore: Sendable {
         // A recovery may take the new folder for a leftover, and remove it before it is locked.
         for _ in 0..<Self.birthLimit {
             do throws(SystemError) {
-                let take = TakeFolder(id: id, folder: try takes.makeFolder(id.text))
+                let take = TakeFolder(
+                    id: id, folder: try takes.makeFolder(id.text), key: key)
                 // A file system without locks is no reason to fail.
                 let isOurs = (try? take.lock()) ?? true
                 if isOurs && holds(take) { return take }
@@ -154,7 +161,7 @@ public final class TakeStore: Sendable {
     /// - Throws: `TakeStoreError.unreadable`.
     public func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         do throws(SystemError) {
-            return TakeFolder(id: id, folder: try takes.openFolder(id.text))
+            return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
         } catch {
             throw .unreadable(take: id.text, reason: error.reason)
         }

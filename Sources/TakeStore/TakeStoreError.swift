@@ -10,6 +10,10 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case unreadable(take: String, reason: String)
     /// The take's manifest holds something else than what this program writes.
     case damaged(take: String, reason: String)
+    /// The take is encrypted, and no key was given.
+    case keyMissing(take: String)
+    /// The take is encrypted under another key than the one that was given.
+    case keyWrong(take: String)
     /// Another process records or sends the take; the number is known from the manifest.
     case inUse(take: String, by: Int32? = nil, isSending: Bool = false)
     /// The take was written by a later program.
@@ -33,6 +37,8 @@ extension TakeStoreError: CustomStringConvertible {
         case .inUse(let take, let process, let isSending):
             "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"
                 + (process.map { " (process \($0))" } ?? "")
+        case .keyMissing(let take): "take \(take) is encrypted, and no key was given"
+        case .keyWrong(let take): "take \(take) is encrypted under another key"
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"
         case .notWanted: "takes are not kept on the disk"
@@ -49,6 +55,8 @@ extension TakeStoreError: CustomStringConvertible {
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of the name"
         case .unreadable, .damaged: nil
+        case .keyMissing, .keyWrong:
+            "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
         case .notWanted: nil

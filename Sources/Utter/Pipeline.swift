@@ -6,6 +6,7 @@ internal import ChunkedUpload
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 public import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -31,13 +32,15 @@ public final class Pipeline: Sendable {
     ///     the disk.
     ///   - limits: when the disk takes no more of them.
     ///   - retention: how long takes stay that nobody waits for.
+    ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public convenience init(
-        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
+        key: EncryptionKey? = nil
     ) throws(SystemError) {
         self.init(
             stateFolder: stateFolder, loops: try PipelineLoops(), limits: limits,
-            retention: retention)
+            retention: retention, key: key)
     }
 
     /// Joins loops that run already with the folder of the takes.
@@ -47,18 +50,22 @@ public final class Pipeline: Sendable {
     ///   - loops: used by this pipeline alone, which ends them.
     ///   - limits: as above.
     ///   - retention: as above.
+    ///   - key: as above.
     public init(
         stateFolder: String?, loops: PipelineLoops, limits: SpoolLimits = .standard,
-        retention: Retention = .standard
+        retention: Retention = .standard, key: EncryptionKey? = nil
     ) {
         self.loops = loops
         self.limits = limits
         self.retention = retention
         store = Result { () throws(TakeStoreError) in
             guard let stateFolder else { throw .notWanted }
-            return try TakeStore(stateFolder: stateFolder)
+            return try TakeStore(stateFolder: stateFolder, key: key)
         }
     }
+
+    /// The takes that have no outcome yet.
+    private let running = Mutex<[ObjectIdentifier: TakeRun]>([:])
 
     var capture: CaptureLoop { loops.capture }
     var journal: JournalLoop { loops.journal }
@@ -72,6 +79,7 @@ public final class Pipeline: Sendable {
         var generator = SystemRandomNumberGenerator()
         let run = TakeRun(
             id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self)
+        began(run)
         run.record(plan.source, plan.capture)
         return Take(run: run)
     }
@@ -92,21 +100,13 @@ public final class Pipeline: Sendable {
         guard let stated = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
-        let journal: Journal
-        let byteCount: Int
-        let bodyDigest: String
-        do throws(SystemError) {
-            // A take whose end the disk refused ends before the length that was recorded.
-            byteCount = min(stated, try folder.audioByteCount(fileName: manifest.audio))
-            journal = try folder.openJournal(fileName: manifest.audio, byteCount: byteCount)
-            bodyDigest = try journal.sha256(from: format.bodyOffset)
-        } catch {
-            let isGone = manifest.state == .answered && error.code == ENOENT
-            throw .unreadable(
-                take: folder.id.text,
-                reason: isGone
-                    ? "it has been answered, and its audio deleted" : "its audio: \(error.reason)")
-        }
+        let audio = try folder.openAudio(of: manifest)
+        // A take whose end the disk refused ends before the length that was recorded.
+        let byteCount = min(stated, audio.byteCount)
+        let journal = audio.journal(byteCount: byteCount)
+        // What is sent now is not what was recorded then, when a part of it is silent.
+        let sha256 = try audio.damage.isEmpty ? manifest.sha256 ?? "" : folder.hash(journal)
+        let bodyDigest = try folder.hash(journal, from: format.bodyOffset)
         var plan = plan
         plan.format = format
         let account = CaptureAccount(
@@ -125,9 +125,11 @@ public final class Pipeline: Sendable {
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
+        if let report = audio.damageReport { run.note(damage: report) }
+        began(run)
         run.resend(
             journal, of: record,
-            seal: JournalSeal(byteCount: byteCount, sha256: manifest.sha256 ?? "", loss: nil),
+            seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil),
             bodyDigest: bodyDigest)
         return Take(run: run)
     }
@@ -153,12 +155,38 @@ public final class Pipeline: Sendable {
 
     /// Ends the loops and waits for them, the disk included.
     ///
-    /// Takes that still run are abandoned where they are; what they captured stays in their
-    /// journals.
-    public func shutDown() { loops.shutDown() }
+    /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
+    /// captured stays in their journals, and the next recovery brings them to an end.
+    public func shutDown() {
+        loops.shutDown()
+        for run in running.withLock({ $0 }).values {
+            run.finish(.failure(.left), capture: CaptureEnd(cause: .cancelled))
+        }
+    }
+
+    /// Remembers a take whose outcome somebody may wait for.
+    private func began(_ run: TakeRun) {
+        running.withLock { $0[ObjectIdentifier(run)] = run }
+    }
+
+    /// Forgets a take that has its outcome.
+    func ended(_ run: TakeRun) {
+        running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
+    }
 }
 
 extension TakeFolder {
+    /// Hashes a journal of this take.
+    fileprivate func hash(
+        _ journal: Journal, from offset: Int = 0
+    ) throws(TakeStoreError) -> String {
+        do throws(SystemError) {
+            return try journal.sha256(from: offset)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+        }
+    }
+
     /// Locks the take; false when another process has.
     fileprivate func isOurs() throws(TakeStoreError) -> Bool {
         do throws(SystemError) {

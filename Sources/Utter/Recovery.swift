@@ -106,29 +106,37 @@ public enum Recovery {
         _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore
     ) throws -> Bool {
         var manifest = found
-        let size = try take.audioByteCount(fileName: manifest.audio)
+        let audio = try take.openAudio(of: manifest)
+        let size = audio.byteCount
         let wasRecording = manifest.state == .recording
         // What a power cut has taken from a sealed take is missing at its end.
         if wasRecording || size < manifest.byteCount ?? .max {
             guard let format = AudioFormat(rawValue: manifest.format) else { return false }
-            let (byteCount, frames) = try measure(take, manifest, format, size)
-            if frames == 0 && size < headerLimit {
+            let (byteCount, frames) = try measure(audio, format)
+            // A long file in which nothing is whole is no empty one.
+            if frames == 0 && size + audio.tornByteCount < headerLimit {
                 store.removeEmptyTake(take)
                 return false
             }
             if size - byteCount >= longestTear {
                 manifest.reason =
                     "its audio is damaged at byte \(byteCount); what follows is in the file still"
+            } else if manifest.isEncrypted {
+                // What follows the last whole page is in a frame that others share.
+                // Where nothing at all is whole, no crash has done that.
+                if audio.byteCount > 0, audio.tornByteCount <= longestTear {
+                    try take.cutTear(audio, fileName: manifest.audio)
+                }
+                manifest.reason = audio.damageReport
             } else {
                 // Even where it is whole already: what was reserved behind it is free then.
                 try take.cutAudio(fileName: manifest.audio, to: byteCount)
             }
             // Before the manifest says that it is there.
             try take.syncAudio(fileName: manifest.audio)
-            let journal = try take.openJournal(fileName: manifest.audio, byteCount: byteCount)
             manifest.byteCount = byteCount
             manifest.frames = frames
-            manifest.sha256 = try journal.sha256()
+            manifest.sha256 = try audio.journal(byteCount: byteCount).sha256()
         }
         manifest.keep(
             reason: manifest.reason
@@ -142,16 +150,17 @@ public enum Recovery {
 
     /// A manifest from nothing but the audio.
     private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
-        let format: AudioFormat = audio.hasSuffix("ogg") ? .oggOpus : .pcm
+        let format: AudioFormat = audio.contains(".ogg") ? .oggOpus : .pcm
         return TakeManifest(
             id: take.id, created: take.id.date ?? Date(), audio: audio, format: format.rawValue,
             source: "unknown", url: "")
     }
 
     private static func measure(
-        _ folder: TakeFolder, _ manifest: TakeManifest, _ format: AudioFormat, _ size: Int
+        _ audio: TakeAudio, _ format: AudioFormat
     ) throws -> (byteCount: Int, frames: Int) {
-        let journal = try folder.openJournal(fileName: manifest.audio, byteCount: size)
+        let size = audio.byteCount
+        let journal = audio.journal(byteCount: size)
         var intact = IntactAudio(format: format)
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var offset = 0

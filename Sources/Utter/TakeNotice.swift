@@ -6,6 +6,9 @@ public enum TakeNotice: Sendable, Equatable {
     case unprotected(reason: String)
     /// The disk holds everything again.
     case protectedAgain
+    /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
+    /// damaged; the text says how much.
+    case damaged(report: String)
     /// The disk has no room to give away; so many bytes are left, or nobody knows.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// The disk took this long: a power cut would have cost as much.

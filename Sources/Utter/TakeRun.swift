@@ -80,6 +80,8 @@ final class TakeRun: Sendable {
         startTransfer()
     }
 
+    func note(damage report: String) { continuation.yield(.noticed(.damaged(report: report))) }
+
     private func didOpen(_ source: String, _ format: StreamFormat) {
         continuation.yield(.listening(source: source, format: format))
     }
@@ -270,7 +272,7 @@ final class TakeRun: Sendable {
         if let (result, end) = state.withLock({ $0.complete }) { finish(result, capture: end) }
     }
 
-    private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
+    func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
         let outcome = state.withLock { state -> TakeOutcome? in
             guard !state.isEnding else { return nil }
             state.isEnding = true
@@ -282,6 +284,7 @@ final class TakeRun: Sendable {
         if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
+        pipeline.ended(self)
     }
 }
 

@@ -90,6 +90,7 @@ package struct CommandFailure: Error {
             case .noSuchTake: .noInput
             case .ambiguous: .usage
             case .unreadable, .damaged, .laterVersion: .localIO
+            case .keyMissing, .keyWrong: .configuration
             case .inUse: .notDelivered
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }

@@ -43,9 +43,11 @@ package enum Launch {
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
+        let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
         do throws(CommandFailure) {
+            key = keep.noKeep ? nil : try EncryptionOptions.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
         } catch {
             throw exit(error, json: output.json)
@@ -57,7 +59,7 @@ package enum Launch {
             session = TakeSession(
                 pipeline: Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder,
-                    loops: threads.loops, limits: limits, retention: retention),
+                    loops: threads.loops, limits: limits, retention: retention, key: key),
                 signals: threads.signals, output: output, keepsAudio: keep.keepAudio)
         } catch {
             throw exit(CommandFailure(error.description, status: .internalError))

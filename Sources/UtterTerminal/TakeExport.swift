@@ -18,14 +18,19 @@ package enum TakeExport {
                 "take \(manifest.id.text) is still being recorded", status: .notDelivered)
         }
         do {
-            let journal = try take.openJournal(fileName: manifest.audio, byteCount: byteCount)
-            var bytes = try journal.contents()
+            let audio = try take.openAudio(of: manifest)
+            var bytes = try audio.journal(byteCount: byteCount).contents()
             if path.hasSuffix(".wav") {
                 bytes = try wav(of: try samples(of: bytes, manifest))
             }
             try write(bytes, to: path)
+            if let report = audio.damageReport { StandardError.line("warning: \(report)") }
+        } catch let error as TakeStoreError {
+            throw CommandFailure(error)
         } catch let error as SystemError {
-            let what = error.code == ENOENT ? "its audio has been deleted" : error.description
+            let what =
+                error.code == ENOENT && !error.call.hasPrefix("open \(path)")
+                ? "its audio has been deleted" : error.description
             throw CommandFailure("take \(manifest.id.text): \(what)", status: .localIO)
         } catch {
             throw CommandFailure("take \(manifest.id.text): \(error)", status: .localIO)

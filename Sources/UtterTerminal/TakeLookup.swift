@@ -6,10 +6,11 @@ package import Utter
 package enum TakeLookup {
     /// Opens the store of takes.
     ///
-    /// - Throws: `CommandFailure` when there is none.
+    /// - Throws: `CommandFailure` when there is none, or its key cannot be used.
     package static func store() throws(CommandFailure) -> TakeStore {
+        let key = try EncryptionOptions.key()
         do throws(TakeStoreError) {
-            let store = try TakeStore(stateFolder: Environment.stateFolder)
+            let store = try TakeStore(stateFolder: Environment.stateFolder, key: key)
             try Recovery.recoverAll(in: store)
             return store
         } catch {

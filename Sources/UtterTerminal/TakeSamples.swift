@@ -7,6 +7,8 @@ package import Utter
 /// The samples of a take that is on the disk, read a little at a time.
 package struct TakeSamples {
     private let journal: Journal
+    /// What of the audio is silent because it was altered or damaged; nil when nothing is.
+    package let damageReport: String?
     /// Nil when the samples stand in the journal as they are.
     private let decoder: OggOpusDecoder?
     private var offset: Int
@@ -23,11 +25,12 @@ package struct TakeSamples {
             throw CommandFailure("\(name) is still being recorded", status: .notDelivered)
         }
         do throws(SystemError) {
+            let audio = try take.openAudio(fileName: manifest.audio)
             // A take whose end the disk refused ends before the length that was recorded.
-            let size = try take.audioByteCount(fileName: manifest.audio)
-            journal = try take.openJournal(
-                fileName: manifest.audio, byteCount: min(stated, size))
+            journal = audio.journal(byteCount: stated)
+            damageReport = audio.damageReport
         } catch {
+            if error.isOfKey { throw CommandFailure(take.keyError) }
             throw Self.failure(name, manifest, error)
         }
         let isOpus = manifest.format == AudioFormat.oggOpus.rawValue

@@ -10,13 +10,16 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Copy a take's audio to a file: as it is, or as WAV when the name ends so.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.")
+    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
     var take: String
 
     @Argument(
         help: "The file to write, which must not exist, or - for standard output.",
         completion: .file())
     var file: String
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
 
     func run() throws {
         do throws(CommandFailure) {

@@ -29,6 +29,9 @@ struct FlushCommand: TakeCommand {
     @Flag(help: "Keep the audio after its transcript was printed.")
     var keepAudio = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above zero.") }
         guard (1...64).contains(jobs) else {

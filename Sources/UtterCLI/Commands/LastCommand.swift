@@ -9,12 +9,20 @@ struct LastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "last", abstract: "Print the last transcript once more.")
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func run() throws {
         let text: String?
         do throws(CommandFailure) {
             let store = try TakeLookup.store()
-            text = try TakeLookup.takes(in: store) { $0.state == .answered && $0.transcript != nil }
-                .last?.transcript
+            let last = try TakeLookup.takes(in: store) {
+                $0.state == .answered && ($0.transcript != nil || $0.isLocked)
+            }.last
+            if let last, last.isLocked {
+                throw CommandFailure(try TakeLookup.take(last.id.text).keyError)
+            }
+            text = last?.transcript
         } catch {
             throw Launch.exit(error)
         }

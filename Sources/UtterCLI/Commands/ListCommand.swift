@@ -18,6 +18,9 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "Print a JSON array.")
     var json = false
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     private struct Row: Encodable {
         var id, path, state: String
         var created, reason, transcript, unreadable: String?
@@ -70,10 +73,12 @@ struct ListCommand: ParsableCommand {
     private static func row(_ id: TakeID, _ store: TakeStore) -> Row {
         let path = "\(store.path)/\(id.text)"
         do throws(TakeStoreError) {
-            let manifest = try store.take(id).manifest()
+            let take = try store.take(id)
+            let manifest = try take.manifest()
             return Row(
                 id: id.text, path: "\(path)/\(manifest.audio)", state: manifest.state.rawValue,
-                created: manifest.created, reason: manifest.reason,
+                created: manifest.created,
+                reason: manifest.isLocked ? take.keyError.description : manifest.reason,
                 transcript: manifest.transcript,
                 durationMs: manifest.frames.map { Double($0) / 16 }, attempts: manifest.attempts,
                 process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered ? true : nil,

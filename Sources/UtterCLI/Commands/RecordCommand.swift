@@ -11,7 +11,8 @@ struct RecordCommand: TakeCommand {
         abstract: "Record from a microphone and print the transcript (the default).")
 
     @Option(
-        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"))
+        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"),
+        completion: .microphones)
     var device = "default"
 
     @Option(
@@ -36,6 +37,9 @@ struct RecordCommand: TakeCommand {
 
     @OptionGroup(title: "Disk")
     var keep: KeepOptions
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
 
     func validate() throws {
         // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.

@@ -14,7 +14,7 @@ struct RemoveCommand: ParsableCommand {
             that waits for its answer.
             """)
 
-    @Argument(help: "Takes' names or their beginnings, or 'last'.")
+    @Argument(help: "Takes' names or their beginnings, or 'last'.", completion: .takes)
     var takes: [String] = []
 
     @Option(
@@ -23,6 +23,9 @@ struct RemoveCommand: ParsableCommand {
 
     @Flag(help: "Remove all answered takes.")
     var answered = false
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
 
     func validate() throws {
         guard !takes.isEmpty || older != nil || answered else {

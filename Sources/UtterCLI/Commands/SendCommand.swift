@@ -35,6 +35,9 @@ struct SendCommand: TakeCommand {
     @OptionGroup(title: "Disk")
     var keep: KeepOptions
 
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
     func validate() throws {
         guard (1_000...384_000).contains(rate) else {
             throw ValidationError("--rate must be from 1000 to 384000 Hz.")

@@ -10,11 +10,14 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of a take.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.")
+    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
     var take: String
 
     @Flag(help: "Print one JSON object.")
     var json = false
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
 
     /// The manifest, and where it is.
     private struct Report: Encodable {
@@ -65,6 +68,9 @@ struct ShowCommand: ParsableCommand {
         }
         if manifest.mayBeDelivered {
             rows.append(("delivered", "perhaps: all was sent, and no answer came"))
+        }
+        if manifest.isEncrypted {
+            rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
         }
         if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
         if let frames = manifest.frames {

@@ -10,6 +10,8 @@ extension TakeNotice {
             return "not protected: this take lives in memory only: \(reason)"
         case .protectedAgain:
             return "protected again: the disk holds the whole take"
+        case .damaged(let report):
+            return "not whole: \(report)"
         case .diskNearlyFull(let free, let reason):
             let left = free.map { "\(StatusLine.size($0)) left" } ?? "nobody knows how much is left"
             return "the disk is nearly full, \(left): \(reason)"

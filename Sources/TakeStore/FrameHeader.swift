@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The first 12 bytes of a frame of an encrypted file, little-endian; they are its nonce too.
+///
+/// | offset | size | meaning |
+/// |---|---|---|
+/// | 0 | 4 | number: above that of every frame that was begun before |
+/// | 4 | 2 | bytes of audio in it; 0 is the mark of the end |
+/// | 6 | 6 | bytes of audio before it |
+///
+/// The ciphertext and its tag of 16 bytes follow. Since the header is the nonce, the tag vouches
+/// for it as well: a frame that was moved, doubled, or cut out is noticed.
+struct FrameHeader: Equatable {
+    static let byteCount = 12
+    /// Bytes that a frame is longer than the audio in it.
+    static let overhead = byteCount + AESGCM.tagByteCount
+    static let longestFrame = Int(UInt16.max)
+
+    var number: UInt32
+    var length: UInt16
+    var offset: Int
+
+    init(number: UInt32, length: UInt16, offset: Int) {
+        (self.number, self.length, self.offset) = (number, length, offset)
+    }
+
+    /// Reads the first 12 bytes.
+    init(_ bytes: Span<UInt8>) {
+        func value(_ range: Range<Int>) -> UInt64 {
+            range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
+        }
+        number = UInt32(value(0..<4))
+        length = UInt16(value(4..<6))
+        offset = Int(value(6..<12))
+    }
+
+    /// The 12 bytes.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.byteCount)
+        for index in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index))) }
+        for index in 0..<2 { bytes.append(UInt8(truncatingIfNeeded: length >> (8 * index))) }
+        for index in 0..<6 { bytes.append(UInt8(truncatingIfNeeded: offset >> (8 * index))) }
+        return bytes
+    }
+
+    /// The whole frame's size in the file.
+    var frameByteCount: Int { Self.overhead + Int(length) }
+
+    /// Whether this marks the end of the audio.
+    var isEnd: Bool { length == 0 }
+}

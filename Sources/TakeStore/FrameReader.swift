@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Reads and decrypts the frames of one encrypted file, in order or from anywhere.
+///
+/// Holds 128 KiB of the file and one decrypted frame, so that small reads in order cost a system
+/// call each 128 KiB. Used by one thread at a time.
+final class FrameReader: @unchecked Sendable {
+    private static let windowByteCount = 1 << 17
+
+    private let file: any JournalFile
+    private let cipher: AESGCM
+    /// Holds a piece of the file at its start.
+    private var window: [UInt8] = []
+    /// Which piece.
+    private var windowRange = 0..<0
+    /// The audio of the frame that was decrypted last because a part of it was wanted.
+    private var frame: [UInt8] = []
+    private var frameStart = 0
+    private var frameLength = 0
+    /// The frame after the last that was looked at.
+    private var next: FramePosition?
+
+    /// Prepares to read a file under its own key.
+    init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
+        self.file = file
+        cipher = try AESGCM(key: key.span, encrypts: false)
+    }
+
+    deinit { frame.clear() }
+
+    /// Reads audio.
+    ///
+    /// - Parameters:
+    ///   - offset: in bytes of the audio.
+    ///   - start: a frame that begins there or before.
+    ///   - end: where the file ends, or what is known of it.
+    ///   - buffer: receives at most its size.
+    /// - Returns: the bytes read; 0 at the end.
+    /// - Throws: `SystemError` when the disk fails; `EBADMSG` when the frame there was altered.
+    func read(
+        at offset: Int, from start: FramePosition, end: Int,
+        into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        var position = start
+        // Of two that begin with the same byte, `start` knows of what may lie between.
+        if let next, next.audio <= offset, next.audio > start.audio { position = next }
+        var count = unsafe copyFrame(at: offset, into: buffer)
+        while count < buffer.count {
+            let wanted = offset + count
+            guard let header = try header(at: position.file, end: end), !header.isEnd else { break }
+            guard header.offset == position.audio else { return try partial(count, position) }
+            let following = FramePosition(
+                file: position.file + header.frameByteCount,
+                audio: position.audio + Int(header.length))
+            if following.audio > wanted {
+                let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+                let isWhole = position.audio == wanted && rest.count >= Int(header.length)
+                if isWhole {
+                    guard unsafe open(header, at: position.file, into: rest) else {
+                        return try partial(count, position)
+                    }
+                    count += Int(header.length)
+                } else {
+                    guard keepFrame(header, at: position) else {
+                        return try partial(count, position)
+                    }
+                    count += unsafe copyFrame(at: wanted, into: rest)
+                }
+            }
+            position = following
+            next = position
+        }
+        return count
+    }
+
+    /// What was read before a frame that was altered; the next read says so.
+    private func partial(_ count: Int, _ position: FramePosition) throws(SystemError) -> Int {
+        guard count == 0 else { return count }
+        throw SystemError(call: "decrypt the frame at byte \(position.file)", code: EBADMSG)
+    }
+
+    /// Whether the frame at a place of the file is whole and unaltered.
+    func isIntact(_ header: FrameHeader, at place: Int) -> Bool {
+        keepFrame(header, at: FramePosition(file: place, audio: header.offset))
+    }
+
+    /// The header at a place of the file, or nil when no whole frame is left before `end`.
+    ///
+    /// What it says is true only when the frame turns out to be intact.
+    func header(at place: Int, end: Int) throws(SystemError) -> FrameHeader? {
+        guard try load(place, FrameHeader.byteCount, end: end) else { return nil }
+        let start = place - windowRange.lowerBound
+        let header = FrameHeader(
+            window.span.extracting(start..<start + FrameHeader.byteCount))
+        guard try load(place, header.frameByteCount, end: end) else { return nil }
+        return header
+    }
+
+    /// Decrypts the frame whose header was read last.
+    private func open(
+        _ header: FrameHeader, at place: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) -> Bool {
+        let start = place - windowRange.lowerBound
+        // A span of a property ends with the access to it.
+        let window = window
+        let bytes = window.span.extracting(start..<start + header.frameByteCount)
+        let isIntact = unsafe cipher.open(
+            bytes.extracting(droppingFirst: FrameHeader.byteCount),
+            nonce: bytes.extracting(first: FrameHeader.byteCount), into: buffer)
+        // Nobody shall hear what nobody vouches for.
+        if !isIntact { unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0) }
+        return isIntact
+    }
+
+    private func keepFrame(_ header: FrameHeader, at position: FramePosition) -> Bool {
+        if frame.count < FrameHeader.longestFrame {
+            frame = [UInt8](repeating: 0, count: FrameHeader.longestFrame)
+        }
+        frameStart = position.audio
+        let isIntact = unsafe frame.withUnsafeMutableBytes { bytes in
+            unsafe open(header, at: position.file, into: bytes)
+        }
+        frameLength = isIntact ? Int(header.length) : 0
+        return isIntact
+    }
+
+    private func copyFrame(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let start = offset - frameStart
+        guard start >= 0, start < frameLength else { return 0 }
+        let count = min(frameLength - start, buffer.count)
+        unsafe frame.withUnsafeBytes { bytes in
+            unsafe buffer.copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        }
+        return count
+    }
+
+    /// Makes sure that bytes of the file are in the window; false when the file ends before.
+    private func load(_ place: Int, _ count: Int, end: Int) throws(SystemError) -> Bool {
+        guard place + count <= end else { return false }
+        if place >= windowRange.lowerBound, place + count <= windowRange.upperBound { return true }
+        if window.isEmpty { window = [UInt8](repeating: 0, count: Self.windowByteCount) }
+        windowRange = 0..<0
+        let wanted = min(window.count, end - place)
+        var filled = 0
+        while filled < wanted {
+            let result = unsafe window.withUnsafeMutableBytes { bytes in
+                Result { () throws(SystemError) in
+                    try unsafe file.read(
+                        at: place + filled,
+                        into: UnsafeMutableRawBufferPointer(rebasing: bytes[filled..<wanted]))
+                }
+            }
+            let found = try result.get()
+            if found == 0 { break }
+            filled += found
+        }
+        windowRange = place..<place + filled
+        return filled >= count
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import LinuxPlatform
+
+/// The audio of a take of an earlier run, in the clear whatever it is like on the disk.
+public struct TakeAudio: Sendable {
+    /// The bytes of audio that the file holds; of an encrypted file, up to its last whole frame.
+    public let byteCount: Int
+    /// What was altered or damaged and is silent now, in bytes of the audio, in order.
+    ///
+    /// Always empty for a file that is not encrypted: nobody can tell there.
+    public let damage: [Range<Int>]
+    /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
+    public let tornByteCount: Int
+
+    private let file: any JournalFile
+    private let path: String
+
+    init(plain file: any JournalFile, size: Int, path: String) {
+        (self.file, self.path, byteCount) = (file, path, size)
+        (damage, tornByteCount) = ([], 0)
+    }
+
+    init(_ file: EncryptedFile, size: Int, path: String) {
+        (self.file, self.path, byteCount) = (file, path, file.audioByteCount)
+        damage = file.damage
+        tornByteCount = file.isFinished ? 0 : size - file.fileByteCount
+    }
+
+    /// A sealed journal of the first bytes.
+    ///
+    /// - Parameter byteCount: at most as many as there are.
+    /// - Returns: a journal that can only be read.
+    public func journal(byteCount: Int) -> Journal {
+        Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
+    }
+
+    /// What a person must know of the damage; nil when there is none.
+    public var damageReport: String? {
+        guard let first = damage.first else { return nil }
+        let lost = damage.reduce(0) { $0 + $1.count }
+        return "\(lost) of \(byteCount) bytes of its audio were altered or damaged and are silent "
+            + "now, the first at byte \(first.lowerBound)"
+    }
+}
+
+extension TakeFolder {
+    static let encryptedSuffix = ".encrypted"
+
+    /// The name of the audio file of a new take: encrypted when there is a key.
+    public func newAudioName(_ name: String) -> String {
+        key == nil ? name : name + Self.encryptedSuffix
+    }
+
+    /// Why an encrypted take stays locked.
+    public var keyError: TakeStoreError {
+        key == nil ? .keyMissing(take: id.text) : .keyWrong(take: id.text)
+    }
+
+    /// Makes the file of a new take's audio.
+    func makeAudio(
+        _ name: String, in folder: Folder, isEncrypted: Bool
+    ) throws(SystemError) -> any JournalFile {
+        // Never in the clear what is called encrypted.
+        if isEncrypted && key == nil { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
+        let file = PlainFile(try folder.createFile(name))
+        guard isEncrypted, let key else { return file }
+        return try EncryptedFile(new: file, key: key, take: id)
+    }
+
+    /// Opens the audio of a take that nobody records any more.
+    ///
+    /// Blocks on the disk; every frame of an encrypted file is read and checked.
+    ///
+    /// - Throws: `TakeStoreError`: `.keyMissing`, `.keyWrong`, or why else it cannot be read.
+    public func openAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
+        do throws(SystemError) {
+            return try openAudio(fileName: manifest.audio)
+        } catch {
+            if error.isOfKey { throw keyError }
+            switch error.code {
+            case ENOENT where manifest.state == .answered:
+                throw .unreadable(
+                    take: id.text, reason: "it has been answered, and its audio deleted")
+            default: throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+            }
+        }
+    }
+
+    /// Opens a file of audio.
+    ///
+    /// Blocks on the disk; every frame of an encrypted file is read and checked.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
+    ///   it is encrypted, and the right key is not there.
+    public func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
+        let file = PlainFile(try folder.openFile(name))
+        let size = try folder.byteCount(of: name)
+        let path = "\(path)/\(name)"
+        guard name.hasSuffix(Self.encryptedSuffix) else {
+            return TakeAudio(plain: file, size: size, path: path)
+        }
+        // Its program died before there was a key in it, and with it any audio.
+        guard size >= EncryptedFileHeader.byteCount else {
+            return TakeAudio(plain: file, size: 0, path: path)
+        }
+        let call = "decrypt \(path)"
+        guard let key else { throw SystemError(call: call, code: ENOKEY) }
+        do throws(EncryptionError) {
+            let file = try EncryptedFile.open(file, size: size, key: key, take: id)
+            return TakeAudio(file, size: size, path: path)
+        } catch {
+            switch error {
+            case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
+            case .damagedHeader: throw SystemError(call: call, code: EBADMSG)
+            case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
+            case .system(let error): throw error
+            }
+        }
+    }
+
+    /// Cuts off what belongs to no whole frame of an encrypted file.
+    ///
+    /// Blocks on the disk.
+    public func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
+        let size = try folder.byteCount(of: fileName)
+        try folder.truncateFile(fileName, to: size - audio.tornByteCount)
+    }
+
+    /// Overwrites the key in an encrypted file, without which the audio is noise.
+    ///
+    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too.
+    func destroyKey(in fileName: String) throws(SystemError) {
+        guard fileName.contains(Self.encryptedSuffix) else { return }
+        try folder.overwriteFile(fileName, with: .random(EncryptedFileHeader.byteCount))
+    }
+}
+
+extension SystemError {
+    /// Whether a key is missing, or is the wrong one.
+    public var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
+}

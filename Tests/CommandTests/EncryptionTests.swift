@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What is kept under a person's key, and what happens without it.
+@Suite struct EncryptionTests {
+    private static let key = "0123456789abcdef0123456789abcdef"
+
+    private func bench(
+        server: RecordingServer? = nil, _ variables: [String: String] = [:]
+    ) throws -> (Bench, key: String) {
+        let bench = try Bench(server: server, variables)
+        return (bench, try bench.folder.write(Array((Self.key + "\n").utf8), to: "key"))
+    }
+
+    /// A take that could not be delivered.
+    private func keep(
+        _ bench: Bench, _ key: String, _ arguments: String...
+    ) async throws -> KeptTake {
+        let before = try bench.takes().map(\.id)
+        let result = try await bench.start(
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", "--encrypt-key", key]
+                + arguments + [Clip.goForward.path]
+        ).result()
+        #expect(result.status == .exited(75))
+        return try #require(try bench.takes().first { !before.contains($0.id) })
+    }
+
+    /// Everything below the state folder, names included.
+    private func state(of bench: Bench) throws -> [UInt8] {
+        try bench.takes().flatMap { take in
+            try Array(take.path.utf8)
+                + take.names.flatMap { try Array($0.utf8) + readFile("\(take.path)/\($0)") }
+        }
+    }
+
+    @Test(arguments: ["pcm", "ogg-opus"])
+    func nothingOnTheDiskTellsWhatWasSaid(_ format: String) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "a sentence between us")],
+            otherwise: .answer(status: 500, text: "the shape of words"))
+        let (bench, key) = try bench(server: server)
+        for _ in 0..<2 {
+            _ = try await bench.run(
+                "send", "--no-retry", "--keep-audio", "--format", format, "--encrypt-key", key,
+                Clip.goForward.path)
+        }
+        #expect(try bench.takes().count == 2)
+        let state = try state(of: bench)
+        let samples = try Clip.goForward.samples
+        let loud = Array(samples[40_000..<40_032])
+        for part in [
+            loud, Array("RIFF".utf8), Array("OggS".utf8), Array("OpusHead".utf8),
+            Array("sentence".utf8), Array("shape of".utf8), Array("go-forward".utf8),
+            Array(Self.key.utf8),
+        ] {
+            #expect(state.ranges(of: part).isEmpty, "\(String(decoding: part, as: UTF8.self))")
+        }
+        // The search would have found it.
+        _ = try await bench.run(
+            "send", "--no-retry", "--keep-audio", "--format", format, Clip.goForward.path)
+        let plain = try self.state(of: bench)
+        #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
+        #expect(!plain.ranges(of: Array((format == "pcm" ? "RIFF" : "OggS").utf8)).isEmpty)
+        if format == "pcm" { #expect(!plain.ranges(of: loud).isEmpty) }
+    }
+
+    @Test func withTheKeyATakeIsLikeAnyOther() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "between us"))
+        let (bench, key) = try bench()
+        let take = try await keep(bench, key)
+        #expect(take.names == ["audio.wav.encrypted", "take.json"])
+        let list = try await bench.run("list", "--encrypt-key", key)
+        #expect(list.outputText.contains("  kept  0:02.7  cannot connect to "))
+        let path = bench.folder.path("out.wav")
+        #expect(
+            try await bench.run("export", "last", path, "--encrypt-key", key).status == .exited(0))
+        #expect(try Array(readFile(path)[44...]) == Clip.goForward.samples)
+        let retry = try await bench.run(
+            "retry", "last", "--encrypt-key", key, "--to", server.url())
+        #expect(retry.outputText == "between us\n")
+        #expect(try server.requests.first?.body == Clip.goForward.samples)
+        #expect(try bench.takes().first?.names == ["take.json"])
+        #expect(try await bench.run("last", "--encrypt-key", key).outputText == "between us\n")
+        let show = try await bench.run("show", "last", "--encrypt-key", key)
+        #expect(show.outputText.contains("transcript  between us"))
+    }
+
+    @Test(arguments: [false, true])
+    func withoutTheRightKeyTakesAreListedAndNothingElse(hasOther: Bool) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "between us"))
+        let (bench, key) = try bench(server: server)
+        _ = try await bench.run("send", "--encrypt-key", key, Clip.digits.path)
+        let take = try await keep(bench, key)
+        let other = try bench.folder.write(Array(Self.key.utf8.reversed()), to: "other")
+        let arguments = hasOther ? ["--encrypt-key", other] : []
+        let reason = hasOther ? "is encrypted under another key" : "no key was given"
+        let list = try await bench.start(["list"] + arguments).result()
+        #expect(list.status == .exited(0))
+        #expect(list.outputText.contains("\(take.id)  kept  0:02.7  "))
+        #expect(list.outputText.contains(reason))
+        #expect(!list.outputText.contains("between us"))
+        #expect(try await bench.start(["show", "last"] + arguments).result().status == .exited(0))
+        for command in [["export", take.id, "-"], ["retry", take.id], ["flush"], ["last"]] {
+            let result = try await bench.start(command + arguments).result()
+            #expect(result.status == .exited(78), "\(command)")
+            #expect(result.errorText.contains(reason), "\(command)")
+            #expect(result.output.isEmpty, "\(command)")
+        }
+        #expect(server.requests.count == 1)
+        // New takes go on under the new key, and the old ones are as they were.
+        _ = try await keep(bench, other)
+        let retry = try await bench.run("retry", take.id, "--encrypt-key", key)
+        #expect(retry.outputText == "between us\n")
+    }
+
+    @Test func theEnvironmentNamesTheKeyForAllCommands() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "between us"))
+        let bench = try Bench(
+            server: server,
+            [
+                "UTTER_ENCRYPT_KEY_COMMAND": "test -z \"$UTTER_TOKEN\" && echo \(Self.key)",
+                "UTTER_TOKEN": "sesame",
+            ])
+        _ = try await bench.run(
+            "send", "--no-retry", "--to", "http://127.0.0.1:9/", "-q", Clip.goForward.path)
+        #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
+        let flush = try await bench.run("flush", "--to", server.url())
+        #expect(flush.outputText == "between us\n")
+        #expect(try await bench.run("last").outputText == "between us\n")
+        // The same key from a file.
+        let key = try bench.folder.write(Array(Self.key.utf8), to: "key")
+        #expect(try await bench.run("last", "--encrypt-key", key).outputText == "between us\n")
+    }
+
+    @Test(arguments: [
+        ("echo 0123456789abcde", "a key has at least 16 bytes"), ("exit 3", "ended with status 3"),
+        ("kill -9 $$", "was ended by signal 9"), ("yes", "prints too much for a key"),
+        ("true", "a key has at least 16 bytes"),
+    ])
+    func aCommandThatGivesNoKeyIsRefused(_ command: String, _ reason: String) async throws {
+        let (bench, _) = try bench()
+        let result = try await bench.run(
+            "send", "--encrypt-key-command", command, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("error: --encrypt-key-command: "))
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test(arguments: [0o644, 0o640, 0o604])
+    func aKeyThatOthersMayReadIsRefused(mode: mode_t) async throws {
+        let (bench, key) = try bench()
+        chmod(key, mode)
+        for command in [["send", Clip.digits.path], ["list"]] {
+            let result = try await bench.start(command + ["--encrypt-key", key]).result()
+            #expect(result.status == .exited(78))
+            #expect(
+                result.errorText == """
+                    utter: error: --encrypt-key: '\(key)' may be read by others
+                    utter: hint: change that with: chmod 600 \(key)
+
+                    """)
+        }
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func aKeyOfSomebodyElseIsRefused() async throws {
+        let (bench, key) = try bench()
+        // Only root can give a file away.
+        guard geteuid() == 0, chown(key, 65_534, 65_534) == 0 else { return }
+        let result = try await bench.run("list", "--encrypt-key", key)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("belongs to somebody else"))
+    }
+
+    @Test func aKeyIsNamedInOneWay() async throws {
+        let (bench, key) = try bench([
+            "UTTER_ENCRYPT_KEY_FILE": "/nonexistent", "UTTER_ENCRYPT_KEY_COMMAND": "false",
+        ])
+        let both = try await bench.run("list")
+        #expect(both.status == .exited(78))
+        #expect(both.errorText.contains("are both set"))
+        let usage = try await bench.run(
+            "list", "--encrypt-key", key, "--encrypt-key-command", "true")
+        #expect(usage.status == .exited(64))
+        #expect(try await bench.run("list", "--encrypt-key", key).status == .exited(0))
+    }
+
+    @Test func aKeyIsNotAskedForWhenNothingIsKept() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "gone"))
+        let bench = try Bench(server: server, ["UTTER_ENCRYPT_KEY_COMMAND": "exit 3"])
+        let result = try await bench.run("send", "--no-keep", Clip.digits.path)
+        #expect(result.outputText == "gone\n")
+    }
+
+    @Test(arguments: ["pcm", "ogg-opus"])
+    func whatWasSaidBeforeAKillIsThere(_ format: String) async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let (bench, key) = try bench(server: server)
+        let run = try bench.start([
+            "send", "--pace", "realtime", "--format", format, "--encrypt-key", key,
+            Clip.speech.path,
+        ])
+        let sent = format == "pcm" ? 32_000 : 3_000
+        #expect(await server.wait(untilBytes: sent) != nil)
+        #expect(try limit("Max core file size", of: run.processIdentifier) == ["0", "0"])
+        run.signal(9)
+        _ = try await run.result()
+        // Without its key it is listed, and left alone.
+        let locked = try await bench.run("list")
+        #expect(locked.outputText.contains("  recording  -:--"))
+        let list = try await bench.run("list", "--encrypt-key", key)
+        #expect(list.outputText.contains("  kept  "))
+        #expect(list.outputText.contains("the program ended while it was recording"))
+        let path = bench.folder.path("out.wav")
+        let export = try await bench.run("export", "last", path, "--encrypt-key", key)
+        #expect(export.status == .exited(0) && export.errorText.isEmpty)
+        let samples = try Array(readFile(path)[44...])
+        // 3,000 bytes of Opus are more than half a second.
+        #expect(samples.count >= (format == "pcm" ? sent : 16_000))
+        if format == "pcm" { #expect(try Clip.speech.samples.starts(with: samples)) }
+    }
+
+    @Test func anAlteredPartIsNamedAndTheRestIsSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "between us"))
+        let (bench, key) = try bench()
+        let take = try await keep(bench, key, "--pace", "8")
+        let name = "audio.wav.encrypted"
+        var bytes = try readFile("\(take.path)/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        _ = try bench.folder.write(bytes, to: "state/utter/takes/\(take.id)/\(name)")
+        let path = bench.folder.path("out.wav")
+        let export = try await bench.run("export", take.id, path, "--encrypt-key", key)
+        #expect(export.status == .exited(0))
+        #expect(export.errorText.contains("bytes of its audio were altered or damaged"))
+        let whole = try Clip.goForward.samples
+        let found = try Array(readFile(path)[44...])
+        #expect(found.count == whole.count)
+        let differing = whole.indices.filter { whole[$0] != found[$0] }
+        let (first, last) = (try #require(differing.first), try #require(differing.last))
+        #expect(found[first...last].allSatisfy { $0 == 0 })
+        #expect(last - first < 65_535)
+        let retry = try await bench.run(
+            "retry", take.id, "--encrypt-key", key, "--to", server.url())
+        #expect(retry.errorText.contains("warning: not whole: "))
+        #expect(retry.outputText == "between us\n")
+        #expect(server.requests.first?.body == found)
+    }
+
+    @Test func takesInTheClearStayUsableWithAKey() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let (bench, key) = try bench()
+        _ = try await bench.run("send", "-q", "--no-retry", Clip.goForward.path)
+        #expect(try bench.onlyTake()?.names == ["audio.wav", "take.json"])
+        let retry = try await bench.run(
+            "retry", "last", "--encrypt-key", key, "--to", server.url())
+        #expect(retry.outputText == "open\n")
+    }
+
+    /// The soft and the hard limit of a running process.
+    private func limit(_ name: String, of process: Int32) throws -> [String] {
+        let text = String(decoding: try readFile("/proc/\(process)/limits"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(name) })
+        return line.dropFirst(name.count).split(separator: " ").prefix(2).map(String.init)
+    }
+}
