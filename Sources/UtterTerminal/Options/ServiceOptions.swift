@@ -244,7 +244,6 @@ extension ServiceOptions {
         options.onUnknown = .resend
         (options.catchUpRate, options.idHeader) = (nil, nil)
         (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
-        (options.catchUpRate, options.idHeader) = (nil, nil)
         return options
     }
 }
