@@ -29,20 +29,18 @@ let package = Package(
     ],
     targets: [
         // C libraries: a module map and the inline wrappers for what Swift cannot import.
-        .systemLibrary(name: "CALSA", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
-        .systemLibrary(
-            name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        // Loaded at run time, not linked; see its header.
+        .systemLibrary(name: "CALSA", providers: [.apt(["libasound2-dev"])]),
+        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
-            name: "COpus", pkgConfig: "opus", providers: [.apt(["libopus-dev", "libogg-dev"])]),
+            name: "COpus", providers: [.apt(["libopus-dev", "libogg-dev"])]),
         .systemLibrary(
             name: "CPocketSphinx", pkgConfig: "pocketsphinx",
             providers: [.apt(["libpocketsphinx-dev", "pocketsphinx-en-us"])]),
-        .systemLibrary(
-            name: "CSampleRate", pkgConfig: "samplerate",
-            providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(name: "CSampleRate", providers: [.apt(["libsamplerate0-dev"])]),
+        // Loads what the program would otherwise load at every start; see late.h.
+        .target(name: "LateLibraries"),
 
         // The vocabulary.
         .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
@@ -50,18 +48,21 @@ let package = Package(
 
         // The stages.
         .target(
-            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate"],
+            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate", "LateLibraries"],
             swiftSettings: shipped),
         .target(
             name: "AudioCapture",
             dependencies: [
                 "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CALSA",
+                "LateLibraries",
             ],
             swiftSettings: shipped),
         .target(
-            name: "AudioEncoding", dependencies: ["AudioCore", "COpus"], swiftSettings: shipped),
+            name: "AudioEncoding", dependencies: ["AudioCore", "COpus", "LateLibraries"],
+            swiftSettings: shipped),
         .target(
-            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
+            name: "TakeStore",
+            dependencies: ["AudioCore", "LinuxPlatform", "CCrypto", "LateLibraries"],
             swiftSettings: shipped),
         .target(name: "SpeechService", swiftSettings: shipped),
         .target(
@@ -80,7 +81,8 @@ let package = Package(
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CPocketSphinx",
+                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "TakeStore",
+                "CPocketSphinx",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -164,7 +166,10 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport"],
+            dependencies: [
+                "UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             swiftSettings: settings),
         // The files' faults: the real program on a disk that fails, fills up or loses its power.
         .testTarget(

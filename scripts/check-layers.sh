@@ -47,7 +47,7 @@ findings=$(
             if (inside) { previous = $0; next }
             text = code($0)
         }
-        text ~ /try\?/ && $0 !~ /\/\// && previous !~ /^[ \t]*\/\// {
+        text ~ /(^|[^A-Za-z0-9_])try\?/ && $0 !~ /\/\// && previous !~ /^[ \t]*\/\// {
             say("try? without a comment that says why the error does not matter")
         }
         text ~ /try!|[ \t]as![ \t]|(^|[^A-Za-z0-9_.])fatalError\(/ {

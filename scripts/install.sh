@@ -5,11 +5,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 action=$1
+prefix=$3
 root=$2$3
 
 bash_completion=$root/share/bash-completion/completions/utter
 zsh_completion=$root/share/zsh/site-functions/_utter
 fish_completion=$root/share/fish/vendor_completions.d/utter.fish
+
+units=$root/share/systemd/user
 
 # Installs one file with the given mode, making its folder.
 put() { install -D -m "$1" "$2" "$3"; }
@@ -30,6 +33,9 @@ put_all() {
     put 644 <("$program" --generate-completion-script bash) "$bash_completion"
     put 644 <("$program" --generate-completion-script zsh) "$zsh_completion"
     put 644 <("$program" --generate-completion-script fish) "$fish_completion"
+    # The units name the program where it will be, not where DESTDIR puts it for now.
+    put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter-flush.service) "$units/utter-flush.service"
+    put 644 systemd/utter-flush.timer "$units/utter-flush.timer"
     for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
@@ -39,7 +45,8 @@ put_all() {
 
 remove_all() {
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
-        "$bash_completion" "$zsh_completion" "$fish_completion"
+        "$bash_completion" "$zsh_completion" "$fish_completion" \
+        "$units/utter-flush.service" "$units/utter-flush.timer"
     rm -rf "$root/libexec/utter" "$root/share/utter" "$root/share/doc/utter"
     echo "removed $root/bin/utter and what belongs to it; recordings are left where they are"
 }

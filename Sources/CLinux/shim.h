@@ -4,7 +4,6 @@
 #ifndef UTTER_CLINUX_H
 #define UTTER_CLINUX_H
 
-#include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
@@ -15,7 +14,8 @@
 #include <unistd.h>
 
 // Declared here because defining _GNU_SOURCE would give the C library's own types a second
-// definition beside the Glibc module's.
+// definition beside the Glibc module's. So would <fcntl.h> with `struct stat`.
+int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int memfd_create(const char *_Nonnull name, unsigned int flags);
 int prctl(int option, ...);

@@ -2,7 +2,7 @@
 #ifndef UTTER_COPUS_H
 #define UTTER_COPUS_H
 #include <ogg/ogg.h>
-#include <opus.h>
+#include <opus/opus.h>
 
 // opus_encoder_ctl is variadic.
 static inline int utter_opus_encoder_set(

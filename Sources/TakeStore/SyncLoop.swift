@@ -92,7 +92,8 @@ public final class SyncLoop: Sendable {
                 }
                 isBusy = !jobs.isEmpty
                 jobs.popFirst()?()
-                if !isLast, Self.tendNext(&entries, since: wokenAt) { isBusy = true }
+                for index in entries.indices { entries[index].noteWait(since: wokenAt) }
+                if !isLast, Self.tendNext(&entries) { isBusy = true }
             }
             if isLast {
                 for entry in entries { entry.journal.finish() }
@@ -103,13 +104,11 @@ public final class SyncLoop: Sendable {
     }
 
     /// Syncs the journal that is due for longest; false when none is.
-    private static func tendNext(
-        _ entries: inout [Entry], since wokenAt: ContinuousClock.Instant
-    ) -> Bool {
+    private static func tendNext(_ entries: inout [Entry]) -> Bool {
         let begin = ContinuousClock.now
         let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
         guard let oldest, entries[oldest].dueAt <= begin else { return false }
-        if entries[oldest].tend(at: begin, since: wokenAt) { entries.remove(at: oldest) }
+        if entries[oldest].tend(at: begin) { entries.remove(at: oldest) }
         return true
     }
 
@@ -129,18 +128,30 @@ extension SyncLoop.Entry {
     /// Syncs the journal, and tells what has changed.
     ///
     /// Returns whether it is settled.
-    fileprivate mutating func tend(
-        at begin: ContinuousClock.Instant, since wokenAt: ContinuousClock.Instant
-    ) -> Bool {
-        let durable = journal.durableByteCount
+    fileprivate mutating func tend(at begin: ContinuousClock.Instant) -> Bool {
         journal.sync(at: begin)
-        // Time in which this program was stopped is not the disk's.
-        let wait = .now - max(dueAt, wokenAt)
-        if journal.durableByteCount > durable, wait > SyncLoop.slowness { journal.note(slow: wait) }
+        noteWait(since: begin)
         dueAt = begin + SyncLoop.period
-        let (isSettled, now) = (journal.isSettled, journal.condition)
-        if now != condition || isSettled { onChange() }
-        condition = now
+        let isSettled = journal.isSettled
+        tellChange()
+        if isSettled { onChange() }
         return isSettled
+    }
+
+    /// Tells when the journal has waited long for its sync, or within it.
+    ///
+    /// Time before `instant`, in which nothing was to be done or this program was stopped, is not
+    /// the disk's.
+    fileprivate mutating func noteWait(since instant: ContinuousClock.Instant) {
+        let wait = .now - max(dueAt, instant)
+        guard wait > SyncLoop.slowness else { return }
+        journal.note(slow: wait)
+        tellChange()
+    }
+
+    private mutating func tellChange() {
+        let now = journal.condition
+        if now != condition { onChange() }
+        condition = now
     }
 }

@@ -38,6 +38,9 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var state: State
     /// When it began, in ISO 8601, UTC.
     public var created: String
+    /// The newest take when this one began, when its name is of a later time: the clock has gone
+    /// back since.
+    public var after: TakeID?
     /// The name of the audio file in the same folder.
     public var audio: String
     /// How the audio is sent: `pcm`, `wav` or `ogg-opus`.
@@ -109,6 +112,9 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
         holder = nil
     }
+
+    /// Where the take stands among others: by its name, but behind the take that it came after.
+    public var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }
 
     /// Whether the service may have the take although no answer of it came.
     public var mayBeDelivered: Bool { (taken ?? 0) > 0 && state != .answered }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
@@ -12,6 +13,8 @@ public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
     static let quarantineName = "quarantine"
+    /// As often is the folder of a new take made when somebody removes it at once.
+    private static let birthLimit = 100
 
     /// Holds `takes` and `quarantine`.
     let state: Folder
@@ -56,16 +59,21 @@ public final class TakeStore: Sendable {
     ///
     /// It is locked for as long as it is held open.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        var take: TakeFolder
-        var tries = 0
-        repeat {
-            take = TakeFolder(id: id, folder: try takes.makeFolder(id.text), key: key)
-            // A file system without locks is no reason to fail.
-            _ = try? take.lock()
-            tries += 1
-            // A recovery may have taken the new folder for a leftover, and removed it.
-        } while !holds(take) && tries < 8
-        return take
+        // A recovery may take the new folder for a leftover, and remove it before it is locked.
+        for _ in 0..<Self.birthLimit {
+            do throws(SystemError) {
+                let take = TakeFolder(
+                    id: id, folder: try takes.makeFolder(id.text), key: key)
+                // A file system without locks is no reason to fail.
+                let isOurs = (try? take.lock()) ?? true
+                if isOurs && holds(take) { return take }
+            } catch {
+                guard error.code == ENOENT else { throw error }
+            }
+            // Whoever is looking at it has seen in a moment that it is empty.
+            usleep(1_000)
+        }
+        throw SystemError(call: "mkdir \(path)/\(id.text)", code: ENOENT)
     }
 
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
@@ -165,12 +173,26 @@ public final class TakeStore: Sendable {
     public func find(_ prefix: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if prefix == "last" {
-            guard let newest = ids.last else { throw .noSuchTake(prefix) }
+            guard let newest = try newest(of: ids) else { throw .noSuchTake(prefix) }
             return try take(newest)
         }
         let found = ids.filter { $0.text.hasPrefix(prefix) }
         guard let id = found.first, !prefix.isEmpty else { throw .noSuchTake(prefix) }
         guard found.count == 1 else { throw .ambiguous(prefix, count: found.count) }
         return try take(id)
+    }
+
+    /// The take that was begun last.
+    ///
+    /// That is the last name, unless it lies in the future: then the clock has gone back, and the
+    /// manifests know.
+    private func newest(of ids: [TakeID]) throws(TakeStoreError) -> TakeID? {
+        var generator = SystemRandomNumberGenerator()
+        guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
+            return ids.last
+        }
+        // What cannot be read has its place by its name.
+        let manifests = ids.compactMap { try? take($0).manifest() }
+        return manifests.max { $0.order < $1.order }?.id ?? last
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import TakeStore
 
@@ -36,13 +37,21 @@ struct OpenedTake {
                 break
             }
             do throws(SystemError) {
+                var manifest = manifest
+                manifest.holder = getpid()
+                // It begins as soon as there is a journal.
+                manifest.beginTransfer(1, at: Date())
                 let folder = try store.makeTake(manifest.id)
                 var manifest = manifest
                 manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,
-                    manifest: manifest, onSave: onSave)
+                    manifest: manifest,
+                    onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
+                        unwritten.note(id, error)
+                        onSave(error)
+                    })
                 unprotected = nil
                 return
             } catch {

@@ -20,6 +20,9 @@ public final class Pipeline: Sendable {
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
 
+    /// The takes whose end could not be written down; complete after `shutDown`.
+    public let unwritten = UnwrittenTakes()
+
     /// Starts the loops.
     ///
     /// - Parameters:
@@ -116,13 +119,21 @@ public final class Pipeline: Sendable {
         try? folder.save(manifest)
         let record = TakeRecord(
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
-            onSave: { _ in })
+            onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         if let report = audio.damageReport { run.note(damage: report) }
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil),
             bodyDigest: bodyDigest)
         return Take(run: run)
+    }
+
+    /// Waits until the disk has what it was given so far: a take whose outcome is known is
+    /// unlocked then, and can be sent again.
+    public func settled() async {
+        await withCheckedContinuation { continuation in
+            sync.perform { continuation.resume() }
+        }
     }
 
     /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.

@@ -19,6 +19,9 @@ struct Protection {
     /// Why the take is not safe on the disk, or nil when it is.
     var unprotected: String? { folder ?? journal.failure?.description ?? manifest }
 
+    /// Whether nothing but the manifest keeps the take from being safe.
+    var isManifestStale: Bool { manifest != nil && folder == nil && journal.failure == nil }
+
     /// There is no folder, for this reason.
     mutating func noteNoFolder(_ reason: String) -> [TakeNotice] {
         change { $0.folder = reason }

@@ -38,35 +38,29 @@ extension TakeOutcome {
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
 
+    /// What is wrong with the take's account, or nil when every sample is accounted for.
+    public var imbalance: String? {
+        var circumstances = TakeAccount.Circumstances()
+        if !capture.gaps.isEmpty {
+            circumstances.listedGapFrames = capture.gaps.reduce(0) { $0 + $1.frames }
+        }
+        circumstances.isEncodedWhole = capture.cause != .cancelled
+        if case .encoder = capture.cause { circumstances.isEncodedWhole = false }
+        switch result {
+        case .failure(.journal): circumstances.isJournaledWhole = false
+        case .failure: break
+        case .success:
+            circumstances.isSentWhole = attempts.last?.result.isBodyComplete ?? false
+        }
+        return account.imbalance(circumstances)
+    }
+
     /// Whether nobody can know if the service has the take: it was sent whole, and no answer
     /// came that could be read.
     public var isUnknown: Bool {
         guard case .failure(let failure) = result, takenCount > 0 else { return false }
         return failure.leavesOutcomeOpen
     }
-}
-
-/// Every sample of a take, at each stage.
-///
-/// `capturedFrames + gapFrames = encodedFrames`, `encodedBytes = journaledBytes`, and
-/// `sentBytes = journaledBytes - bodyOffset` when the last attempt took the whole body.
-public struct TakeAccount: Sendable, Equatable {
-    /// Frames at 16 kHz that came from the source.
-    public var capturedFrames: Int
-    /// Frames that were lost and became silence.
-    public var gapFrames: Int
-    /// Frames that went into the encoder.
-    public var encodedFrames: Int
-    /// Bytes that came out of the encoder.
-    public var encodedBytes: Int
-    /// Bytes in the journal.
-    public var journaledBytes: Int
-    /// The journal's byte at which the body begins.
-    public var bodyOffset: Int
-    /// Bytes of the body that the last attempt's connection took.
-    public var sentBytes: Int
-    /// The SHA-256 of the journal in hexadecimal.
-    public var sha256: String
 }
 
 /// One transfer of a take.

@@ -20,7 +20,10 @@ final class TakeRecord: Sendable {
     private let manifest: Mutex<TakeManifest>
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
+    /// Whether the manifest on the disk is the last one that there was to be written.
+    private let isSaved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
+    private let savesAgainAt = Mutex(ContinuousClock.now)
 
     /// Keeps the record of a take whose folder exists.
     ///
@@ -46,15 +49,32 @@ final class TakeRecord: Sendable {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
                 try folder.save(manifest.withLock { $0 })
+                isSaved.store(true, ordering: .relaxed)
                 onSave(nil)
             } catch {
+                isSaved.store(false, ordering: .relaxed)
                 onSave(error)
             }
         }
     }
 
+    /// Has the manifest written that could not be written before, once a second.
+    func saveAgain() {
+        let isDue = savesAgainAt.withLock { instant in
+            guard instant <= .now else { return false }
+            instant = .now + .seconds(1)
+            return true
+        }
+        if isDue { save { _ in } }
+    }
+
     /// Makes the name of a new take durable.
     func announce() {
+        sync.perform { [self] in
+            // Without the names, the take's own is its place.
+            let newest = try? store.ids().last
+            manifest.withLock { $0.after = newest.flatMap { $0.text > folder.id.text ? $0 : nil } }
+        }
         save { _ in }
         sync.perform { [store, onSave] in
             do throws(SystemError) {
@@ -136,14 +156,17 @@ final class TakeRecord: Sendable {
 
     /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
     /// the time that `keeping` says.
-    func release(keeping retention: Retention) {
+    func release(_ journal: Journal, keeping retention: Retention) {
         let manifest = manifest.withLock { $0 }
         guard manifest.state == .answered else { return }
         guard retention.audio == .zero else {
             save { $0.isReleased = true }
             return
         }
-        sync.perform { [folder] in
+        sync.perform { [self] in
+            // The disk does not know of the answer: the audio is all that is left of the take.
+            guard isSaved.load(ordering: .relaxed) else { return }
+            journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }

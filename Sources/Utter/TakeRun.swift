@@ -5,7 +5,6 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -21,35 +20,15 @@ final class TakeRun: Sendable {
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
+    private let began = ContinuousClock.now
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
-    private let state: Mutex<State>
+    private let state: Mutex<TakeState>
     private let settlement = Settlement<TakeOutcome>()
-
-    private struct State {
-        var delivery: Delivery
-        var transfer: TransferID?
-        /// Whether a transfer has begun, or waits to begin, and has not ended.
-        var isTransferring = false
-        var attempts: [TakeAttempt] = []
-        var journal: Journal?
-        var record: TakeRecord?
-        var protection = Protection()
-        var captureEnd: CaptureEnd?
-        var seal: JournalSeal?
-        /// The SHA-256 of the body, once somebody needs it.
-        var bodyDigest: String?
-        var sealedAt: ContinuousClock.Instant?
-        var answeredAt: ContinuousClock.Instant?
-        var delivered: Result<Transcript, TakeFailure>?
-        /// Whether somebody has begun to end the take.
-        var isEnding = false
-    }
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
-    /// for a new take.
+    /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -58,10 +37,9 @@ final class TakeRun: Sendable {
         self.plan = plan
         self.account = account
         self.pipeline = pipeline
-        (events, continuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(256))
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
-            State(
+            TakeState(
                 delivery: Delivery(
                     url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
@@ -85,7 +63,7 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onFull: { [self] in didFill() },
+            onGrowth: { [self] in didGrow() }, onFull: { [self] in stop(cutShort: true) },
             onSeal: { [self] in didSeal($0) })
     }
 
@@ -112,12 +90,10 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        var manifest = TakeManifest(
+        let manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        manifest.holder = getpid()
-        manifest.beginTransfer(1, at: Date())
-        return Result { [manifest] () throws(SystemError) in
+        return Result { () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
                 onSave: { [weak self] error in
@@ -157,8 +133,7 @@ final class TakeRun: Sendable {
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
-        }
+        request.mayEndBody = { [weak self] in self?.isWanted ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -170,6 +145,7 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    private var isWanted: Bool { state.withLock { $0.delivered == nil } }
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
         state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
@@ -196,6 +172,7 @@ final class TakeRun: Sendable {
     private func didGrow() {
         guard let journal = state.withLock({ $0.journal }) else { return }
         tell { $0.note(journal.condition) }
+        if state.withLock({ $0.protection.isManifestStale }) { record?.saveAgain() }
         continuation.yield(.progress(progress(of: journal)))
     }
 
@@ -203,12 +180,6 @@ final class TakeRun: Sendable {
     private func didTend(_ journal: Journal) {
         tell { $0.note(journal.condition) }
         record?.unlock(onceSettled: journal)
-    }
-
-    /// On the journal thread.
-    private func didFill() {
-        tell { $0.noteEnd("it has to live in memory, where there is no room for more") }
-        stop()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -252,7 +223,8 @@ final class TakeRun: Sendable {
 
     // MARK: - What others ask for
 
-    func stop() {
+    func stop(cutShort: Bool = false) {
+        if cutShort { tell { $0.noteEnd("memory, where it lives, has no room for more") } }
         control.requestStop()
         pipeline.capture.wake()
     }
@@ -273,8 +245,8 @@ final class TakeRun: Sendable {
     }
 
     func release() {
-        state.withLock { $0.journal }?.abandon()
-        record?.release(keeping: pipeline.retention)
+        guard let journal = state.withLock({ $0.journal }) else { return }
+        record?.release(journal, keeping: pipeline.retention)
     }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
@@ -296,50 +268,22 @@ final class TakeRun: Sendable {
     }
 
     /// Ends the take once recording, journal and delivery have all ended.
-    ///
-    /// The last transfer too, though nobody wants it any more: the account tells what it sent.
     private func finishIfComplete() {
-        let complete = state.withLock { state -> (Result<Transcript, TakeFailure>, CaptureEnd)? in
-            guard let end = state.captureEnd, let result = state.delivered, state.seal != nil,
-                !state.isTransferring
-            else { return nil }
-            return (result, end)
-        }
-        if let (result, end) = complete { finish(result, capture: end) }
+        if let (result, end) = state.withLock({ $0.complete }) { finish(result, capture: end) }
     }
 
     private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
-        let made = state.withLock { state -> TakeOutcome? in
+        let outcome = state.withLock { state -> TakeOutcome? in
             guard !state.isEnding else { return nil }
             state.isEnding = true
-            return makeOutcome(result, capture: end, state: state)
+            return state.outcome(
+                of: id, result, capture: end, account, bodyOffset: plan.format.bodyOffset)
         }
-        guard let outcome = made else { return }
+        guard let outcome else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
         if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
-    }
-
-    private func makeOutcome(
-        _ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd, state: State
-    ) -> TakeOutcome {
-        var delay: Duration?
-        if case .success = result, let answered = state.answeredAt, let sealed = state.sealedAt {
-            delay = answered - sealed
-        }
-        return TakeOutcome(
-            id: id, result: result, capture: end,
-            account: TakeAccount(
-                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
-                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
-                journaledBytes: state.seal?.byteCount ?? 0, bodyOffset: plan.format.bodyOffset,
-                sentBytes: state.attempts.last?.result.sentByteCount ?? 0,
-                sha256: state.seal?.sha256 ?? ""),
-            attempts: state.attempts, takenCount: state.delivery.takenCount,
-            audioPath: state.journal?.path,
-            unprotected: state.protection.unprotected, cutShort: state.protection.endReason,
-            notices: state.protection.notices, answerDelay: delay)
     }
 }
 
@@ -373,7 +317,7 @@ extension TakeRun {
             }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
-                jitter: .random(in: 0...1))
+                jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)

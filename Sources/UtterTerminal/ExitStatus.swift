@@ -35,6 +35,10 @@ package enum ExitStatus: Int32 {
 
     /// The status that says how a take ended.
     package init(_ outcome: TakeOutcome) {
+        guard outcome.imbalance == nil else {
+            self = .internalError
+            return
+        }
         switch outcome.result {
         case .failure(let failure): self.init(failure)
         case .success(let transcript):

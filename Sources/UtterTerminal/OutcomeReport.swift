@@ -55,6 +55,8 @@ package struct OutcomeReport: Encodable {
     var attempts: [AttemptReport]
     var mayBeDoubled: Bool
     var answerDelayMs: Double?
+    /// What differs between two stages of the take; an error inside utter.
+    var imbalance: String?
     var kept: String?
     var unprotected: String?
     var cutShort: String?
@@ -90,6 +92,7 @@ package struct OutcomeReport: Encodable {
         attempts = outcome.attempts.map { AttemptReport($0) }
         mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
+        imbalance = outcome.imbalance
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected
         cutShort = outcome.cutShort

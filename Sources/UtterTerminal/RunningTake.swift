@@ -16,6 +16,8 @@ final class RunningTake: Sendable {
     private struct State {
         /// Those that run, and whether the end of the program cancels them.
         var takes: [TakeID: Running] = [:]
+        /// Those that have ended on a disk that failed, of which the person was told.
+        var unprotected: Set<TakeID> = []
         /// The first request to end the program.
         var farewell: Request?
         /// How the process will end, once the last take is over.
@@ -65,8 +67,18 @@ final class RunningTake: Sendable {
         if let farewell { take.end(for: farewell, isCancellable: isCancellable) }
     }
 
-    /// Says that a take is over.
-    func end(_ take: Take) { state.withLock { _ = $0.takes.removeValue(forKey: take.id) } }
+    /// Says that a take is over, and whether the person knows that the disk has failed it.
+    func end(_ take: Take, isUnprotected: Bool) {
+        state.withLock { state in
+            state.takes[take.id] = nil
+            if isUnprotected { state.unprotected.insert(take.id) }
+        }
+    }
+
+    /// Whether the person knows that the disk has failed this take.
+    func isUnprotected(_ take: TakeID) -> Bool {
+        state.withLock { $0.unprotected.contains(take) }
+    }
 
     /// Says that no take follows, and how the process will end.
     ///

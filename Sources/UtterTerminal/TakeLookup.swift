@@ -62,6 +62,6 @@ package enum TakeLookup {
                 return nil
             }
             return manifest
-        }
+        }.sorted { $0.order < $1.order }
     }
 }

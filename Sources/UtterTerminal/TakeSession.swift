@@ -40,7 +40,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
-        await follow(pipeline.start(plan), as: activity)
+        await follow(pipeline.start(plan), by: plan.delivery, as: activity)
     }
 
     /// Sends a take of an earlier run to its end.
@@ -48,13 +48,17 @@ package struct TakeSession {
     /// - Returns: how the process should exit.
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
         do throws(TakeStoreError) {
-            return await follow(try await pipeline.patientlyResend(folder, by: plan), as: .sending)
+            return await follow(
+                try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)
         } catch {
             return refuse(CommandFailure(error))
         }
     }
 
-    private func follow(_ take: Take, as activity: Activity) async -> ExitStatus {
+    /// Shows a take, whose attempts of a moment ago are `before`, to its end.
+    private func follow(
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
+    ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
@@ -69,9 +73,13 @@ package struct TakeSession {
                 startUpEnd = nil
             }
         }
-        let outcome = await take.outcome
-        running.end(take)
+        var outcome = await take.outcome
+        running.end(take, isUnprotected: outcome.unprotected != nil)
+        outcome.attempts = before + outcome.attempts
         reporter.clear()
+        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
+            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+        }
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
@@ -80,6 +88,29 @@ package struct TakeSession {
         tell(outcome)
         if !isKept(outcome) { take.release() }
         return status
+    }
+
+    /// A take that the person wants to be sent once more, though the service may have it.
+    private func askedFor(_ outcome: TakeOutcome, by plan: DeliveryPlan) async -> Take? {
+        guard outcome.isUnknown, outcome.audioPath != nil, signals.hasTerminal,
+            case .failure(let failure) = outcome.result, running.farewell == nil
+        else { return nil }
+        StandardError.error(failure.description)
+        StandardError.write("utter: send it again? the service may have it already [y/N] ")
+        let answer = await signals.line(within: .seconds(30)) { [running] in
+            running.farewell != nil
+        }
+        if answer == nil { StandardError.write("\n") }
+        guard let answer, ["y", "yes"].contains(answer.lowercased()),
+            case .success(let store) = pipeline.store
+        else { return nil }
+        await pipeline.settled()
+        do throws(TakeStoreError) {
+            return try await pipeline.patientlyResend(try store.find(outcome.id.text), by: plan)
+        } catch {
+            StandardError.error(error.description)
+            return nil
+        }
     }
 
     /// Says why there is no take.
@@ -116,6 +147,12 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
+        // Nobody has heard of what failed after the last event.
+        for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
+            StandardError.line(
+                "warning: what became of take \(take.id.text) is not on the disk: "
+                    + take.reason)
+        }
     }
 
     private var stopHint: String {
@@ -128,7 +165,7 @@ package struct TakeSession {
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         guard case .success = outcome.result else { return true }
-        return keepsAudio || !outcome.isWhole
+        return keepsAudio || !outcome.isWhole || outcome.imbalance != nil
     }
 
     /// Prints the transcript, or the object of `--json`.
@@ -151,6 +188,10 @@ package struct TakeSession {
     }
 
     private func tell(_ outcome: TakeOutcome) {
+        if let imbalance = outcome.imbalance {
+            StandardError.error("the account of the take does not balance: \(imbalance)")
+            StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
+        }
         if outcome.mayBeDoubled && !output.quiet {
             StandardError.line("sent twice: the service may have had the whole take before")
         }
@@ -161,7 +202,7 @@ package struct TakeSession {
                 StandardError.line(
                     "warning: the service answered before it had the whole recording")
                 tellWhatIsKept(outcome)
-            } else if keepsAudio && !output.quiet {
+            } else if outcome.imbalance != nil || keepsAudio && !output.quiet {
                 tellWhatIsKept(outcome)
             }
             if output.verbose { StandardError.write(TimeAccount(outcome).text) }

@@ -2,6 +2,7 @@
 
 import Glibc
 import TestSupport
+import Testing
 
 /// The library of Tests/SlowDisk/slowdisk.c, as one program has it.
 final class SlowDisk: Sendable {
@@ -18,8 +19,18 @@ final class SlowDisk: Sendable {
     /// What a program needs in its environment to have it.
     let environment: [String: String]
 
+    /// How a disk can fail.
+    enum Fault: String {
+        /// Nothing is written to files of takes.
+        case full
+        /// No room is promised.
+        case nearlyFull
+        /// No sync succeeds.
+        case broken
+    }
+
     /// Makes every sync take `delay` longer.
-    init(delay: Duration) throws {
+    init(delay: Duration = .zero) throws {
         folder = try TemporaryFolder()
         let library = folder.path("slowdisk.so")
         try ForeignTool("cc").run([
@@ -31,7 +42,16 @@ final class SlowDisk: Sendable {
             "LD_PRELOAD": library,
             "UTTER_TEST_SYNC_MS": "\(delay.components.seconds * 1_000)",
             "UTTER_TEST_SYNC_LOG": log,
+            "UTTER_TEST_DISK": folder.path,
         ]
+    }
+
+    /// The disk fails from now on.
+    func begin(_ fault: Fault) throws { _ = try folder.write([], to: fault.rawValue) }
+
+    /// The disk works again.
+    func end(_ fault: Fault) throws {
+        try #require(unlink(folder.path(fault.rawValue)) == 0)
     }
 
     /// The syncs that have ended.

@@ -49,6 +49,7 @@ import Utter
             let name = remains.entries.keys.first { $0.contains("\(id)/audio.") } ?? ""
             let whole = WholeAudio.prefix(of: durable, named: name)
             if whole.isEmpty { continue }
+            // That it cannot be opened is what is being looked for.
             guard let id = TakeID(id), let folder = try? store.take(id) else {
                 problems.append("the take is gone, \(whole.count) bytes of it were durable")
                 continue

@@ -7,9 +7,15 @@ enum WholeAudio {
 
     /// The bytes from the start up to the last whole frame or page.
     static func prefix(of bytes: [UInt8], named name: String) -> [UInt8] {
-        if name.hasSuffix(".ogg") { return Array(bytes.prefix(lastPageEnd(bytes))) }
+        if name.hasSuffix(".ogg") { return Array(bytes.prefix(pageEnds(bytes).last ?? 0)) }
         guard bytes.count >= headerByteCount else { return [] }
         return Array(bytes.dropLast((bytes.count - headerByteCount) % 2))
+    }
+
+    /// Whether there is a frame, or a page behind the two pages of the header.
+    static func hasSound(_ bytes: [UInt8], named name: String) -> Bool {
+        if name.hasSuffix(".ogg") { return pageEnds(bytes).count > 2 }
+        return bytes.count > headerByteCount + 1
     }
 
     /// What of it is sent: raw samples are sent without the header of their file.
@@ -18,16 +24,18 @@ enum WholeAudio {
     }
 
     /// Pages of RFC 3533 §6: "OggS", 23 bytes of head, a table of segments, the segments.
-    private static func lastPageEnd(_ bytes: [UInt8]) -> Int {
+    private static func pageEnds(_ bytes: [UInt8]) -> [Int] {
+        var ends: [Int] = []
         var start = 0
         while start + 27 <= bytes.count, bytes[start..<start + 4] == [0x4F, 0x67, 0x67, 0x53] {
             let table = start + 27 + Int(bytes[start + 26])
             guard table <= bytes.count else { break }
             let end = table + bytes[start + 27..<table].reduce(0) { $0 + Int($1) }
             guard end <= bytes.count, isIntact(bytes[start..<end]) else { break }
+            ends.append(end)
             start = end
         }
-        return start
+        return ends
     }
 
     private static func isIntact(_ page: ArraySlice<UInt8>) -> Bool {

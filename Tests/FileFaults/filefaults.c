@@ -13,7 +13,7 @@
 //   UTTER_FAULT_ERRNO    the error that it returns with; "short" writes half of what is asked for
 //   UTTER_FAULT_KINDS    the operations that may go wrong, as in the trace, with commas; all if empty
 //   UTTER_FAULT_SYNC_MS  how much longer every fdatasync and fsync takes
-//   UTTER_FAULT_QUOTA    bytes that may be written in all; beyond that ENOSPC
+//   UTTER_FAULT_QUOTA    bytes that may be written, or reserved, in all; beyond that ENOSPC
 //   UTTER_FAULT_FREED    writes that get ENOSPC before there is room again
 //
 // A line of the trace: number, operation, thread, result, errno, path, second path or "-", offset or
@@ -169,6 +169,10 @@ static int enter(struct operation *it, size_t *limit) {
             atomic_fetch_add(&written, (long)*limit);
         }
     }
+    if (quota >= 0 && strcmp(it->name, "allocate") == 0
+        && atomic_load(&written) + (long)it->length > quota
+        && (freed < 0 || atomic_load(&refused) < freed))
+        return ENOSPC;
     if (fault_at > 0 && (it->index == fault_at || (fault_onward && it->index > fault_at))
         && (fault_errno != EINTR || (it->index - fault_at) % 2 == 0) && may_fail(it->name)) {
         if (!fault_short) return fault_errno;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A disk that takes its time: loaded with LD_PRELOAD it delays every fsync(2) and fdatasync(2) by
-// UTTER_TEST_SYNC_MS milliseconds, and appends one line to the file UTTER_TEST_SYNC_LOG for each:
-// the call, the name of its thread, and CLOCK_MONOTONIC in nanoseconds at its begin and its end.
+// UTTER_TEST_SYNC_MS milliseconds, and appends one line to the file UTTER_TEST_SYNC_LOG for each,
+// and for each fallocate(2): the call, the name of its thread, and CLOCK_MONOTONIC in nanoseconds
+// at its begin and its end.
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,30 +21,81 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
+static void note(const char *name, long long began) {
+    const char *log = getenv("UTTER_TEST_SYNC_LOG");
+    char thread[17] = "";
+    char line[128];
+    if (log == NULL) return;
+    prctl(PR_GET_NAME, thread);
+    int file = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    int count = snprintf(line, sizeof line, "%s %s %lld %lld\n", name, thread, began, now());
+    if (file < 0) return;
+    if (write(file, line, count) != count) abort();
+    close(file);
+}
+
+static int has_fault(const char *fault);
+
 static int slow(const char *name, int descriptor) {
     int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
     const char *delay = getenv("UTTER_TEST_SYNC_MS");
-    const char *log = getenv("UTTER_TEST_SYNC_LOG");
     long milliseconds = delay ? atol(delay) : 0;
     struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000};
-    char thread[17] = "";
-    char line[128];
     long long began = now();
     int result = next(descriptor);
 
     nanosleep(&wait, NULL);
-    prctl(PR_GET_NAME, thread);
-    if (log != NULL) {
-        int file = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-        int count = snprintf(line, sizeof line, "%s %s %lld %lld\n", name, thread, began, now());
-        if (file >= 0) {
-            if (write(file, line, count) != count) abort();
-            close(file);
-        }
-    }
-    return result;
+    note(name, began);
+    if (!has_fault("broken")) return result;
+    errno = EIO;
+    return -1;
 }
 
 int fsync(int descriptor) { return slow("fsync", descriptor); }
 
 int fdatasync(int descriptor) { return slow("fdatasync", descriptor); }
+
+// A disk that fails: while the folder UTTER_TEST_DISK holds a file "full", nothing is written to
+// files of takes (ENOSPC); "nearlyFull", no room is promised (ENOSPC); "broken", no sync succeeds
+// (EIO).
+
+static int has_fault(const char *fault) {
+    const char *folder = getenv("UTTER_TEST_DISK");
+    char path[4096];
+    if (folder == NULL) return 0;
+    snprintf(path, sizeof path, "%s/%s", folder, fault);
+    return access(path, F_OK) == 0;
+}
+
+static int refuses(int descriptor, const char *fault) {
+    char link[64], path[4096];
+    if (!has_fault(fault)) return 0;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t count = readlink(link, path, sizeof path - 1);
+    if (count < 0) return 0;
+    path[count] = 0;
+    if (strstr(path, "/takes/") == NULL) return 0;
+    errno = ENOSPC;
+    return 1;
+}
+
+ssize_t pwrite(int descriptor, const void *bytes, size_t count, off_t offset) {
+    ssize_t (*next)(int, const void *, size_t, off_t) =
+        (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite");
+    return refuses(descriptor, "full") ? -1 : next(descriptor, bytes, count, offset);
+}
+
+ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) {
+    return pwrite(descriptor, bytes, count, offset);
+}
+
+int fallocate(int descriptor, int mode, off_t offset, off_t length) {
+    int (*next)(int, int, off_t, off_t) =
+        (int (*)(int, int, off_t, off_t))dlsym(RTLD_NEXT, "fallocate");
+    note("fallocate", now());
+    return refuses(descriptor, "nearlyFull") ? -1 : next(descriptor, mode, offset, length);
+}
+
+int fallocate64(int descriptor, int mode, off_t offset, off_t length) {
+    return fallocate(descriptor, mode, offset, length);
+}

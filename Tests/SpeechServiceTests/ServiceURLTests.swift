@@ -41,8 +41,11 @@ struct ServiceURLTests {
         ("http://h /", "space at byte 8"),
         ("http://h/\r\nX: y", "control character at byte 9"),
         ("http://h/\u{7F}", "control character at byte 9"),
-        ("http://bücher.example/", "byte 8 is not ASCII; percent-encode it"),
-        ("http://h\\@evil/", "'\\' at byte 8; percent-encode it"),
+        (
+            "http://bücher.example/",
+            "byte 8 is not ASCII; percent-encode it, or write the host as xn--…"
+        ),
+        ("http://h\\@evil/", "'\\' at byte 8; percent-encode it, or write the host as xn--…"),
         ("http://h/%2", "'%' without two hexadecimal digits at byte 9"),
         ("http://h%41/", "the host may hold letters, digits, '-' and '.' only"),
         ("http://[::1", "the address in brackets is not IPv6"),

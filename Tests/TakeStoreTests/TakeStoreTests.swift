@@ -156,7 +156,8 @@ import Testing
         let scratch = try TakeStoreScratch()
         let take = try store(in: scratch).makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
-        #expect(throws: TakeStoreError.unreadable(take: first, reason: "take.json is damaged")) {
+        let reason = "take.json cannot be understood"
+        #expect(throws: TakeStoreError.damaged(take: first, reason: reason)) {
             try take.manifest()
         }
     }
@@ -165,11 +166,12 @@ import Testing
         let scratch = try TakeStoreScratch()
         let take = try store(in: scratch).makeTake(try id(first))
         #expect(
-            throws: TakeStoreError.unreadable(take: first, reason: "No such file or directory")
+            throws: TakeStoreError.unreadable(
+                take: first, reason: "take.json: No such file or directory")
         ) { try take.manifest() }
         try scratch.write(
             Array(repeating: 0x20, count: TakeFolder.manifestLimit + 1), to: manifestPath(first))
-        #expect(throws: TakeStoreError.unreadable(take: first, reason: "File too large")) {
+        #expect(throws: TakeStoreError.damaged(take: first, reason: "take.json is too long")) {
             try take.manifest()
         }
     }

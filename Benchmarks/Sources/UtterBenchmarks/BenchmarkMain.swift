@@ -8,6 +8,7 @@ import Glibc
 ///     swift run -c release --package-path Benchmarks UtterBenchmarks lateness start-up
 ///     … soak --seconds 600                  every sample of ten minutes
 ///     … hour                                an hour of audio in a minute
+///     … spool                               list and start with a thousand takes kept
 ///
 /// A JSON object a line goes to standard output, a table to standard error. The machine should
 /// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
@@ -37,6 +38,8 @@ enum BenchmarkMain {
                     StageBenchmarks(report: report).ring()
                     try StageBenchmarks(report: report).encoders()
                 case "start-up": try files.startUp(runs: runs)
+                case "spool":
+                    try SpoolBenchmarks(workplace: workplace, report: report).thousand(runs: runs)
                 case "lateness": try live.lateness()
                 case "memory": try live.memory()
                 case "cpu": try live.processorTime()

@@ -28,6 +28,12 @@ struct ListCommand: ParsableCommand {
         var attempts: Int?
         var process: Int32?
         var mayBeDelivered: Bool?
+        var order: (String, String)
+
+        enum CodingKeys: CodingKey {
+            case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
+            case process, mayBeDelivered
+        }
     }
 
     func run() throws {
@@ -45,17 +51,18 @@ struct ListCommand: ParsableCommand {
 
     private static func rows(_ store: TakeStore) throws(CommandFailure) -> [Row] {
         do throws(TakeStoreError) {
-            let takes = try store.ids().map { row($0, store) }
+            let takes = try store.ids().map { row($0, store) }.sorted { $0.order < $1.order }
             let foreign = try store.foreignNames().map {
                 Row(
                     id: $0, path: "\(store.path)/\($0)", state: "foreign",
-                    unreadable: "not a take; left alone")
+                    unreadable: "not a take; left alone",
+                    order: ($0, ""))
             }
             let (folder, names) = store.quarantined()
             let quarantined = names.map {
                 Row(
                     id: $0, path: "\(folder)/\($0)", state: "quarantined",
-                    unreadable: "could not be used; look at it in \(folder)")
+                    unreadable: "could not be used; look at it in \(folder)", order: ($0, ""))
             }
             return takes + foreign + quarantined
         } catch {
@@ -74,7 +81,8 @@ struct ListCommand: ParsableCommand {
                 reason: manifest.isLocked ? take.keyError.description : manifest.reason,
                 transcript: manifest.transcript,
                 durationMs: manifest.frames.map { Double($0) / 16 }, attempts: manifest.attempts,
-                process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered ? true : nil)
+                process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered ? true : nil,
+                order: manifest.order)
         } catch {
             let state =
                 switch error {
@@ -82,7 +90,9 @@ struct ListCommand: ParsableCommand {
                 case .laterVersion: "later"
                 default: "unreadable"
                 }
-            return Row(id: id.text, path: path, state: state, unreadable: error.description)
+            return Row(
+                id: id.text, path: path, state: state, unreadable: error.description,
+                order: (id.text, ""))
         }
     }
 
@@ -104,8 +114,8 @@ struct ListCommand: ParsableCommand {
     /// Reminds of takes that have waited for longer than a week.
     private static func tellAge(_ rows: [Row]) {
         let waiting = rows.filter { $0.state == TakeManifest.State.kept.rawValue }
-        // A date that cannot be read is no reason to be reminded.
         guard let oldest = waiting.first?.created,
+            // A date that cannot be read is no reason to be reminded.
             let date = try? Date(oldest, strategy: .iso8601)
         else { return }
         let days = Int(Date().timeIntervalSince(date) / 86_400)

@@ -81,3 +81,37 @@ struct SendCommand: TakeCommand {
             isOver: isOver)
     }
 }
+
+extension SendCommand {
+    static func shortcut(_ words: ArraySlice<String>) -> SendCommand? {
+        var command = SendCommand.standard
+        var words = words
+        while let word = words.popFirst() {
+            switch word {
+            case "-q", "--quiet": command.output.quiet = true
+            case "--json": command.output.json = true
+            case "--to":
+                // An option that comes twice is a question of its own.
+                guard command.service.to == nil, let url = words.popFirst(), isPlain(url)
+                else { return nil }
+                command.service.to = url
+            default:
+                guard isPlain(word) else { return nil }
+                command.files.append(word)
+            }
+        }
+        return command.files.isEmpty ? nil : command
+    }
+
+    /// Whether the parser would take the word for nothing but a value.
+    private static func isPlain(_ word: String) -> Bool { !word.isEmpty && !word.hasPrefix("-") }
+
+    /// What an empty command line would be, if it were allowed.
+    private static var standard: SendCommand {
+        var command = SendCommand()
+        (command.files, command.pace) = ([], .unpaced)
+        (command.rate, command.channels) = (16_000, 1)
+        (command.service, command.output, command.keep) = (.standard, .standard, .standard)
+        return command
+    }
+}

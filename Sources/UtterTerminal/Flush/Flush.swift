@@ -87,7 +87,7 @@ package struct Flush {
                 store.take(item.id), by: item.plan)
             session.running.begin(take, isCancellable: false)
             let outcome = await take.outcome
-            session.running.end(take)
+            session.running.end(take, isUnprotected: outcome.unprotected != nil)
             return .outcome(outcome, take)
         } catch {
             return .refused(error)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCapture
+internal import ChunkedUpload
+internal import SpeechService
+internal import TakeStore
+
+/// How far a running take has come at each of its stages.
+///
+/// A value: `TakeRun` guards it.
+struct TakeState {
+    /// Decides what follows each transfer.
+    var delivery: Delivery
+    /// The latest transfer.
+    var transfer: TransferID?
+    /// Whether a transfer has begun, or waits to begin, and has not ended.
+    var isTransferring = false
+    /// The transfers that have ended.
+    var attempts: [TakeAttempt] = []
+    /// The audio, once there is a place for it.
+    var journal: Journal?
+    /// Folder and manifest, when the take is kept on the disk.
+    var record: TakeRecord?
+    /// How safe the take is on the disk.
+    var protection = Protection()
+    /// How the recording ended, once it has.
+    var captureEnd: CaptureEnd?
+    /// What the journal holds, once it is complete.
+    var seal: JournalSeal?
+    /// When that was.
+    var sealedAt: ContinuousClock.Instant?
+    /// The SHA-256 of the body, once somebody needs it.
+    var bodyDigest: String?
+    /// What became of the transfers, once that is settled.
+    var delivered: Result<Transcript, TakeFailure>?
+    /// When that was.
+    var answeredAt: ContinuousClock.Instant?
+    /// Whether somebody has begun to end the take.
+    var isEnding = false
+
+    init(delivery: Delivery) { self.delivery = delivery }
+
+    /// What the take ends with, once recording, journal and delivery have all ended.
+    ///
+    /// The last transfer too, though nobody wants it any more: the account tells what it sent.
+    var complete: (Result<Transcript, TakeFailure>, CaptureEnd)? {
+        guard let captureEnd, let delivered, seal != nil, !isTransferring else { return nil }
+        return (delivered, captureEnd)
+    }
+
+    /// Sums the take up.
+    func outcome(
+        of id: TakeID, _ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd,
+        _ account: CaptureAccount, bodyOffset: Int
+    ) -> TakeOutcome {
+        var delay: Duration?
+        if case .success = result, let answeredAt, let sealedAt { delay = answeredAt - sealedAt }
+        return TakeOutcome(
+            id: id, result: result, capture: end,
+            account: TakeAccount(
+                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
+                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
+                journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
+                sentBytes: attempts.last?.result.sentByteCount ?? 0,
+                sha256: seal?.sha256 ?? ""),
+            attempts: attempts, takenCount: delivery.takenCount, audioPath: journal?.path,
+            unprotected: protection.unprotected, cutShort: protection.endReason,
+            notices: protection.notices, answerDelay: delay)
+    }
+}

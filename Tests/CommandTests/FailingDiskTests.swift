@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A disk that fails while somebody speaks, and works again.
+@Suite struct FailingDiskTests {
+    private let server: RecordingServer
+    private let disk: SlowDisk
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer.hearing("all of it")
+        disk = try SlowDisk()
+        bench = try Bench(server: server, disk.environment)
+    }
+
+    /// A take of standard input whose samples come when a test says so.
+    private final class Voice {
+        let run: BenchRun
+        private(set) var said: [UInt8] = []
+
+        init(_ bench: Bench) throws {
+            run = try bench.start(["send", "--keep-audio", "--json", "-"], input: .pipe)
+        }
+
+        func say(_ byteCount: Int = 640) {
+            let bytes = (0..<byteCount).map { UInt8(truncatingIfNeeded: (said.count + $0) / 7) }
+            said += bytes
+            run.write(bytes)
+        }
+
+        /// Speaks on until a text is on standard error.
+        func speak(until text: String) async -> Bool {
+            for _ in 0..<300 {
+                say()
+                if await run.wait(for: text, in: .error, within: .milliseconds(100)) { return true }
+            }
+            return false
+        }
+
+        func end() async throws -> CommandResult {
+            run.closeInput()
+            return try await run.result()
+        }
+    }
+
+    @Test(arguments: [SlowDisk.Fault.full, .broken])
+    func aDiskThatWorksAgainHasEverything(_ fault: SlowDisk.Fault) async throws {
+        let voice = try Voice(bench)
+        voice.say(32_000)
+        try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        try disk.begin(fault)
+        try #require(await voice.speak(until: "not protected"))
+        voice.say(100_000)
+        try disk.end(fault)
+        try #require(await voice.speak(until: "utter: protected again"))
+        voice.say(50_000)
+        let result = try await voice.end()
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == voice.said)
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["audio.wav", "take.json"])
+        #expect(try take.samples == voice.said)
+        #expect(try take.manifest["state"] == .string("answered"))
+        let report = try JSONText(result.output)
+        #expect(report["unprotected"] == nil)
+        guard case .array(let notices)? = report["notices"] else {
+            Issue.record("no notices: \(result.outputText)")
+            return
+        }
+        #expect(notices.last == .string("protected again: the disk holds the whole take"))
+        #expect(Set(try disk.syncs.map(\.thread)) == ["sync"])
+    }
+
+    @Test func aDiskThatWorksAgainAfterTheLastWordHasEverything() async throws {
+        let voice = try Voice(bench)
+        voice.say(32_000)
+        try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        try disk.begin(.full)
+        try #require(await voice.speak(until: "not protected"))
+        try disk.end(.full)
+        let result = try await voice.end()
+        #expect(result.status == .exited(0))
+        #expect(try bench.onlyTake()?.samples == voice.said)
+    }
+
+    @Test func aDiskThatStaysFullCostsNothingButSafety() async throws {
+        try disk.begin(.full)
+        let voice = try Voice(bench)
+        try #require(await voice.speak(until: "not protected"))
+        voice.say(200_000)
+        let result = try await voice.end()
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == voice.said)
+        #expect(try JSONText(result.output)["unprotected"] != nil)
+    }
+
+    @Test func aDiskThatIsNearlyFullIsSaidAtOnce() async throws {
+        try disk.begin(.nearlyFull)
+        let voice = try Voice(bench)
+        try #require(await voice.speak(until: "utter: warning: the disk is nearly full, "))
+        let result = try await voice.end()
+        #expect(result.status == .exited(0))
+        #expect(!result.errorText.contains("not protected"))
+        #expect(try bench.onlyTake()?.samples == voice.said)
+    }
+
+    @Test func aFolderThatIsRemovedInMidTakeIsMadeAnew() async throws {
+        let voice = try Voice(bench)
+        voice.say(32_000)
+        try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        // Written by then, since the next bytes are only seen after it.
+        let state = bench.folder.path("state")
+        while access(state + "/utter/takes", F_OK) != 0 {
+            try #require(!(await voice.run.wait(for: "no such text", in: .error, within: .zero)))
+            voice.say()
+        }
+        try ForeignTool("rm").run(["-rf", state])
+        try #require(await voice.speak(until: "the take's file was removed"))
+        try #require(await voice.speak(until: "utter: protected again"))
+        let result = try await voice.end()
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?.body == voice.said)
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["audio.wav", "take.json"])
+        #expect(try take.samples == voice.said)
+        #expect(try take.manifest["state"] == .string("answered"))
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+import Utter
+
+@testable import UtterTerminal
+
+/// `utter flush`, and two that send at once.
+@Suite struct FlushTests {
+    /// Leaves takes that could not be delivered, and were meant for `server`.
+    private func keep(_ count: Int, for server: RecordingServer? = nil, in bench: Bench)
+        async throws
+        -> [String]
+    {
+        for _ in 0..<count {
+            let result = try await bench.run(
+                "send", "-q", "--no-retry", "--to", server?.url() ?? "http://127.0.0.1:9/",
+                Clip.goForward.path)
+            #expect(result.status == .exited(75))
+        }
+        return try bench.takes().map(\.id)
+    }
+
+    private func waiting(_ bench: Bench) throws -> Int {
+        try bench.takes().filter { try $0.manifest["state"] == .string("kept") }.count
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func aServiceThatRefusesTheKeyIsAskedOnce() async throws {
+        let server = try RecordingServer(
+            scripts: Array(repeating: .answer(status: 503, text: ""), count: 3),
+            otherwise: .answer(status: 401, text: "who are you"))
+        let bench = try Bench()
+        _ = try await keep(3, for: server, in: bench)
+        let before = server.requests.count
+        let result = try await bench.run("flush")
+        #expect(result.status == .exited(77))
+        #expect(server.requests.count == before + 1)
+        let origin = "http://127.0.0.1:"
+        #expect(result.errorText.contains("nothing more is sent to \(origin)"))
+        #expect(result.errorText.contains("utter: 0 of 3 answered, 1 failed, 2 left\n"))
+        #expect(try waiting(bench) == 3)
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test func aServiceThatIsDownDoesNotKeepAnotherFromItsTakes() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "there"))
+        let bench = try Bench()
+        _ = try await keep(2, in: bench)
+        _ = try await keep(1, for: server, in: bench)
+        let result = try await bench.run("flush", "--no-retry")
+        #expect(result.status == .exited(75))
+        #expect(result.outputText == "there\n")
+        #expect(result.errorText.contains("1 of 3 answered, 1 failed, 1 left"))
+        #expect(try waiting(bench) == 2)
+    }
+
+    @Test func answersArePrintedInOrderHoweverManyAreSentAtOnce() async throws {
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    let key = request.headers.first { $0.name.lowercased() == "idempotency-key" }
+                    return ServerAnswer(status: 200, text: key?.value ?? "")
+                },
+            ])
+        let bench = try Bench()
+        let ids = try await keep(4, in: bench)
+        let result = try await bench.run("flush", "--jobs", "3", "--to", server.url())
+        #expect(result.outputText == ids.map { "\"\($0)\"\n" }.joined())
+        #expect(result.errorText.contains("utter: 4 of 4 answered\n"))
+    }
+
+    @Test func ofTwoThatSendATakeOneIsRefused() async throws {
+        let isSent = Gate()
+        let mayAnswer = Gate()
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd, .open(isSent), .stallUntil(mayAnswer),
+                .respond(status: 200, text: "once"),
+            ])
+        let bench = try Bench()
+        let id = try #require(try await keep(1, in: bench).first)
+        let first = try bench.start(["retry", id, "--to", server.url()])
+        #expect(await isSent.wait())
+        let list = try await bench.run("list")
+        #expect(list.outputText.contains("\(id)  sending  "))
+        #expect(list.outputText.contains("by process \(first.processIdentifier)"))
+        let second = try await bench.run("retry", id, "--to", server.url())
+        #expect(second.status == .exited(75))
+        let words = "is being sent by another utter (process \(first.processIdentifier))"
+        #expect(second.errorText.contains(words))
+        // Nothing waits but what is being sent.
+        #expect(try await bench.run("flush", "--to", server.url()).output.isEmpty)
+        #expect(try await bench.run("rm", id).status == .exited(75))
+        mayAnswer.open()
+        #expect(try await first.result().outputText == "once\n")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aResendThatWasKilledIsMarkedWhenItIsSentAgain() async throws {
+        let isSent = Gate()
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .open(isSent), .readOn]],
+            otherwise: .answer(text: "again"))
+        let bench = try Bench()
+        let id = try #require(try await keep(1, in: bench).first)
+        let first = try bench.start(["retry", id, "--to", server.url()])
+        #expect(await isSent.wait())
+        first.signal(9)
+        _ = try await first.result()
+        let list = try await bench.run("list")
+        #expect(list.outputText.contains("perhaps delivered; the program ended while it was send"))
+        let second = try await bench.run("retry", id, "--to", server.url())
+        #expect(second.outputText == "again\n")
+        #expect(second.errorText.contains("sent twice"))
+        let numbers = server.requests.map { request in
+            request.headers.first { $0.name.lowercased() == "utter-attempt" }?.value
+        }
+        // The first attempt was the one that could not be delivered.
+        #expect(numbers == ["2", "3"])
+    }
+
+    @Test func ctrlCLeavesWhatIsNotAnsweredAsItWas() async throws {
+        let isSent = Gate()
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .open(isSent), .readOn])
+        let bench = try Bench()
+        _ = try await keep(2, in: bench)
+        let flush = try bench.start(["flush", "--to", server.url()])
+        #expect(await isSent.wait())
+        flush.signal(2)
+        let result = try await flush.result()
+        #expect(result.status == .exited(130))
+        #expect(result.errorText.contains("0 of 2 answered, 2 left"))
+        #expect(try waiting(bench) == 2)
+    }
+
+    @Test func aFormatForKeptTakesIsRefused() async throws {
+        let bench = try Bench()
+        for command in [["retry", "last"], ["flush"]] {
+            let result = try await bench.start(command + ["--format", "wav"]).result()
+            #expect(result.status == .exited(64))
+            #expect(result.errorText.contains("--format is for new takes"))
+        }
+    }
+
+    @Test func retryUndoesACancel() async throws {
+        let hasBegun = Gate()
+        let server = try RecordingServer(
+            scripts: [[.readHead, .open(hasBegun), .readOn]], otherwise: .answer(text: "after all"))
+        let bench = try Bench(server: server)
+        let run = try bench.start(["send", "--pace", "realtime", Clip.goForward.path])
+        #expect(await hasBegun.wait())
+        #expect(await run.wait(for: "sending", in: .error))
+        run.signal(2)
+        _ = try await run.result()
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("cancelled"))
+        #expect(try await bench.run("retry", "last").outputText == "after all\n")
+    }
+
+    // MARK: - The parts
+
+    @Test func theGateClosesAtOnceForWhatConcernsEveryTake() {
+        let hopeless: [TakeFailure] = [
+            .keyRefused(status: 401, message: nil), .insecure(reason: "", host: ""),
+            .notDelivered(.cannotConnect(""), host: ""),
+            .notDelivered(.cannotResolve(""), host: ""),
+        ]
+        for failure in hopeless {
+            var gate = OriginGate()
+            gate.note(failure, at: "a")
+            #expect(gate.reason(against: "a") == failure.description)
+            #expect(gate.reason(against: "b") == nil)
+        }
+    }
+
+    @Test func theGateIsPatientWithWhatMayBeTheTakesOwnFault() {
+        var gate = OriginGate()
+        let busy = TakeFailure.unavailable(status: 503, message: nil)
+        for failure in [busy, busy, nil, busy, busy, .refused(status: 422, message: nil), busy] {
+            gate.note(failure, at: "a")
+        }
+        #expect(gate.reason(against: "a") == nil)
+        gate.note(busy, at: "a")
+        gate.note(busy, at: "a")
+        #expect(gate.reason(against: "a") != nil)
+    }
+
+    @Test(arguments: [1, 10, 20, 40, 80, 200])
+    func theBarFitsTheTerminal(_ columns: Int) {
+        var count = FlushCount(total: 500)
+        (count.answered, count.failed, count.left) = (300, 100, 100)
+        let bar = count.bar(columns: columns)
+        #expect(bar.count < max(columns, 2))
+        if columns >= 80 { #expect(bar.hasSuffix("▏ 500/500, 100 failed")) }
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What a full, foreign or damaged spool means to the person.
+@Suite struct SpoolLimitTests {
+    private func keep(_ bench: Bench) async throws {
+        let result = try await bench.run(
+            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
+        #expect(result.status == .exited(75))
+    }
+
+    @Test(arguments: [["UTTER_MAX_TAKES": "1"], ["UTTER_MAX_BYTES": "10k"]])
+    func aFullSpoolStreamsLiveAndSaysSoOnce(_ variables: [String: String]) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "live"))
+        let bench = try Bench(server: server, variables)
+        try await keep(bench)
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "live\n")
+        let name = try #require(variables.keys.first)
+        let warnings = result.errorText.split(separator: "\n").filter { $0.contains("warning") }
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.contains("(\(name)); send them with 'utter flush'") == true)
+        #expect(try bench.takes().count == 1)
+        let strict = try await bench.run("send", "--require-keep", Clip.goForward.path)
+        #expect(strict.status == .exited(74))
+        #expect(server.requests.count == 1)
+        // An option goes before the variable.
+        let option = try await bench.run(
+            "send", "--max-takes", "5", "--max-bytes", "1G", Clip.goForward.path)
+        #expect(!option.errorText.contains("warning"))
+    }
+
+    @Test func roomThatMustStayFreeIsLeftFree() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "live"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--min-free", "1000000G", Clip.goForward.path)
+        #expect(result.outputText == "live\n")
+        #expect(result.errorText.contains("of the disk are free"))
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test(arguments: [
+        ["UTTER_MAX_TAKES": "0"], ["UTTER_MAX_TAKES": "many"], ["UTTER_MAX_BYTES": "4Q"],
+        ["UTTER_MIN_FREE": "-1"], ["UTTER_KEEP_TRANSCRIPTS": "forever"],
+        ["UTTER_KEEP_CANCELLED": "7x"], ["UTTER_KEEP_AUDIO": "yes"],
+        ["UTTER_KEEP_AUDIO_BYTES": "1.5G"],
+    ])
+    func aWrongVariableIsNamed(_ variables: [String: String]) async throws {
+        let server = try RecordingServer()
+        let result = try await Bench(server: server, variables).run("send", Clip.goForward.path)
+        #expect(result.status == .exited(78))
+        let name = try #require(variables.keys.first)
+        #expect(result.errorText.hasPrefix("utter: error: \(name) is '"))
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: [["--max-takes", "0"], ["--max-bytes", "x"], ["--min-free", "5Q"]])
+    func aWrongOptionIsUsage(_ options: [String]) async throws {
+        let result = try await Bench().start(["send"] + options + [Clip.goForward.path]).result()
+        #expect(result.status == .exited(64))
+    }
+
+    @Test(arguments: ["", "/takes"])
+    func aPlantedLinkIsRefusedAndItsTargetUntouched(_ name: String) async throws {
+        let server = try RecordingServer()
+        let bench = try Bench(server: server)
+        let victim = bench.folder.path("victim")
+        try #require(mkdir(victim, 0o700) == 0)
+        try #require(mkdir(bench.folder.path("state"), 0o700) == 0)
+        if !name.isEmpty { try #require(mkdir(bench.folder.path("state/utter"), 0o700) == 0) }
+        try #require(symlink(victim, bench.folder.path("state/utter" + name)) == 0)
+        for command in [["send", Clip.goForward.path], ["list"], ["flush"], ["rm", "--answered"]] {
+            let result = try await bench.start(command).result()
+            #expect(result.status == .exited(78))
+            #expect(result.errorText.contains("it is a symbolic link"))
+        }
+        #expect(try bench.folder.names(in: "victim").isEmpty)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func aFolderThatAllMayWriteInIsRefused() async throws {
+        let bench = try Bench()
+        try await keep(bench)
+        try #require(chmod(bench.folder.path("state/utter/takes"), 0o777) == 0)
+        for command in [["send", Clip.goForward.path], ["list"], ["retry", "last"]] {
+            let result = try await bench.start(command).result()
+            #expect(result.status == .exited(78))
+            #expect(result.errorText.contains("others may write in it (mode 0777)"))
+        }
+    }
+
+    @Test func whatCannotBeUsedIsNamedAndNeverBlocksTheRest() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "good"))
+        let bench = try Bench()
+        try await keep(bench)
+        let takes = "state/utter/takes"
+        try bench.folder.write([1], to: "\(takes)/notes.txt")
+        let names = ["20200101-000000-aaaaaaaaaaaa", "20200102-000000-aaaaaaaaaaaa"]
+        for name in names { try #require(mkdir(bench.folder.path("\(takes)/\(name)"), 0o700) == 0) }
+        try bench.folder.write(
+            Array(#"{"version": 9}"#.utf8), to: "\(takes)/\(names[0])/take.json")
+        try bench.folder.write(Array("{".utf8), to: "\(takes)/\(names[1])/take.json")
+        try bench.folder.write([1], to: "\(takes)/20200103-000000-aaaaaaaaaaaa")
+        let list = try await bench.run("list")
+        #expect(list.status == .exited(0))
+        for words in [
+            "\(names[0])  later  -:--  take \(names[0]) was written by a later utter (version 9",
+            "20200103-000000-aaaaaaaaaaaa  unreadable  ", "notes.txt  foreign  ",
+            "\(names[1])  quarantined  ",
+        ] { #expect(list.outputText.contains(words), "\(list.outputText)") }
+        let json = try JSONText(try await bench.run("list", "--json").output)
+        #expect(json[4]?["state"] == .string("quarantined"))
+        let flush = try await bench.run("flush", "--to", server.url())
+        #expect(flush.outputText == "good\n")
+        #expect(flush.status == .exited(0))
+    }
+
+    @Test func aTakeAfterOneOfTheFutureIsTheLast() async throws {
+        let bench = try Bench()
+        try await keep(bench)
+        let first = try #require(try bench.onlyTake())
+        // As if the clock had been ten years ahead.
+        let future = "2099" + first.id.dropFirst(4)
+        let path = bench.folder.path("state/utter/takes/" + future)
+        try #require(rename(first.path, path) == 0)
+        let text = String(decoding: try readFile(path + "/take.json"), as: UTF8.self)
+        let changed = text.replacing(first.id, with: future)
+        try #require(unlink(path + "/take.json") == 0)
+        try bench.folder.write(
+            Array(changed.utf8), to: "state/utter/takes/\(future)/take.json")
+        try await keep(bench)
+        let lines = try await bench.run("list").outputText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix(future) == true)
+        let last = try #require(lines.last?.split(separator: " ").first)
+        #expect(last < future)
+        let shown = try await bench.run("show", "last").outputText
+        #expect(shown.hasPrefix("take        \(last)\n"))
+    }
+
+    @Test func showPrintsJsonWithEveryAttempt() async throws {
+        let bench = try Bench()
+        try await keep(bench)
+        let json = try JSONText(try await bench.run("show", "--json", "last").output)
+        #expect(json["state"] == .string("kept"))
+        #expect(json["attempts"] == .number(1))
+        #expect(json["history"]?[0]?["number"] == .number(1))
+        #expect(json["history"]?[0]?["wasWhole"] == .bool(false))
+        #expect(json["history"]?[0]?["ending"]?.string?.contains("cannot connect") == true)
+        #expect(json["path"]?.string?.hasSuffix("/audio.wav") == true)
+        let text = try await bench.run("show", "last").outputText
+        #expect(text.contains("  1         20"))
+    }
+
+    @Test func audioThatIsToBeKeptForAWhileIs() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "kept"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "7d"])
+        _ = try await bench.run("send", Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["audio.wav", "take.json"])
+        #expect(try take.manifest["isReleased"] == .bool(true))
+    }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// A disk without room, and folders that go away.
+@Suite(.serialized) struct FullDiskTests {
+    /// Everything a take of one second writes, and some more.
+    static let quotas = Array(stride(from: 0, through: 40 << 10, by: 4 << 10))
+
+    private static let send = ["send", "-q", "--format", "pcm", "--pace", "realtime"]
+    private static let noServer = ["--no-retry", "--to", "http://127.0.0.1:9/"]
+
+    /// What is wrong with a run that the server has answered.
+    private static func wrongs(_ result: CommandResult, on bench: FaultBench) -> [String] {
+        var problems: [String] = []
+        if result.status != .exited(0) || result.outputText != FaultBench.transcript + "\n" {
+            problems.append("\(result.status) \(result.outputText) \(result.errorText)")
+        }
+        if bench.server.requests.first?.body != bench.samples {
+            problems.append("\(bench.server.requests.first?.body.count ?? -1) bytes were sent")
+        }
+        if result.isRepetitive { problems.append("told more than once: \(result.errorText)") }
+        return problems
+    }
+
+    /// What is wrong with a run that had no server: what it says to have kept can be sent.
+    private static func wrongsOfKept(
+        _ result: CommandResult, on bench: FaultBench
+    ) async throws -> [String] {
+        guard [.exited(75), .exited(74)].contains(result.status) else {
+            return ["\(result.status) \(result.errorText)"]
+        }
+        guard result.errorText.contains("utter: kept: ") else {
+            return result.warnings > 0 ? [] : ["nobody was told: \(result.errorText)"]
+        }
+        let problems = try await SurvivorCheck(bench: bench).problems()
+        let sent = bench.server.requests.last?.body
+        return sent == bench.samples
+            ? problems : problems + ["\(sent?.count ?? -1) bytes kept: \(result.errorText)"]
+    }
+
+    @Test(arguments: [nil, 1, 3] as [Int?])
+    func aFullDiskCostsNoSample(_ refusals: Int?) async throws {
+        let problems = try await inLanes(4, Self.quotas) { quota in
+            let bench = try FaultBench(milliseconds: 1_000)
+            let result = try await bench.run(
+                Self.send + [bench.recording], FileFaults(quota: quota, refusals: refusals))
+            var problems = Self.wrongs(result, on: bench)
+            let take = try bench.takes().first?.manifest
+            if result.warnings == 0, take?.transcript != FaultBench.transcript {
+                problems.append("\(take?.state ?? "nothing") on the disk, and nobody was told")
+            }
+            return problems.map { "\(quota) bytes: \($0)" }
+        }
+        #expect(problems == [])
+    }
+
+    @Test(arguments: [nil, 1, 3] as [Int?])
+    func whatIsSaidToBeKeptOnAFullDiskIsThere(_ refusals: Int?) async throws {
+        let problems = try await inLanes(4, Self.quotas) { quota in
+            let bench = try FaultBench(milliseconds: 1_000)
+            let result = try await bench.run(
+                Self.send + Self.noServer + [bench.recording],
+                FileFaults(quota: quota, refusals: refusals))
+            return try await Self.wrongsOfKept(result, on: bench).map { "\(quota) bytes: \($0)" }
+        }
+        #expect(problems == [])
+    }
+
+    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
+    func aFileSystemWithoutInodesCostsNoSample() async throws {
+        let problems = try await inLanes(3, Array(1...10)) { inodes in
+            let bench = try FaultBench()
+            let result = try await bench.run(
+                Self.send + [bench.recording], shell: Namespaces.shell("nr_inodes=\(inodes)"))
+            return Self.wrongs(result, on: bench).map { "\(inodes) inodes: \($0)" }
+        }
+        #expect(problems == [])
+    }
+
+    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
+    func aSmallFileSystemCostsNoSample() async throws {
+        let problems = try await inLanes(3, [4, 8, 16, 32, 64, 128]) { kibibytes in
+            let bench = try FaultBench(milliseconds: 1_000)
+            let result = try await bench.run(
+                Self.send + [bench.recording], shell: Namespaces.shell("size=\(kibibytes)k"))
+            return Self.wrongs(result, on: bench).map { "\(kibibytes) KiB: \($0)" }
+        }
+        #expect(problems == [])
+    }
+
+    /// Something else fills a real file system in the middle of a take, and perhaps frees it again.
+    @Test(
+        .enabled(if: Namespaces.areAllowed, "needs a mount of its own"),
+        arguments: ["", "sleep 1; rm $HOME/.local/big; "])
+    func aDiskThatFillsUpInMidTakeKeepsWhatItSaysToKeep(_ freeing: String) async throws {
+        let bench = try FaultBench(milliseconds: 2_000)
+        let script = """
+            (sleep 0.7; head -c 90m /dev/zero > $HOME/.local/big; \(freeing)true) 2>/dev/null & \
+            "$0" \((Self.send + Self.noServer).joined(separator: " ")) "$1"; status=$?; \
+            wait; rm -f $HOME/.local/big; \
+            "$0" retry -q --to \(bench.server.url()) all >/dev/null; exit $status
+            """
+        let result = try await bench.run(
+            [bench.recording], shell: Namespaces.shell("size=80m", script))
+        #expect([.exited(75), .exited(74)].contains(result.status))
+        #expect(!result.isRepetitive)
+        if result.errorText.contains("utter: kept: ") {
+            #expect(bench.server.requests.last?.body == bench.samples)
+        } else {
+            #expect(result.warnings > 0)
+        }
+        // Something is left in either case.
+        let sent = bench.server.requests.last?.body ?? []
+        #expect(bench.samples.starts(with: sent))
+        #expect(sent.count >= 8_000, "\(result.errorText)")
+    }
+
+    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
+    func aReadOnlyStateFolderCostsNoSampleAndIsSaid() async throws {
+        let bench = try FaultBench()
+        let result = try await bench.run(
+            Self.send + [bench.recording], shell: Namespaces.shell("ro"))
+        #expect(Self.wrongs(result, on: bench) == [])
+        #expect(result.warnings > 0)
+        let required = try await bench.run(
+            Self.send + ["--require-keep", bench.recording], shell: Namespaces.shell("ro"))
+        #expect(required.status == .exited(74))
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func aFolderThatIsRemovedInMidTakeCostsNoSample(_ isDelivered: Bool) async throws {
+        // Whatever becomes of the folder, all is there at the end, or the person is told.
+        let answer: [ServerStep] =
+            isDelivered
+            ? .answer(text: FaultBench.transcript)
+            : [.readHead, .readBodyToEnd, .respond(status: 503, text: "")]
+        let bench = try FaultBench(milliseconds: 1_000, answer: answer)
+        let run = try bench.start(Self.send + ["--no-retry", bench.recording])
+        _ = try #require(await bench.server.wait(untilBytes: 8_000))
+        try FileManager.default.removeItem(atPath: bench.folder.path("home/.local"))
+        let result = try await run.result(within: .seconds(60))
+        if isDelivered {
+            #expect(Self.wrongs(result, on: bench) == [])
+        } else {
+            #expect([.exited(75), .exited(74)].contains(result.status))
+            #expect(bench.server.requests.first?.body == bench.samples)
+            let kept = result.errorText.contains("utter: kept: ")
+            let audio = try bench.takes().first?.audio?.dropFirst(WholeAudio.headerByteCount)
+            #expect(kept ? audio == bench.samples[...] : result.warnings > 0, "\(result.errorText)")
+        }
+    }
+
+    @Test func aFileSizeLimitCostsNoSample() async throws {
+        let problems = try await inLanes(3, [0, 1, 2, 8, 16, 40]) { blocks in
+            let bench = try FaultBench(milliseconds: 1_000)
+            let result = try await bench.run(
+                Self.send + [bench.recording],
+                shell: #"ulimit -f \#(blocks); exec "$0" "$@""#)
+            return Self.wrongs(result, on: bench).map { "\(blocks) blocks: \($0)" }
+        }
+        #expect(problems == [])
+    }
+
+    @Test func withoutDescriptorsItEndsWithWords() async throws {
+        let problems = try await inLanes(3, Array(4...30)) { count in
+            let bench = try FaultBench()
+            let result = try await bench.run(
+                Self.send + ["--no-retry", bench.recording],
+                shell: #"ulimit -n \#(count); exec "$0" "$@""#)
+            if result.status == .exited(0) {
+                return Self.wrongs(result, on: bench).map { "\(count): \($0)" }
+            }
+            guard case .exited = result.status, !result.error.isEmpty else {
+                return ["\(count) descriptors: \(result.status) \(result.errorText)"]
+            }
+            return []
+        }
+        #expect(problems == [])
+    }
+}

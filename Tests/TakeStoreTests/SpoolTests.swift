@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Glibc
+import LinuxPlatform
+import Testing
+
+@testable import TakeStore
+
+/// What the folder of takes refuses, how full it gets, and how takes leave it.
+@Suite struct SpoolTests {
+    private let scratch: TakeStoreScratch
+    private let store: TakeStore
+
+    init() throws {
+        scratch = try TakeStoreScratch()
+        store = try TakeStore(stateFolder: scratch.path + "/utter")
+    }
+
+    private func id(_ number: Int) throws -> TakeID {
+        let digits = String(100_000 + number)
+        return try #require(TakeID("20261121-\(digits)-abcdefghjkmn"))
+    }
+
+    @discardableResult
+    private func leave(_ number: Int, audio: Int? = 10) throws -> TakeFolder {
+        let take = try store.makeTake(try id(number))
+        if let audio {
+            let bytes = [UInt8](repeating: 1, count: audio)
+            try scratch.write(bytes, to: "utter/takes/\(take.id.text)/audio.wav")
+        }
+        try take.save(
+            TakeManifest(
+                id: take.id, created: Date(), audio: "audio.wav", format: "wav", source: "", url: ""
+            ))
+        take.unlock()
+        return take
+    }
+
+    // MARK: - Whose folder it is
+
+    @Test(arguments: ["utter", "utter/takes"])
+    func aSymbolicLinkIsRefusedAndItsTargetUntouched(_ name: String) throws {
+        let scratch = try TakeStoreScratch()
+        let victim = try scratch.folder("victim")
+        try scratch.write([7], to: "victim/file")
+        if name != "utter" { _ = try scratch.folder("utter") }
+        try #require(symlink(victim.path, scratch.path + "/" + name) == 0)
+        let error = #expect(throws: TakeStoreError.self) {
+            try TakeStore(stateFolder: scratch.path + "/utter")
+        }
+        #expect(error?.description.hasSuffix("/\(name)': it is a symbolic link") == true)
+        #expect(try victim.names() == ["file"])
+    }
+
+    @Test(arguments: ["utter", "utter/takes"], [0o777, 0o770, 0o702] as [mode_t])
+    func aFolderInWhichOthersMayWriteIsRefused(_ name: String, _ mode: mode_t) throws {
+        try #require(chmod(scratch.path + "/" + name, mode) == 0)
+        let error = #expect(throws: TakeStoreError.self) {
+            try TakeStore(stateFolder: scratch.path + "/utter")
+        }
+        #expect(error?.description.contains("others may write in it (mode 0") == true)
+        #expect(try scratch.mode(name) == mode)
+    }
+
+    @Test(arguments: ["utter", "utter/takes"])
+    func aFolderThatOthersMayReadIsClosedToThem(_ name: String) throws {
+        try #require(chmod(scratch.path + "/" + name, 0o755) == 0)
+        _ = try TakeStore(stateFolder: scratch.path + "/utter")
+        #expect(try scratch.mode(name) == 0o700)
+    }
+
+    @Test(.enabled(if: geteuid() == 0))
+    func aFolderOfSomebodyElseIsRefused() throws {
+        try #require(chown(scratch.path + "/utter/takes", 12_345, 12_345) == 0)
+        let error = #expect(throws: TakeStoreError.self) {
+            try TakeStore(stateFolder: scratch.path + "/utter")
+        }
+        #expect(error?.description.hasSuffix("it belongs to somebody else") == true)
+    }
+
+    @Test func whatIsNoTakeIsNamed() throws {
+        try leave(1)
+        try scratch.write([1], to: "utter/takes/notes.txt")
+        _ = try Folder.make(at: store.path + "/copy")
+        #expect(try store.foreignNames() == ["copy", "notes.txt"])
+    }
+
+    // MARK: - How full it is
+
+    private func limits(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolLimits {
+        SpoolLimits(takes: takes, bytes: bytes, free: free)
+    }
+
+    @Test func takesThatWaitAreCountedAndAnsweredOnesAreNot() throws {
+        for number in 0..<3 { try leave(number) }
+        for number in 3..<9 { try leave(number, audio: nil) }
+        #expect(store.shortage(by: limits(takes: 4)) == nil)
+        #expect(store.shortage(by: limits(takes: 3)) == .takes(3, limit: 3))
+    }
+
+    @Test func theBytesAreThoseOfTheLastMeasurementUntilTheyMatter() throws {
+        try leave(0, audio: 600)
+        try leave(1, audio: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        store.measure()
+        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
+        #expect(store.shortage(by: limits(bytes: 1_101)) == nil)
+        // A hint that is too high is not believed.
+        try store.remove(try store.take(try id(0)))
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+    }
+
+    @Test(arguments: ["", "x", "-5", "99999999999999999999999"])
+    func aDamagedHintIsNone(_ text: String) throws {
+        try scratch.write(Array(text.utf8), to: "utter/size")
+        try leave(0)
+        #expect(store.shortage(by: limits(bytes: 5)) == nil)
+    }
+
+    @Test func aDiskThatIsNearlyFullIsNoticed() throws {
+        guard case .free = store.shortage(by: limits(free: .max)) else {
+            Issue.record("there is no disk with that much room")
+            return
+        }
+    }
+
+    // MARK: - How takes leave it
+
+    @Test func aRemovalThatWasKilledIsFinished() throws {
+        let take = try leave(0)
+        let hidden = store.path + "/.removed-" + take.id.text
+        try #require(rename(take.path, hidden) == 0)
+        #expect(try store.ids() == [])
+        #expect(try store.foreignNames() == [])
+        store.finishRemovals()
+        #expect(access(hidden, F_OK) != 0)
+    }
+
+    @Test func aTakeWithSomethingUnknownIsNotRemoved() throws {
+        let take = try leave(0)
+        try scratch.write([1], to: "utter/takes/\(take.id.text)/notes.txt")
+        #expect(throws: TakeStoreError.self) { try store.remove(take) }
+        #expect(try take.fileNames() == ["audio.wav", "notes.txt", "take.json"])
+    }
+
+    @Test func aTakeInUseIsNotRemovedAndItsHolderNamed() throws {
+        let take = try leave(0)
+        var manifest = try take.manifest()
+        manifest.state = .sending
+        manifest.holder = 4_711
+        try take.save(manifest)
+        let sender = try store.take(take.id)
+        #expect(try sender.lock())
+        let error = #expect(throws: TakeStoreError.self) { try store.remove(take) }
+        #expect(
+            error?.description
+                == "take \(take.id.text) is being sent by another utter (process 4711)")
+    }
+
+    // MARK: - The manifest
+
+    @Test(arguments: [1 << 16, (1 << 16) + 1, 5_000_000])
+    func aTranscriptOfAnyLengthIsReadAsItWasSaved(_ length: Int) throws {
+        let take = try leave(0)
+        var manifest = try take.manifest()
+        // The worst that JSON can make of a byte.
+        manifest.transcript = String(repeating: "\u{01}", count: length)
+        try take.save(manifest)
+        #expect(try take.manifest() == manifest)
+        let size = try take.folder.byteCount(of: "take.json")
+        #expect(size <= TakeFolder.manifestLimit)
+        manifest.transcript = "short"
+        try take.save(manifest)
+        #expect(try take.manifest() == manifest)
+        try store.remove(take)
+        #expect(try store.ids() == [])
+    }
+
+    @Test func aManifestThatIsTooLongNeverReplacesOneThatIsNot() throws {
+        let take = try leave(0)
+        let before = try take.manifest()
+        var manifest = before
+        manifest.source = String(repeating: "x", count: 1 << 20)
+        #expect(throws: SystemError.self) { try take.save(manifest) }
+        #expect(try take.manifest() == before)
+        #expect(try take.fileNames() == ["audio.wav", "take.json"])
+    }
+
+    @Test func theOrderSurvivesAClockThatGoesBack() throws {
+        let future = try #require(TakeID("20361121-000000-abcdefghjkmn"))
+        let now = try #require(TakeID("20161121-000000-abcdefghjkmn"))
+        for (id, after) in [(try self.id(0), nil), (future, nil), (now, future)] {
+            let take = try store.makeTake(id)
+            var manifest = TakeManifest(
+                id: id, created: Date(), audio: "audio.wav", format: "wav", source: "", url: "")
+            manifest.after = after
+            try take.save(manifest)
+        }
+        #expect(try store.find("last").id == now)
+        let sorted = try store.ids().map { try store.take($0).manifest() }
+            .sorted { $0.order < $1.order }
+        #expect(sorted.map(\.id) == [try id(0), future, now])
+    }
+
+    @Test func onlyTheNewestTransfersAreRemembered() throws {
+        let take = try leave(0)
+        var manifest = try take.manifest()
+        for number in 1...40 { manifest.beginTransfer(number, at: Date()) }
+        manifest.endTransfer(40, "lost", at: Date(), status: nil, wasWhole: true)
+        try take.save(manifest)
+        let history = try #require(try take.manifest().history)
+        #expect(history.map(\.number) == Array(25...40))
+        #expect(history.last?.ending == "lost")
+        #expect(manifest.attempts == 40)
+    }
+
+    @Test(arguments: [
+        (#""byteCount" : 5"#, #""byteCount" : -5"#),
+        (#""byteCount" : 5"#, #""byteCount" : 9223372036854775807"#),
+        (#""attempts" : 0"#, #""attempts" : 9223372036854775807"#),
+        (#""audio" : "audio.wav""#, #""audio" : "../x""#),
+        ("abcdefghjkmn", "abcdefghjkmp"),
+    ])
+    func aManifestThatWeCannotHaveWrittenIsDamaged(_ change: (String, String)) throws {
+        let take = try leave(0)
+        var manifest = try take.manifest()
+        manifest.byteCount = 5
+        try take.save(manifest)
+        let name = "utter/takes/\(take.id.text)/take.json"
+        let text = String(decoding: try scratch.read(name), as: UTF8.self)
+        let changed = text.replacing(change.0, with: change.1)
+        #expect(changed != text)
+        try scratch.write(Array(changed.utf8), to: name)
+        let error = #expect(throws: TakeStoreError.self) { try take.manifest() }
+        guard case .damaged = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+}
