@@ -41,6 +41,8 @@ struct MicrophoneStream: ~Copyable {
     private var lastSeen = 0
     /// The position at which to find out about the grain.
     private var nextProbe = 0
+    /// When the card was first started, in ns.
+    private let startedAt: Int64
     /// Whether the descriptors said that there is something to do.
     private var isWoken = false
     /// Since when nothing has come, in ns.
@@ -77,6 +79,7 @@ struct MicrophoneStream: ~Copyable {
         margin = min(device.setup.periodFrames, device.setup.bufferFrames / 8)
         clock = CaptureClock(sampleRate: device.setup.format.sampleRate, startedAt: started)
         silentSince = started
+        startedAt = started
         self.device = device
     }
 
@@ -142,7 +145,9 @@ extension MicrophoneStream {
         settleGrain(available: available, wasWoken: wasWoken)
         // Given up only when they are about to be overwritten, and then some more, so that there is
         // time to read what follows: giving up one frame after the other would never end.
-        guard available <= device.setup.bufferFrames - margin / 2 else {
+        let isFull = available > device.setup.bufferFrames - margin / 2
+        let keepsTime = hasHadTime(for: position + available, by: now)
+        guard !isFull || !keepsTime else {
             try discard(available - (device.setup.bufferFrames - margin))
             return 0
         }
@@ -155,7 +160,7 @@ extension MicrophoneStream {
         guard wanted > 0 else { return 0 }
         let count = try device.read(wanted, into: &frames)
         // A card that has stopped or gone since does not write any more.
-        let left = isTight ? (try? device.available()) ?? 0 : 0
+        let left = isTight && keepsTime ? (try? device.available()) ?? 0 : 0
         guard left + count <= device.setup.bufferFrames else {
             lose(count)
             return 0
@@ -165,6 +170,15 @@ extension MicrophoneStream {
         silentSince = now
         restarts = 0
         return count
+    }
+
+    /// Whether a card can have captured so many frames since its start, with a quarter to spare.
+    ///
+    /// A device behind which no card stands, such as ALSA's "file" over "null", has a ring that is
+    /// always full, and loses nothing for it.
+    private func hasHadTime(for frames: Int, by now: Int64) -> Bool {
+        let elapsed = Int((now - startedAt) / 1_000) * format.sampleRate / 1_000_000
+        return frames <= elapsed + elapsed / 4 + device.setup.bufferFrames / 4
     }
 
     private func readable(_ available: Int, wasWoken: Bool) -> Int {

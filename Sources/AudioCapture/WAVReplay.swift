@@ -106,11 +106,11 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
         opened.reserve(
             max(Self.minimumBufferByteCount, 2 * periodFrameCount(format) * header.bytesPerFrame))
         let fileByteCount = opened.fileByteCount.map { $0 - header.dataOffset }
+        reader = consume opened
+        self.header = header
         if let byteCount = fileByteCount ?? header.dataByteCount {
             settleLength(header, byteCount: byteCount)
         }
-        reader = consume opened
-        self.header = header
         return format
     }
 
@@ -216,12 +216,34 @@ extension WAVReplay {
         deliveredFrameCount += count
     }
 
+    /// Whether another chunk of samples follows the first, which no player hears either; asked
+    /// of files only.
+    private func hasSecondData(behind header: WAVHeader) -> Bool {
+        guard let descriptor = reader?.descriptor, reader?.fileByteCount != nil,
+            let first = header.dataByteCount
+        else { return false }
+        var offset = header.dataOffset + first + first % 2
+        // A file that has more chunks than this is no recording.
+        for _ in 0..<64 {
+            var head = [UInt8](repeating: 0, count: 8)
+            guard unsafe pread(descriptor, &head, 8, off_t(offset)) == 8 else {
+                return false
+            }
+            let size = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
+            if Array(head[..<4]) == Array("data".utf8) { return size > 0 }
+            offset += 8 + size + size % 2
+        }
+        return false
+    }
+
     /// Fixes the recording's length, and notes what is odd about it.
     private func settleLength(_ header: WAVHeader, byteCount: Int) {
         let there = max(0, min(byteCount, header.dataByteCount ?? .max))
         frameCount = there / header.bytesPerFrame
         guard warning == nil else { return }
-        if let promised = header.dataByteCount, promised > there {
+        if hasSecondData(behind: header) {
+            warning = "'\(name)' has a second piece of audio, which is left out"
+        } else if let promised = header.dataByteCount, promised > there {
             warning =
                 "'\(name)' ends after \(there) of the \(promised) bytes of audio "
                 + "that its header promises"

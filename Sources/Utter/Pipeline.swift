@@ -6,6 +6,7 @@ internal import ChunkedUpload
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
+internal import Synchronization
 public import TakeStore
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -63,6 +64,9 @@ public final class Pipeline: Sendable {
         }
     }
 
+    /// The takes that have no outcome yet.
+    private let running = Mutex<[ObjectIdentifier: TakeRun]>([:])
+
     var capture: CaptureLoop { loops.capture }
     var journal: JournalLoop { loops.journal }
     var transfer: TransferLoop { loops.transfer }
@@ -75,6 +79,7 @@ public final class Pipeline: Sendable {
         var generator = SystemRandomNumberGenerator()
         let run = TakeRun(
             id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self)
+        began(run)
         run.record(plan.source, plan.capture)
         return Take(run: run)
     }
@@ -121,6 +126,7 @@ public final class Pipeline: Sendable {
             folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         if let report = audio.damageReport { run.note(damage: report) }
+        began(run)
         run.resend(
             journal, of: record,
             seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil),
@@ -149,9 +155,24 @@ public final class Pipeline: Sendable {
 
     /// Ends the loops and waits for them, the disk included.
     ///
-    /// Takes that still run are abandoned where they are; what they captured stays in their
-    /// journals.
-    public func shutDown() { loops.shutDown() }
+    /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
+    /// captured stays in their journals, and the next recovery brings them to an end.
+    public func shutDown() {
+        loops.shutDown()
+        for run in running.withLock({ $0 }).values {
+            run.finish(.failure(.left), capture: CaptureEnd(cause: .cancelled))
+        }
+    }
+
+    /// Remembers a take whose outcome somebody may wait for.
+    private func began(_ run: TakeRun) {
+        running.withLock { $0[ObjectIdentifier(run)] = run }
+    }
+
+    /// Forgets a take that has its outcome.
+    func ended(_ run: TakeRun) {
+        running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
+    }
 }
 
 extension TakeFolder {

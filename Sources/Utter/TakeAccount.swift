@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCapture
+internal import TakeStore
+
 /// Every sample of a take, at each stage.
 ///
 /// `capturedFrames + gapFrames = encodedFrames`, `encodedBytes = journaledBytes`, and
@@ -24,6 +27,17 @@ public struct TakeAccount: Sendable, Equatable {
 }
 
 extension TakeAccount {
+    /// Gathers what each stage says; a journal that was never sealed holds nothing that counts.
+    init(
+        _ capture: CaptureAccount, _ seal: JournalSeal?, bodyOffset: Int, _ attempt: TakeAttempt?
+    ) {
+        self.init(
+            capturedFrames: capture.capturedFrames, gapFrames: capture.gapFrames,
+            encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
+            journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
+            sentBytes: attempt?.result.sentByteCount ?? 0, sha256: seal?.sha256 ?? "")
+    }
+
     /// What must hold for a take besides its numbers.
     struct Circumstances {
         /// The length of all holes that are listed; nil when an earlier run has recorded, whose
@@ -64,7 +78,8 @@ extension TakeAccount {
         guard !circumstances.isSentWhole || sentBytes == body else {
             return "\(body) bytes were to be sent, but \(sentBytes) were"
         }
-        guard journaledBytes == 0 || sha256.utf8.count == 64 else {
+        guard !circumstances.isJournaledWhole || journaledBytes == 0 || sha256.utf8.count == 64
+        else {
             return "the journal has \(journaledBytes) bytes, but no SHA-256"
         }
         return nil

@@ -47,11 +47,13 @@ extension TakeOutcome {
         circumstances.isEncodedWhole = capture.cause != .cancelled
         if case .encoder = capture.cause { circumstances.isEncodedWhole = false }
         switch result {
-        case .failure(.journal): circumstances.isJournaledWhole = false
+        case .failure(.journal), .failure(.left): circumstances.isJournaledWhole = false
         case .failure: break
         case .success:
             circumstances.isSentWhole = attempts.last?.result.isBodyComplete ?? false
         }
+        // What had no room any more ended the recording.
+        if cutShort != nil { circumstances.isJournaledWhole = false }
         return account.imbalance(circumstances)
     }
 

@@ -272,7 +272,7 @@ final class TakeRun: Sendable {
         if let (result, end) = state.withLock({ $0.complete }) { finish(result, capture: end) }
     }
 
-    private func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
+    func finish(_ result: Result<Transcript, TakeFailure>, capture end: CaptureEnd) {
         let outcome = state.withLock { state -> TakeOutcome? in
             guard !state.isEnding else { return nil }
             state.isEnding = true
@@ -284,6 +284,7 @@ final class TakeRun: Sendable {
         if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
         continuation.finish()
         settlement.settle(outcome)
+        pipeline.ended(self)
     }
 }
 

@@ -57,12 +57,7 @@ struct TakeState {
         if case .success = result, let answeredAt, let sealedAt { delay = answeredAt - sealedAt }
         return TakeOutcome(
             id: id, result: result, capture: end,
-            account: TakeAccount(
-                capturedFrames: account.capturedFrames, gapFrames: account.gapFrames,
-                encodedFrames: account.encodedFrames, encodedBytes: account.encodedBytes,
-                journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
-                sentBytes: attempts.last?.result.sentByteCount ?? 0,
-                sha256: seal?.sha256 ?? ""),
+            account: TakeAccount(account, seal, bodyOffset: bodyOffset, attempts.last),
             attempts: attempts, takenCount: delivery.takenCount, audioPath: journal?.path,
             unprotected: protection.unprotected, cutShort: protection.endReason,
             notices: protection.notices, answerDelay: delay)

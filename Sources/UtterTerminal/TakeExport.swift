@@ -28,8 +28,10 @@ package enum TakeExport {
         } catch let error as TakeStoreError {
             throw CommandFailure(error)
         } catch let error as SystemError {
-            throw CommandFailure(
-                "take \(manifest.id.text): \(error.description)", status: .localIO)
+            let what =
+                error.code == ENOENT && !error.call.hasPrefix("open \(path)")
+                ? "its audio has been deleted" : error.description
+            throw CommandFailure("take \(manifest.id.text): \(what)", status: .localIO)
         } catch {
             throw CommandFailure("take \(manifest.id.text): \(error)", status: .localIO)
         }

@@ -73,6 +73,7 @@ package final class TakePlayback: Sendable {
         var source = try TakeSamples(of: take, manifest)
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var damage: CommandFailure?
+        var hasBegun = false
         do throws(PlaybackError) {
             var loudspeaker = try Loudspeaker(opening: device)
             let total = StatusLine.clock(.milliseconds((manifest.frames ?? 0) / 16))
@@ -84,6 +85,7 @@ package final class TakePlayback: Sendable {
                 } catch {
                     damage = error
                 }
+                hasBegun = true
                 guard try loudspeaker.play(samples.span, unless: stop) else { return }
                 guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
                 nextRedraw = .now + Self.redrawInterval
@@ -95,5 +97,9 @@ package final class TakePlayback: Sendable {
             throw CommandFailure(error)
         }
         if let damage { throw damage }
+        guard hasBegun else {
+            throw CommandFailure(
+                "take \(manifest.id.text) has no sound in it", status: .unusableAudio)
+        }
     }
 }

@@ -203,4 +203,19 @@ import Testing
             try WAVReplay(path: cut).open()
         }
     }
+
+    @Test func aSecondPieceOfAudioIsSaidToBeLeftOut() throws {
+        let samples: [Int16] = (0..<800).map { Int16($0) }
+        let data = WAVBytes.chunk("data", WAVBytes.pcm(samples))
+        let note = WAVBytes.chunk("LIST", [1, 2, 3])
+        for (chunks, isOdd) in [([data, note, data], true), ([data, note], false)] {
+            let path = try folder.write(
+                WAVBytes.file([Self.format] + chunks), to: "two-\(isOdd).wav")
+            let source = WAVReplay(path: path, pace: .unpaced)
+            let recorded = try source.record()
+            #expect(recorded.samples == samples)
+            let warning = isOdd ? "'\(path)' has a second piece of audio, which is left out" : nil
+            #expect(source.warning == warning)
+        }
+    }
 }

@@ -55,13 +55,20 @@ final class Bench: Sendable {
     }
 
     /// Starts a line of shell in which `$0` is `utter`.
-    func startShell(_ script: String, _ arguments: [String]) throws -> BenchRun {
+    ///
+    /// With a terminal the shell has job control.
+    func startShell(
+        _ script: String, _ arguments: [String], terminal: PseudoTerminal? = nil
+    ) throws -> BenchRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
         }
         return BenchRun(
-            try CommandRun("sh", ["-c", script, utter] + arguments, environment: environment),
-            on: self)
+            try CommandRun(
+                terminal == nil ? "sh" : "bash",
+                [terminal == nil ? "-c" : "-mc", script, utter] + arguments,
+                environment: environment, input: terminal == nil ? .nothing : .terminal,
+                terminal: terminal), on: self)
     }
 
     /// The takes on the disk, oldest first.

@@ -70,6 +70,9 @@ import Testing
         let length = wav[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) }
         #expect(length == samples.count)
         if format == "pcm" { #expect(Array(wav[44...]) == samples) }
+        let nowhere = try await bench.run("export", take.id, "/nowhere/out.wav")
+        #expect(nowhere.status == .exited(74))
+        #expect(nowhere.errorText.contains("open /nowhere/out.wav: No such file or directory"))
         // What exists is never overwritten.
         let again = try await bench.run("export", take.id, path)
         #expect(again.status == .exited(74))

@@ -154,6 +154,17 @@ import Testing
         #expect(result.screenText.contains("utter: error: 'default' disappeared"))
     }
 
+    @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {
+        let speaker = try VirtualLoudspeaker()
+        let bench = try Bench(speaker.environment)
+        _ = try await keep(in: bench)
+        let take = try #require(try bench.onlyTake())
+        #expect(truncate("\(take.path)/audio.wav", 44) == 0)
+        let result = try await bench.run("play", "last", "--device", "speaker")
+        #expect(result.status == .exited(65))
+        #expect(result.errorText.contains("take \(take.id) has no sound in it\n"))
+    }
+
     @Test func aTakeWhoseAudioIsGoneOrThatIsUnknownIsStatus66() async throws {
         let bench = try Bench(server: try RecordingServer(otherwise: .answer(text: "done")))
         _ = try await bench.run("send", Clip.digits.path)

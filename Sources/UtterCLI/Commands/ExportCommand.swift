@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Copy a take's audio to a file: as it is, or as WAV when the name ends so.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.")
+    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
     var take: String
 
     @Argument(

@@ -9,12 +9,13 @@ struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.")
+    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
     var take: String
 
     @Option(
         help: ArgumentHelp(
-            "The ALSA playback device; see 'utter devices --playback'.", valueName: "name"))
+            "The ALSA playback device; see 'utter devices --playback'.", valueName: "name"),
+        completion: .loudspeakers)
     var device = "default"
 
     @Flag(name: .shortAndLong, help: "Show no position.")

@@ -11,7 +11,8 @@ struct RecordCommand: TakeCommand {
         abstract: "Record from a microphone and print the transcript (the default).")
 
     @Option(
-        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"))
+        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"),
+        completion: .microphones)
     var device = "default"
 
     @Option(

@@ -14,7 +14,7 @@ struct RemoveCommand: ParsableCommand {
             that waits for its answer.
             """)
 
-    @Argument(help: "Takes' names or their beginnings, or 'last'.")
+    @Argument(help: "Takes' names or their beginnings, or 'last'.", completion: .takes)
     var takes: [String] = []
 
     @Option(

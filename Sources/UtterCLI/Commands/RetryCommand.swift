@@ -10,7 +10,9 @@ struct RetryCommand: TakeCommand {
         abstract: "Send a kept take again, in the format it was recorded in.",
         discussion: "A take that was cancelled, or answered with --keep-audio, can be named too.")
 
-    @Argument(help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.")
+    @Argument(
+        help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.",
+        completion: .takes)
     var takes: [String]
 
     @OptionGroup(title: "Service")

@@ -10,7 +10,7 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of a take.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.")
+    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
     var take: String
 
     @Flag(help: "Print one JSON object.")

@@ -28,7 +28,7 @@ package struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A file with the service's key, readable by you alone. Otherwise UTTER_TOKEN.",
-            valueName: "file"))
+            valueName: "file"), completion: .file())
     package var tokenFile: String?
 
     @Option(
@@ -50,7 +50,8 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "origin"))
     package var redirectTo: [String] = []
 
-    @Option(help: ArgumentHelp("PEM certificates to trust.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("PEM certificates to trust.", valueName: "file"), completion: .file())
     package var cacert: String?
 
     @Flag(help: "Allow a key to travel over plain http to another machine.")
@@ -242,6 +243,7 @@ extension ServiceOptions {
         (options.insecureKey, options.noRetry) = (false, false)
         options.onUnknown = .resend
         (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
+        (options.catchUpRate, options.idHeader) = (nil, nil)
         return options
     }
 }

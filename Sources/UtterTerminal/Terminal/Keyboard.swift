@@ -3,8 +3,9 @@
 internal import Glibc
 
 /// Where Enter comes from: standard input when it is a terminal or a pipe, otherwise the
-/// terminal that controls this process, if this process is in its foreground.
+/// terminal that controls this process.
 ///
+/// What is typed while this process is in the background is the shell's; after `fg` it is ours.
 /// So `utter | wl-copy` and `git commit -m "$(utter)"` listen to the keyboard, and a key
 /// binding without a terminal listens to nothing. A file or /dev/null on standard input is not
 /// read: it belongs to somebody else's loop.
@@ -15,24 +16,19 @@ struct Keyboard: Sendable {
         var status = stat()
         let isKnown = unsafe fstat(STDIN_FILENO, &status) == 0
         if isatty(STDIN_FILENO) == 1 {
-            guard Self.isInForeground(STDIN_FILENO) else { return nil }
             descriptor = STDIN_FILENO
         } else if isKnown && status.st_mode & S_IFMT == S_IFIFO {
             descriptor = STDIN_FILENO
         } else {
             let terminal = unsafe open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY)
             guard terminal >= 0 else { return nil }
-            guard Self.isInForeground(terminal) else {
-                close(terminal)
-                return nil
-            }
             descriptor = terminal
         }
     }
 
-    /// Reading from the background would stop the process with SIGTTIN.
-    private static func isInForeground(_ terminal: Int32) -> Bool {
-        tcgetpgrp(terminal) == getpgrp()
+    /// Whether Enter would reach this process now; a pipe always does.
+    var isInForeground: Bool {
+        isatty(descriptor) == 0 || tcgetpgrp(descriptor) == getpgrp()
     }
 
     /// Whether what is typed appears on the screen.
@@ -54,6 +50,8 @@ struct Keyboard: Sendable {
     }
 
     /// Reads what is there; called when the descriptor is ready.
+    ///
+    /// Called with SIGTTIN blocked: otherwise a read from the background would stop the process.
     func read() -> Found {
         var bytes = [UInt8](repeating: 0, count: 256)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)

@@ -111,7 +111,7 @@ package final class Signals: Sendable {
     }
 
     /// Whether anybody can press Enter.
-    package var hasKeyboard: Bool { keyboard.withLock { $0 != nil } }
+    package var hasKeyboard: Bool { keyboard.withLock { $0?.isInForeground ?? false } }
 
     /// The line feeds that typing has put on the screen since this was asked last.
     func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+extension CompletionKind {
+    /// The names of the takes on the disk.
+    static var takes: CompletionKind {
+        .shellCommand("utter list 2>/dev/null | cut -d' ' -f1; echo last")
+    }
+
+    /// The names of the microphones.
+    static var microphones: CompletionKind {
+        .shellCommand("utter devices 2>/dev/null | cut -d' ' -f1")
+    }
+
+    /// The names of the loudspeakers.
+    static var loudspeakers: CompletionKind {
+        .shellCommand("utter devices --playback 2>/dev/null | cut -d' ' -f1")
+    }
+}
