@@ -42,7 +42,6 @@ struct OpenedTake {
                 // It begins as soon as there is a journal.
                 manifest.beginTransfer(1, at: Date())
                 let folder = try store.makeTake(manifest.id)
-                var manifest = manifest
                 manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(

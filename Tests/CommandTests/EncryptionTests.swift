@@ -112,7 +112,8 @@ import Testing
         #expect(server.requests.count == 1)
         // New takes go on under the new key, and the old ones are as they were.
         _ = try await keep(bench, other)
-        let retry = try await bench.run("retry", take.id, "--encrypt-key", key)
+        let retry = try await bench.run(
+            "retry", take.id, "--encrypt-key", key, "--to", server.url())
         #expect(retry.outputText == "between us\n")
     }
 
