@@ -72,7 +72,8 @@ import Testing
         if result.isRepetitive { problems.append("told more than once: \(result.errorText)") }
         let take = try bench.takes().first
         if result.warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
-            problems.append("\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
+            problems.append(
+                "\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
         }
         let list = try await bench.run(["list"])
         if list.status != .exited(0) { problems.append("list: \(list.errorText)") }
@@ -124,7 +125,8 @@ import Testing
         var problems = try await SurvivorCheck(bench: bench).problems()
         if bench.server.requests.last?.body != bench.samples {
             problems.append(
-                "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)")
+                "\(bench.server.requests.last?.body.count ?? -1) bytes of what was said to be kept: \(result.errorText)"
+            )
         }
         return problems
     }

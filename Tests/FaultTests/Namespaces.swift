@@ -14,7 +14,8 @@ enum Namespaces {
     /// A line of shell that mounts a file system of memory below the home, does `script` with
     /// `utter` as `$0`, and ends like it.
     static func shell(_ options: String, _ script: String = #"exec "$0" "$@""#) -> String {
-        let mounted = #"mkdir -p "$HOME/.local" && mount -t tmpfs -o \#(options) none "$HOME/.local""#
+        let mounted =
+            #"mkdir -p "$HOME/.local" && mount -t tmpfs -o \#(options) none "$HOME/.local""#
         return "exec unshare -Urm sh -c '\(mounted) && \(script)' \"$0\" \"$@\""
     }
 }
