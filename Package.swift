@@ -81,7 +81,8 @@ let package = Package(
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CPocketSphinx",
+                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "TakeStore",
+                "CPocketSphinx",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),

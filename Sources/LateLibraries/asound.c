@@ -12,6 +12,8 @@ LATE(int, snd_device_name_hint, (int a, const char *b, void ***c), (a, b, c))
 LATE(snd_local_error_handler_t, snd_lib_error_set_local, (snd_local_error_handler_t a), (a))
 LATE(snd_pcm_sframes_t, snd_pcm_avail_update, (snd_pcm_t *a), (a))
 LATE(int, snd_pcm_close, (snd_pcm_t *a), (a))
+LATE(int, snd_pcm_delay, (snd_pcm_t *a, snd_pcm_sframes_t *b), (a, b))
+LATE(int, snd_pcm_drain, (snd_pcm_t *a), (a))
 LATE(int, snd_pcm_drop, (snd_pcm_t *a), (a))
 LATE(const char *, snd_pcm_format_name, (const snd_pcm_format_t a), (a))
 LATE(int, snd_pcm_hw_params, (snd_pcm_t *a, snd_pcm_hw_params_t *b), (a, b))
@@ -78,4 +80,6 @@ LATE(int, snd_pcm_sw_params_set_tstamp_mode,
 LATE(int, snd_pcm_sw_params_set_tstamp_type,
      (snd_pcm_t *a, snd_pcm_sw_params_t *b, snd_pcm_tstamp_type_t c), (a, b, c))
 LATE(const char *, snd_strerror, (int a), (a))
+LATE(snd_pcm_sframes_t, snd_pcm_writei, (snd_pcm_t *a, const void *b, snd_pcm_uframes_t c),
+     (a, b, c))
 #pragma GCC visibility pop

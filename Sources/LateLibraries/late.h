@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library that is loaded by the first call of any of its functions, instead of by every start of
 // the program. Each file here stands for one library, and lists the functions of it that we call
-// with the types of its own header, which the compiler compares; the callers see that header.
+// with the types of its own header, which the compiler compares; the callers see that header. A
+// function that is missing here is an undefined symbol to the linker.
 #ifndef UTTER_LATE_H
 #define UTTER_LATE_H
 

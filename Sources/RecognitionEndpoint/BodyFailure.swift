@@ -8,6 +8,10 @@ enum BodyFailure: Error, Sendable, Equatable {
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
+    /// Another request with the same key came before this one was whole.
+    case superseded
+    /// The body is not the one that its `Content-Digest` names.
+    case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
     /// PocketSphinx gave up.
@@ -16,7 +20,8 @@ enum BodyFailure: Error, Sendable, Equatable {
     /// The status of an answer that says so.
     var status: Int {
         switch self {
-        case .notAudio, .brokenOff: 400
+        case .notAudio, .brokenOff, .digestMismatch: 400
+        case .superseded: 409
         case .tooLarge: 413
         case .shuttingDown: 503
         case .recogniserFailed: 500
@@ -29,6 +34,8 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .notAudio(let reason): "the body cannot be decoded: \(reason)"
         case .tooLarge(let limit): "the body is longer than \(limit) bytes"
         case .brokenOff: "the body broke off"
+        case .superseded: "another request with the same key took its place"
+        case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"
         case .recogniserFailed: "the recogniser failed"
         }

@@ -9,13 +9,20 @@ struct BodyUpload: Sendable {
     private let plan: FaultPlan
     private let limit: Int
     private let connection: Connection
+    private let acceptsEnd: @Sendable (BodyIdentity) -> BodyFailure?
 
     /// Prepares for a body of at most `limit` bytes.
-    init(_ queue: BodyQueue, plan: FaultPlan, limit: Int, on connection: Connection) {
+    ///
+    /// A whole body is shown to `acceptsEnd`, which may say why it is not to be answered.
+    init(
+        _ queue: BodyQueue, plan: FaultPlan, limit: Int, on connection: Connection,
+        acceptsEnd: @escaping @Sendable (BodyIdentity) -> BodyFailure?
+    ) {
         self.queue = queue
         self.plan = plan
         self.limit = limit
         self.connection = connection
+        self.acceptsEnd = acceptsEnd
     }
 
     /// Takes the body until its end, even when nobody needs it any more.
@@ -35,16 +42,17 @@ struct BodyUpload: Sendable {
     }
 
     @concurrent private func forward(_ body: RequestBody) async throws {
-        var byteCount = 0
+        var identification = BodyIdentification()
         var hasMisbehaved = false
         for try await buffer in body {
-            byteCount += buffer.readableBytes
-            guard byteCount <= limit else {
+            let bytes = Array(buffer.readableBytesView)
+            identification.update(bytes.span)
+            guard identification.byteCount <= limit else {
                 queue.fail(.tooLarge(limit: limit))
                 continue
             }
-            await queue.append(Array(buffer.readableBytesView))
-            if !hasMisbehaved, byteCount >= plan.byteCount {
+            await queue.append(bytes)
+            if !hasMisbehaved, identification.byteCount >= plan.byteCount {
                 hasMisbehaved = true
                 try await misbehave()
             }
@@ -52,6 +60,7 @@ struct BodyUpload: Sendable {
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
         if !hasMisbehaved { try await misbehave() }
+        if let failure = acceptsEnd(identification.finish()) { queue.fail(failure) }
         queue.finish()
     }
 

@@ -8,7 +8,7 @@ enum Demand: Sendable, Equatable {
     /// Whether the endpoint works.
     case health
     /// The text of the body.
-    case recognition(AudioMediaType, AnswerFormat, FaultPlan)
+    case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
 
     /// Reads the head of a request.
     ///
@@ -64,7 +64,8 @@ enum Demand: Sendable, Equatable {
         {
             throw Refusal(BodyFailure.tooLarge(limit: configuration.maximumBodyByteCount))
         }
-        return .recognition(mediaType, format, try plan(fields, configuration))
+        return .recognition(
+            mediaType, format, try plan(fields, configuration), try BodyClaim(fields))
     }
 
     private static func plan(

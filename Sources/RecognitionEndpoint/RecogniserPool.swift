@@ -49,6 +49,17 @@ final class RecogniserPool: Sendable {
         }
     }
 
+    /// Waits until a recogniser is free or may be loaded, but no longer than `limit`.
+    func waitForRoom(upTo limit: Duration) async {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
+            let hasRoom = state.withLock { !$0.idle.isEmpty || $0.count < maximumCount }
+            if hasRoom || Task.isCancelled { return }
+            // A cancelled wait ends at once, which is what is wanted.
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+    }
+
     /// Ends every recogniser after the job that it is at, and waits for that.
     ///
     /// Jobs are to be failed before, or the wait is as long as the client likes.

@@ -25,6 +25,10 @@ internal import Synchronization
 /// words alone. What goes wrong is a status with `{"error":{"message":…}}`, or a line
 /// `{"type":"error","message":…}` when the text had begun. `GET /healthz` says `"status":"ok"`.
 ///
+/// A recording that comes again under the same `Idempotency-Key`, whole, with the same length and
+/// SHA-256, is not recognised again: it gets the same text, with `Idempotent-Replayed: true`.
+/// Another recording under that key gets 422. A `Content-Digest` (RFC 9530) is checked.
+///
 /// Recognition runs on threads named `recognise-1` and so on. For tests of clients, the endpoint
 /// misbehaves on request; see `FaultPlan`.
 public final class RecognitionEndpoint: Sendable {
@@ -36,6 +40,7 @@ public final class RecognitionEndpoint: Sendable {
 
     private let configuration: RecognitionEndpointConfiguration
     private let pool: RecogniserPool
+    private let ledger = AnswerLedger()
     private let state = Mutex(State.unused)
 
     /// Prepares an endpoint; nothing is loaded and nothing listens yet.
@@ -142,9 +147,10 @@ public final class RecognitionEndpoint: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(
                     Self.maximumConnectionCount)),
             eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger,
-            responder: { [configuration, pool] request, writer, channel in
+            responder: { [configuration, pool, ledger] request, writer, channel in
                 try await RecognitionExchange(
-                    request, on: Connection(channel), pool: pool, configuration: configuration
+                    request, on: Connection(channel), pool: pool, ledger: ledger,
+                    configuration: configuration
                 ).answer(writer)
             },
             onServerRunning: { await onReady($0.localAddress?.port ?? 0) })

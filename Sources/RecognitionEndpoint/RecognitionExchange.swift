@@ -14,16 +14,18 @@ internal import NIOCore
 struct RecognitionExchange: Sendable {
     private let configuration: RecognitionEndpointConfiguration
     private let pool: RecogniserPool
+    private let ledger: AnswerLedger
     private let request: Request
     private let connection: Connection
 
     /// Prepares the answer to a request.
     init(
-        _ request: Request, on connection: Connection, pool: RecogniserPool,
+        _ request: Request, on connection: Connection, pool: RecogniserPool, ledger: AnswerLedger,
         configuration: RecognitionEndpointConfiguration
     ) {
         self.configuration = configuration
         self.pool = pool
+        self.ledger = ledger
         self.request = request
         self.connection = connection
     }
@@ -41,10 +43,25 @@ struct RecognitionExchange: Sendable {
         switch demand {
         case .health:
             try await answerHealth(writer)
-        case .recognition(_, _, let plan) where plan.endsInAnswer:
+        case .recognition(_, _, let plan, _) where plan.endsInAnswer:
             try await MisbehavingExchange(request, plan: plan, on: connection).answer(writer)
-        case .recognition(let mediaType, let format, let plan):
-            try await answerRecognition(mediaType, format, plan, writer)
+        case .recognition(let mediaType, let format, let plan, let claim):
+            let job: RecognitionJob
+            do {
+                job = try RecognitionJob(mediaType)
+            } catch {
+                return try await refuse(Refusal(500, "too many files are open"), writer)
+            }
+            guard let key = claim.key else {
+                return try await answerRecognition(job, format, plan, claim, nil, writer)
+            }
+            switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
+            case .known: try await answerAgain(key, format, claim, writer)
+            case .new(let ticket, let takesPlace):
+                defer { ledger.abandon(ticket) }
+                if takesPlace { await pool.waitForRoom(upTo: Self.longestWaitForRoom) }
+                try await answerRecognition(job, format, plan, claim, ticket, writer)
+            }
         }
     }
 
@@ -76,21 +93,30 @@ struct RecognitionExchange: Sendable {
     // MARK: - Recognition
 
     @concurrent private func answerRecognition(
-        _ mediaType: AudioMediaType, _ format: AnswerFormat, _ plan: FaultPlan,
-        _ writer: consuming ResponseWriter
+        _ job: RecognitionJob, _ format: AnswerFormat, _ plan: FaultPlan, _ claim: BodyClaim,
+        _ ticket: AnswerLedger.Ticket?, _ writer: consuming ResponseWriter
     ) async throws {
-        let job: RecognitionJob
         do {
-            job = try await begin(mediaType)
+            try await begin(job)
         } catch {
             return try await refuse(error, writer)
         }
         let upload = BodyUpload(
-            job.body, plan: plan, limit: configuration.maximumBodyByteCount, on: connection)
+            job.body, plan: plan, limit: configuration.maximumBodyByteCount, on: connection
+        ) { [ledger] body in
+            guard body.agrees(with: claim.digest) else { return .digestMismatch }
+            guard let ticket else { return nil }
+            return ledger.complete(ticket, body) ? nil : .superseded
+        }
         async let uploaded: Void = upload.take(request.body)
         var answer = StreamedAnswer(writer, format: format, delay: plan.delay)
         while true {
-            switch await job.events.next() {
+            let event = await job.events.next()
+            // Before it is sent: whoever does not get it will ask again.
+            if case .final(let recognition) = event, let ticket {
+                ledger.commit(ticket, recognition)
+            }
+            switch event {
             case .partial(let partial):
                 try await answer.write(partial)
             case .final(let recognition) where plan.truncatesAnswer:
@@ -114,21 +140,57 @@ struct RecognitionExchange: Sendable {
         }
     }
 
+    /// How long a request that was given up may need to free its recogniser.
+    private static let longestWaitForRoom = Duration.seconds(2)
+
     /// Puts a recogniser to work.
-    @concurrent private func begin(
-        _ mediaType: AudioMediaType
-    ) async throws(Refusal) -> RecognitionJob {
+    @concurrent private func begin(_ job: RecognitionJob) async throws(Refusal) {
         let isBegun: Bool
-        let job: RecognitionJob
         do {
-            job = try RecognitionJob(mediaType)
             isBegun = try await pool.begin(job)
-        } catch let error as RecognitionEndpointError {
-            throw Refusal(500, error.description)
         } catch {
-            throw Refusal(500, "too many files are open")
+            throw Refusal(500, error.description)
         }
         guard isBegun else { throw .busy }
-        return job
+    }
+
+    // MARK: - The same recording again
+
+    /// Takes the body in, and answers with what the same one has been answered with before.
+    @concurrent private func answerAgain(
+        _ key: String, _ format: AnswerFormat, _ claim: BodyClaim,
+        _ writer: consuming ResponseWriter
+    ) async throws {
+        var identification = BodyIdentification()
+        let limit = configuration.maximumBodyByteCount
+        for try await buffer in request.body {
+            identification.update(Array(buffer.readableBytesView).span)
+            guard identification.byteCount <= limit else {
+                return try await refuseRest(Refusal(.tooLarge(limit: limit)), writer)
+            }
+        }
+        // A cancelled body ends as if it were whole.
+        try Task.checkCancellation()
+        let body = identification.finish()
+        guard body.agrees(with: claim.digest) else {
+            return try await writer.refuse(Refusal(.digestMismatch), closes: false)
+        }
+        switch await ledger.verdict(key, body) {
+        case .replay(let recognition):
+            var answer = StreamedAnswer(writer, format: format, delay: nil, isReplayed: true)
+            try await answer.finish(recognition)
+        case .conflict: try await writer.refuse(.otherBody, closes: false)
+        case .gone: try await writer.refuse(.firstFailed, closes: false)
+        }
+    }
+
+    /// Refuses a body of which more comes.
+    @concurrent private func refuseRest(
+        _ refusal: Refusal, _ writer: consuming ResponseWriter
+    ) async throws {
+        try await writer.refuse(refusal, closes: true)
+        let deadline = await connection.linger()
+        deadline.cancel()
+        throw Connection.End()
     }
 }

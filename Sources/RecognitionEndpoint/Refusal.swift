@@ -19,6 +19,15 @@ struct Refusal: Error, Sendable, Equatable {
         self.init(failure.status, failure.description)
     }
 
+    /// A key stands for one recording (draft-ietf-httpapi-idempotency-key-header-07 §2.7).
+    static let otherBody = Refusal(
+        422, "another recording has been answered under this Idempotency-Key")
+
+    /// The request that was waited for has come to nothing.
+    static let firstFailed = Refusal(
+        503, "the request before this one with the same key has failed",
+        fields: [.retryAfter: "1"])
+
     /// As many recognitions are running as there may be.
     static let busy = Refusal(
         503, "as many recognitions are running as this endpoint is allowed",

@@ -11,6 +11,7 @@ struct StreamedAnswer: ~Copyable {
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
     private var delay: Duration?
+    private let isReplayed: Bool
 
     /// Prepares an answer of which nothing has been sent.
     ///
@@ -18,10 +19,15 @@ struct StreamedAnswer: ~Copyable {
     ///   - writer: what the answer is written to.
     ///   - format: the form of the text.
     ///   - delay: how long the head is held back.
-    init(_ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?) {
+    ///   - isReplayed: whether the text was given before, which the head says.
+    init(
+        _ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?,
+        isReplayed: Bool = false
+    ) {
         unused = consume writer
         self.format = format
         self.delay = delay
+        self.isReplayed = isReplayed
     }
 
     /// Whether the head has been sent.
@@ -42,7 +48,10 @@ struct StreamedAnswer: ~Copyable {
             try await begun?.write(ByteBuffer(string: text))
             return try await end()
         }
-        let head = HTTPResponse.make(200, format.mediaType, byteCount: text.utf8.count)
+        var head = HTTPResponse.make(200, format.mediaType, byteCount: text.utf8.count)
+        if isReplayed, let name = HTTPField.Name("Idempotent-Replayed") {
+            head.headerFields[name] = "true"
+        }
         try await writer.write(
             response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }

@@ -43,7 +43,9 @@ struct URLReader {
             case _ where punctuation.contains(byte): continue
             case 0x00...0x1F, 0x7F: throw invalid("control character at byte \(offset)")
             case 0x20: throw invalid("space at byte \(offset)")
-            case 0x80...: throw invalid("byte \(offset) is not ASCII; percent-encode it")
+            case 0x80...:
+                throw invalid(
+                    "byte \(offset) is not ASCII; percent-encode it, or write the host as xn--…")
             default:
                 let character = Character(Unicode.Scalar(byte))
                 throw invalid("'\(character)' at byte \(offset); percent-encode it")

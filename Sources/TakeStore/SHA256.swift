@@ -3,13 +3,13 @@
 internal import CCrypto
 
 /// A running SHA-256 (FIPS 180-4) by OpenSSL's libcrypto.
-@safe struct SHA256: ~Copyable {
+@safe package struct SHA256: ~Copyable {
     private let context: OpaquePointer?
 
     /// Starts with no bytes.
     ///
     /// The corresponding C function is `EVP_DigestInit_ex`.
-    init() {
+    package init() {
         unsafe context = EVP_MD_CTX_new()
         unsafe EVP_DigestInit_ex(context, EVP_sha256(), nil)
     }
@@ -19,14 +19,14 @@ internal import CCrypto
     /// Adds bytes.
     ///
     /// The corresponding C function is `EVP_DigestUpdate`.
-    func update(_ bytes: Span<UInt8>) {
+    package func update(_ bytes: Span<UInt8>) {
         _ = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe EVP_DigestUpdate(context, buffer.baseAddress, buffer.count)
         }
     }
 
     /// The digest of all bytes, as 64 lower-case hexadecimal digits; "" when memory ran out.
-    consuming func finish() -> String {
+    package consuming func finish() -> String {
         var digest = [UInt8](repeating: 0, count: 32)
         guard unsafe EVP_DigestFinal_ex(context, &digest, nil) == 1 else { return "" }
         let digits = Array("0123456789abcdef".utf8)

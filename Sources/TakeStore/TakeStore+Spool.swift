@@ -46,9 +46,8 @@ extension TakeStore {
         var (count, bytes) = (0, 0)
         // As above.
         for name in (try? takes.names()) ?? [] where TakeID(name) != nil {
-            // Of several names only one is there.
             let sizes = TakeFolder.audioNames.compactMap {
-                // A name that is not there has no size.
+                // Of several names only one is there.
                 try? takes.byteCount(of: "\(name)/\($0)")
             }
             guard let size = sizes.first else { continue }

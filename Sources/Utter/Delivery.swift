@@ -26,6 +26,8 @@ struct Delivery {
     private var redirects = 0
     private var failures = 0
     private var failuresAfterRelease = 0
+    /// When the attempts of this run began, as far as they were waited for.
+    private var starts = [Duration.zero]
 
     /// What follows.
     enum Step: Equatable {
@@ -57,6 +59,8 @@ struct Delivery {
         var now: Int64
         /// From 0 to 1.
         var jitter: Double
+        /// The time since the take began, by a clock that nobody sets.
+        var elapsed = Duration.zero
     }
 
     /// Prepares the first attempt of this run.
@@ -141,11 +145,13 @@ struct Delivery {
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: circumstances.isSpeaking, asked: asked,
-            jitter: circumstances.jitter)
+            jitter: circumstances.jitter,
+            recentAges: starts.map { circumstances.elapsed - $0 }.filter { $0 < .seconds(60) })
         guard let pause else {
             return .failed(asked > policy.longestRetryAfter ? failure.naming(wait: asked) : failure)
         }
         attempt += 1
+        starts.append(circumstances.elapsed + max(pause, asked))
         return .resend(
             Pause(
                 duration: max(pause, asked), atLeast: max(asked, min(pause, Self.shortestHurry)),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import TakeStore
 
@@ -36,6 +37,10 @@ struct OpenedTake {
                 break
             }
             do throws(SystemError) {
+                var manifest = manifest
+                manifest.holder = getpid()
+                // It begins as soon as there is a journal.
+                manifest.beginTransfer(1, at: Date())
                 let folder = try store.makeTake(manifest.id)
                 journal = try folder.makeJournal(fileName: manifest.audio)
                 record = TakeRecord(

@@ -132,6 +132,14 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
+    /// Waits until the disk has what it was given so far: a take whose outcome is known is
+    /// unlocked then, and can be sent again.
+    public func settled() async {
+        await withCheckedContinuation { continuation in
+            sync.perform { continuation.resume() }
+        }
+    }
+
     /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
     ///
     /// From any thread; does not block.

@@ -10,11 +10,15 @@ public struct RetryPolicy: Sendable, Equatable {
     public enum UnknownOutcome: String, Sendable, CaseIterable {
         /// Send it again, marked by the same id and the next attempt number.
         case resend
-        /// Keep the take; the person decides.
+        /// Keep the take; the person decides later.
         case keep
+        /// Keep the take; whoever shows the outcome asks the person now.
+        case ask
     }
 
-    /// The pauses while somebody speaks; the last one repeats. None means no further attempt.
+    /// The pauses while somebody speaks, of which the last one repeats.
+    ///
+    /// Without one there is no further attempt.
     public var pausesWhileSpeaking: [Duration]
     /// The pauses after the release; their number is the number of further attempts.
     public var pausesAfterRelease: [Duration]
@@ -37,8 +41,8 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// 0.25 s doubling to 2 s while speaking, then 10 and 45 s; 1, 3 and 9 s after the release.
     ///
-    /// A link that was gone for 5 s is used again after less than 6, and the first minute of an
-    /// outage sees seven attempts; the eighth is left for the end of the recording.
+    /// A link that was gone for 5 s is used again after less than 6. No minute sees more than
+    /// eight attempts, of which the last is left for the end of the recording.
     public static let standard = RetryPolicy(
         pausesWhileSpeaking: [
             .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(2),
@@ -52,30 +56,38 @@ public struct RetryPolicy: Sendable, Equatable {
         pausesWhileSpeaking: [], pausesAfterRelease: [],
         longestRetryAfter: .zero, unknownOutcome: .keep)
 
-    /// After so many failures in a row there is no further attempt for somebody who waits.
-    private static let rowLimit = 8
+    /// The most attempts of one take in any minute.
+    private static let attemptsAMinute = 8
+    /// The least pauses while somebody speaks and the minute has few attempts left: two, three.
+    ///
+    /// The last one is for the end of the recording.
+    private static let sparingPauses: [Int: Duration] = [2: .seconds(6), 3: .seconds(2)]
 
     /// The pause before the next attempt, or nil for none.
     ///
     /// - Parameters:
-    ///   - failures: attempts that have failed in a row, at least 1; eight of them are enough for
-    ///     somebody who waits.
+    ///   - failures: attempts that have failed in a row, at least 1.
     ///   - failuresAfterRelease: those of them that failed after the release.
     ///   - isSpeaking: whether the recording still goes on.
     ///   - asked: what the service asks for (RFC 9110 §10.2.3), or zero; the caller waits for
     ///     it in any case.
     ///   - jitter: from 0 to 1; spreads the tries of many clients.
+    ///   - recentAges: how long ago the attempts of the last minute began.
     /// - Returns: the pause, or nil to give up.
     func pause(
         failures: Int, failuresAfterRelease: Int, isSpeaking: Bool, asked: Duration,
-        jitter: Double
+        jitter: Double, recentAges: [Duration] = []
     ) -> Duration? {
+        let left = Self.attemptsAMinute - recentAges.count
         if isSpeaking {
             guard let last = pausesWhileSpeaking.last else { return nil }
-            return failures <= pausesWhileSpeaking.count ? pausesWhileSpeaking[failures - 1] : last
+            let pause =
+                failures <= pausesWhileSpeaking.count ? pausesWhileSpeaking[failures - 1] : last
+            guard left > 1 else { return max(pause, .seconds(60) - (recentAges.max() ?? .zero)) }
+            return max(pause, Self.sparingPauses[left] ?? .zero)
         }
         guard failuresAfterRelease <= pausesAfterRelease.count, failuresAfterRelease > 0,
-            failures < Self.rowLimit, asked <= longestRetryAfter
+            left > 0, asked <= longestRetryAfter
         else { return nil }
         let pause = pausesAfterRelease[failuresAfterRelease - 1]
         // Up to a quarter more, so that clients that failed together do not come together.

@@ -20,6 +20,8 @@ final class TakeRecord: Sendable {
     private let manifest: Mutex<TakeManifest>
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
+    /// Whether the manifest on the disk is the last one that there was to be written.
+    private let isSaved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
 
     /// Keeps the record of a take whose folder exists.
@@ -46,8 +48,10 @@ final class TakeRecord: Sendable {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
                 try folder.save(manifest.withLock { $0 })
+                isSaved.store(true, ordering: .relaxed)
                 onSave(nil)
             } catch {
+                isSaved.store(false, ordering: .relaxed)
                 onSave(error)
             }
         }
@@ -148,7 +152,9 @@ final class TakeRecord: Sendable {
             save { $0.isReleased = true }
             return
         }
-        sync.perform { [folder] in
+        sync.perform { [self] in
+            // The disk does not know of the answer: the audio is all that is left of the take.
+            guard isSaved.load(ordering: .relaxed) else { return }
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)
         }

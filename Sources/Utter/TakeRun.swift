@@ -5,7 +5,6 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -21,6 +20,7 @@ final class TakeRun: Sendable {
     private let pipeline: Pipeline
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
+    private let began = ContinuousClock.now
     private let account: CaptureAccount
     private let sentByteCount = Atomic(0)
     private let state: Mutex<TakeState>
@@ -28,8 +28,7 @@ final class TakeRun: Sendable {
 
     /// Prepares a take.
     ///
-    /// The account is that of what an earlier run has recorded, and has tried to deliver; empty
-    /// for a new take.
+    /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
@@ -38,8 +37,7 @@ final class TakeRun: Sendable {
         self.plan = plan
         self.account = account
         self.pipeline = pipeline
-        (events, continuation) = AsyncStream.makeStream(
-            bufferingPolicy: .bufferingNewest(256))
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(
             TakeState(
                 delivery: Delivery(
@@ -90,12 +88,10 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        var manifest = TakeManifest(
+        let manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        manifest.holder = getpid()
-        manifest.beginTransfer(1, at: Date())
-        return Result { [manifest] () throws(SystemError) in
+        return Result { () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
                 onSave: { [weak self] error in
@@ -135,8 +131,7 @@ final class TakeRun: Sendable {
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
-        request.mayEndBody = { [weak self] in self?.state.withLock { $0.delivered == nil } ?? false
-        }
+        request.mayEndBody = { [weak self] in self?.isWanted ?? false }
         let observer = Attempt(run: self, number: attempt, rule: plan.service.answer)
         let transfer = pipeline.transfer.start(
             request, after: pause.duration, atLeast: pause.atLeast, observer: observer)
@@ -148,6 +143,7 @@ final class TakeRun: Sendable {
         if isUnwanted { pipeline.transfer.cancel(transfer) }
     }
 
+    private var isWanted: Bool { state.withLock { $0.delivered == nil } }
     /// What is known of the body by the time at which an attempt begins.
     private var lateHeaders: [(name: String, value: String)] {
         state.withLock { $0.bodyDigest }.map { plan.digestHeaders($0) } ?? []
@@ -323,7 +319,7 @@ extension TakeRun {
             }
             let circumstances = Delivery.Circumstances(
                 isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
-                jitter: .random(in: 0...1))
+                jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)

@@ -40,7 +40,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
-        await follow(pipeline.start(plan), as: activity)
+        await follow(pipeline.start(plan), by: plan.delivery, as: activity)
     }
 
     /// Sends a take of an earlier run to its end.
@@ -48,13 +48,17 @@ package struct TakeSession {
     /// - Returns: how the process should exit.
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
         do throws(TakeStoreError) {
-            return await follow(try await pipeline.patientlyResend(folder, by: plan), as: .sending)
+            return await follow(
+                try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)
         } catch {
             return refuse(CommandFailure(error))
         }
     }
 
-    private func follow(_ take: Take, as activity: Activity) async -> ExitStatus {
+    /// Shows a take, whose attempts of a moment ago are `before`, to its end.
+    private func follow(
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
+    ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
@@ -69,9 +73,13 @@ package struct TakeSession {
                 startUpEnd = nil
             }
         }
-        let outcome = await take.outcome
+        var outcome = await take.outcome
         running.end(take, isUnprotected: outcome.unprotected != nil)
+        outcome.attempts = before + outcome.attempts
         reporter.clear()
+        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
+            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+        }
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
@@ -80,6 +88,29 @@ package struct TakeSession {
         tell(outcome)
         if !isKept(outcome) { take.release() }
         return status
+    }
+
+    /// A take that the person wants to be sent once more, though the service may have it.
+    private func askedFor(_ outcome: TakeOutcome, by plan: DeliveryPlan) async -> Take? {
+        guard outcome.isUnknown, outcome.audioPath != nil, signals.hasTerminal,
+            case .failure(let failure) = outcome.result, running.farewell == nil
+        else { return nil }
+        StandardError.error(failure.description)
+        StandardError.write("utter: send it again? the service may have it already [y/N] ")
+        let answer = await signals.line(within: .seconds(30)) { [running] in
+            running.farewell != nil
+        }
+        if answer == nil { StandardError.write("\n") }
+        guard let answer, ["y", "yes"].contains(answer.lowercased()),
+            case .success(let store) = pipeline.store
+        else { return nil }
+        await pipeline.settled()
+        do throws(TakeStoreError) {
+            return try await pipeline.patientlyResend(try store.find(outcome.id.text), by: plan)
+        } catch {
+            StandardError.error(error.description)
+            return nil
+        }
     }
 
     /// Says why there is no take.

@@ -36,6 +36,8 @@ import Testing
     private func text(_ command: SendCommand) -> String {
         var text = ""
         dump(command, to: &text)
-        return text
+        // The parser forgets the titles of groups, which are for help only.
+        return text.split(separator: "\n").filter { !$0.contains("- title: ") }
+            .joined(separator: "\n")
     }
 }

@@ -167,6 +167,39 @@ import Testing
         #expect(pauses == [0.25, 0.5, 1, 1, 1, 1].map { .seconds($0) })
     }
 
+    /// Whenever the recording ends and however long the link holds in between, no minute has more
+    /// than eight attempts.
+    @Test func noMinuteHasMoreThanEightAttempts() throws {
+        for (release, isFlapping) in stride(from: 0.0, through: 130, by: 0.37).flatMap({
+            [($0, false), ($0, true)]
+        }) {
+            var delivery = try delivery(policy: .standard)
+            var now = Duration.zero
+            var starts = [now]
+            while now < .seconds(200) {
+                // Every fifth attempt holds for 11 s when the link flaps.
+                let holds = isFlapping && delivery.attempt % 5 == 0
+                now += holds ? .seconds(11) : .zero
+                var result = Self.result(.connectionLost("x"), isBodyComplete: false)
+                result.timings.end = holds ? .seconds(11) : .zero
+                let isSpeaking = now < .seconds(release)
+                let circumstances = Delivery.Circumstances(
+                    isSpeaking: isSpeaking, now: 0, jitter: 0, elapsed: now)
+                let step = delivery.next(after: result, answer: nil, message: nil, circumstances)
+                guard case .resend(let pause) = step else { break }
+                let end = now + pause.duration
+                // The end of the recording ends a pause.
+                let isHurried = pause.isForSpeaker && end > .seconds(release)
+                now = isHurried ? max(now + pause.atLeast, .seconds(release)) : end
+                starts.append(now)
+            }
+            for start in starts {
+                let count = starts.count { $0 >= start && $0 < start + .seconds(60) }
+                #expect(count <= 8, "released after \(release) s, \(isFlapping): \(starts)")
+            }
+        }
+    }
+
     @Test func aLongWaitIsNamed() throws {
         var delivery = try delivery(policy: .standard)
         var busy = Self.result(Self.answered, status: 429)

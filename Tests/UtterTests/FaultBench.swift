@@ -39,8 +39,16 @@ final class FaultBench: Sendable {
         _ proxy: FaultProxy, retry: RetryPolicy = quick,
         deadlines: TransferDeadlines = TransferDeadlines()
     ) throws -> DeliveryPlan {
+        try plan(to: proxy.url(), retry: retry, deadlines: deadlines)
+    }
+
+    /// Where a take goes when it goes straight to `url`.
+    func plan(
+        to url: String, retry: RetryPolicy = quick,
+        deadlines: TransferDeadlines = TransferDeadlines()
+    ) throws -> DeliveryPlan {
         DeliveryPlan(
-            service: try RecognitionService(url: ServiceURL(proxy.url())), deadlines: deadlines,
+            service: try RecognitionService(url: ServiceURL(url)), deadlines: deadlines,
             retry: retry)
     }
 
@@ -57,9 +65,9 @@ final class FaultBench: Sendable {
             do throws(TakeStoreError) {
                 return await (try pipeline.resend(kept, by: plan)).outcome
             } catch {
-                // The run before lets go of the take's lock when its manifest is on the disk.
+                // The run before lets go of the take when the disk has all of it.
                 guard case .inUse = error, .now < deadline else { throw error }
-                await Task.yield()
+                await pipeline.settled()
             }
         }
     }

@@ -19,30 +19,17 @@ import Testing
         #expect(pauses == [0.25, 0.5, 1, 2, 2, 10, 45, 45, 45].map { .seconds($0) })
     }
 
-    /// Whenever the recording ends, its first minute has at most eight attempts.
-    @Test func theFirstMinuteHasAtMostEightAttempts() {
-        for release in stride(from: 0.0, through: 61, by: 0.05) {
-            var time = Duration.zero
-            var attempts = 1
-            var failures = 0
-            var afterRelease = 0
-            while time < .seconds(60) {
-                failures += 1
-                let isSpeaking = time < .seconds(release)
-                if !isSpeaking { afterRelease += 1 }
-                guard
-                    var pause = pause(
-                        failures: failures, afterRelease: afterRelease, isSpeaking: isSpeaking)
-                else { break }
-                // The end of the recording ends a pause, but for its first second.
-                if isSpeaking {
-                    pause = min(pause, max(.seconds(release) - time, min(pause, .seconds(1))))
-                }
-                time += pause
-                if time < .seconds(60) { attempts += 1 }
-            }
-            #expect(attempts <= 8, "released after \(release) s")
+    @Test func whenTheMinutesAttemptsRunOutTheyAreSpared() {
+        func pause(afterAttempts count: Int, isSpeaking: Bool = true) -> Duration? {
+            RetryPolicy.standard.pause(
+                failures: 1, failuresAfterRelease: isSpeaking ? 0 : 1, isSpeaking: isSpeaking,
+                asked: .zero, jitter: 0, recentAges: (0..<count).map { .seconds($0 * 5) })
         }
+        #expect(
+            (3...8).map { pause(afterAttempts: $0) }
+                == [0.25, 0.25, 2, 6, 30, 25].map { .seconds($0) })
+        #expect(pause(afterAttempts: 7, isSpeaking: false) == .seconds(1))
+        #expect(pause(afterAttempts: 8, isSpeaking: false) == nil)
     }
 
     @Test func afterTheReleaseThereAreThreeMore() {

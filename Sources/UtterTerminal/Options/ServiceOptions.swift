@@ -61,8 +61,19 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "When all was sent and no answer came: resend, or keep.", valueName: "what"))
+            "When all was sent and no answer came: resend, keep, or ask.", valueName: "what"))
     var onUnknown = RetryPolicy.UnknownOutcome.resend
+
+    @Option(
+        help: ArgumentHelp(
+            "How fast to send what is behind the voice: 4x, or bytes a second.",
+            valueName: "rate"))
+    package var catchUpRate: CatchUpRateArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "The header field of the take's id. (default: Idempotency-Key)", valueName: "name"))
+    package var idHeader: String?
 
     @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
     package var connectTimeout: DurationArgument?
@@ -109,9 +120,16 @@ package struct ServiceOptions: ParsableArguments {
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
     package func delivery(of origin: String? = nil) throws(CommandFailure) -> DeliveryPlan {
         try checkCertificates()
-        return DeliveryPlan(
+        var plan = DeliveryPlan(
             service: try service(of: origin), format: format ?? .pcm, deadlines: deadlines,
             redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
+        plan.catchUpRate = catchUpRate?.rate
+        if let idHeader {
+            plan.idHeader = try explained("--id-header") { () throws(ServiceError) in
+                try HeaderField(name: idHeader, value: "id").name
+            }
+        }
+        return plan
     }
 
     private var retry: RetryPolicy {
@@ -210,11 +228,11 @@ package struct ServiceOptions: ParsableArguments {
 }
 
 extension ServiceOptions {
-    /// PCM to the service that the environment names.
+    /// What the environment says, and PCM.
     package static var standard: ServiceOptions {
         var options = ServiceOptions()
         options.to = nil
-        options.format = .pcm
+        options.format = nil
         options.tokenFile = nil
         options.header = []
         options.contentType = nil

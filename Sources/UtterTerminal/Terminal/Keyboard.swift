@@ -43,7 +43,8 @@ struct Keyboard: Sendable {
 
     /// What one read found.
     enum Found {
-        case line, nothing
+        case line(String)
+        case nothing
         /// Ctrl-D on a terminal, which ends a recording as Enter does.
         case end
         /// What is typed is the shell's, until this process is in the foreground again.
@@ -60,6 +61,7 @@ struct Keyboard: Sendable {
         if count < 0 && errno == EIO { return .inBackground }
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
         if count == 0 { return isatty(descriptor) == 1 ? .end : .closed }
-        return bytes[..<count].contains(0x0A) ? .line : .nothing
+        guard let end = bytes[..<count].firstIndex(of: 0x0A) else { return .nothing }
+        return .line(String(decoding: bytes[..<end], as: UTF8.self))
     }
 }

@@ -24,6 +24,8 @@ package enum Request: Sendable, Equatable {
 package final class Signals: Sendable {
     private struct State {
         var handler: (@Sendable (Request) -> Void)?
+        /// Where the next line goes when somebody has asked a question.
+        var question: Question?
         /// What came before there was a handler, in order.
         var early: [Request] = []
     }
@@ -126,6 +128,47 @@ package final class Signals: Sendable {
         for request in early { handler(request) }
     }
 
+    /// Whether there is a person at a terminal who can read a question and answer it.
+    var hasTerminal: Bool {
+        guard StandardError.isTerminal, let keyboard = keyboard.withLock({ $0 }) ?? Keyboard()
+        else { return false }
+        return isatty(keyboard.descriptor) == 1
+    }
+
+    /// Waits for a line from the keyboard, away from the cooperative pool.
+    ///
+    /// - Parameters:
+    ///   - limit: how long the person has.
+    ///   - isOver: asked now and then: whether the line is not wanted any more.
+    /// - Returns: the line without its end; nil when none came.
+    func line(
+        within limit: Duration, unless isOver: @escaping @Sendable () -> Bool
+    ) async -> String? {
+        await withCheckedContinuation { continuation in
+            do throws(SystemError) {
+                let question = try Question()
+                state.withLock { $0.question = question }
+                let isListenedTo = keyboard.withLock { $0 != nil }
+                _ = try NamedThread(name: "question") { [self] in
+                    let line = question.wait(
+                        within: limit, isListenedTo ? nil : Keyboard(), isOver: isOver)
+                    state.withLock { $0.question = nil }
+                    continuation.resume(returning: line)
+                }
+            } catch {
+                // A process that has no thread left asks nobody.
+                continuation.resume(returning: nil)
+            }
+        }
+    }
+
+    /// Gives a line to whoever has asked for one; false when nobody has.
+    private func take(_ line: String) -> Bool {
+        guard let question = state.withLock({ $0.question }) else { return false }
+        question.take(line)
+        return true
+    }
+
     private func ask(_ request: Request) {
         let handler = state.withLock { state in
             if state.handler == nil { state.early.append(request) }
@@ -166,7 +209,8 @@ package final class Signals: Sendable {
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
             switch present.read() {
-            case .line:
+            case .line(let line):
+                if take(line) { break }
                 if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
                 ask(.stop)
             case .nothing: break

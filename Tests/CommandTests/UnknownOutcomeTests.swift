@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// The whole recording was sent, and no answer came: resend, keep, or ask.
+@Suite struct UnknownOutcomeTests {
+    /// Loses the first answer; knows a recording again.
+    private func service(_ ledger: TakeLedger) throws -> RecordingServer {
+        try RecordingServer(
+            scripts: [
+                [.readHead, .readBodyToEnd, .perform { _ = ledger.answer($0) }, .reset]
+            ], otherwise: ledger.script)
+    }
+
+    private func ask(_ answer: String) async throws -> (CommandResult, Bench, RecordingServer) {
+        let server = try service(TakeLedger())
+        let bench = try Bench(server: server)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start(
+            ["send", "--json", "--on-unknown", "ask", Clip.digits.path], input: .terminal,
+            terminal: terminal)
+        #expect(await run.wait(for: "[y/N] ", in: .screen))
+        #expect(server.requests.count == 1)
+        try terminal.type(answer)
+        return (try await run.result(), bench, server)
+    }
+
+    @Test func yesSendsItAgainUnderTheSameIdWithItsHash() async throws {
+        let (result, _, server) = try await ask("y\n")
+        #expect(result.status == .exited(0))
+        let requests = server.requests
+        #expect(requests.map { $0["Utter-Attempt"] } == ["1", "2"])
+        #expect(Set(requests.map { $0["Idempotency-Key"] }).count == 1)
+        #expect(requests.last?["Content-Digest"]?.hasPrefix("sha-256=:") == true)
+        let report = try JSONText(result.output)
+        #expect(report["mayBeDoubled"] == .bool(true))
+        #expect(report["attempts"]?[0]?["number"] == .number(1))
+        #expect(report["attempts"]?[1]?["number"] == .number(2))
+        #expect(report["attempts"]?[2] == nil)
+        #expect(result.screenText.contains("sent twice"))
+    }
+
+    @Test func noKeepsIt() async throws {
+        let (result, bench, server) = try await ask("n\n")
+        #expect(result.status == .exited(75))
+        #expect(server.requests.count == 1)
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
+        #expect(result.screenText.contains("utter retry"))
+    }
+
+    @Test func withoutATerminalNobodyIsAskedAndItIsKept() async throws {
+        let server = try service(TakeLedger())
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--on-unknown", "ask", Clip.digits.path)
+        #expect(result.status == .exited(75))
+        #expect(!result.errorText.contains("[y/N]"))
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func aRetryAfterAnUnknownOutcomeSaysThatItSendsTwice() async throws {
+        let server = try service(TakeLedger())
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--on-unknown", "keep", Clip.digits.path)
+        let result = try await bench.run("retry", "last")
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("sent twice"))
+        #expect(server.requests.map { $0["Utter-Attempt"] } == ["1", "2"])
+    }
+
+    @Test func theIdTravelsInTheFieldThatIsNamed() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "named"))
+        let result = try await Bench(server: server).run(
+            "send", "--id-header", "X-Recording-Id", "--catch-up-rate", "100x", Clip.digits.path)
+        #expect(result.status == .exited(0))
+        #expect(server.requests.first?["X-Recording-Id"] != nil)
+        #expect(server.requests.first?["Idempotency-Key"] == nil)
+    }
+
+    @Test(arguments: [
+        ["--id-header", "a b"], ["--catch-up-rate", "1x"], ["--catch-up-rate", "0"],
+        ["--catch-up-rate", "fast"], ["--on-unknown", "perhaps"],
+    ]) func whatMakesNoSenseIsRefused(_ options: [String]) async throws {
+        let server = try RecordingServer()
+        let bench = try Bench(server: server)
+        let result = try await bench.start(["send"] + options + [Clip.digits.path]).result()
+        #expect(result.status == .exited(64))
+        #expect(server.requests.isEmpty)
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+/// A recording that comes again: recognised once, and never mistaken for another one.
+@Suite struct RepeatedBodyTests {
+    private static let pcm = "audio/pcm;rate=16000;channels=1"
+
+    private func post(
+        _ audio: [UInt8], key: String?, accept: String = "text/plain", to port: Int,
+        fields: [String] = []
+    ) async throws -> (head: RawClient.Head, body: String) {
+        try await TestEndpoint.post(
+            audio, type: Self.pcm, accept: accept, to: port,
+            fields: (key.map { ["Idempotency-Key: \($0)"] } ?? []) + fields)
+    }
+
+    @Test func theSameBodyGetsTheSameAnswerInAnyForm() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            let first = try await post(audio, key: "\"a\"", to: port)
+            #expect(first.head.fields["idempotent-replayed"] == nil)
+            for accept in ["text/plain", "application/json", "application/x-ndjson"] {
+                let again = try await post(audio, key: "\"a\"", accept: accept, to: port)
+                #expect(again.head.status == 200)
+                #expect(again.head.fields["idempotent-replayed"] == "true")
+                #expect(again.body.contains("go forward ten meters"))
+            }
+            // Another key, and none, are other recordings.
+            for key in ["\"b\"", nil] {
+                let other = try await post(audio, key: key, to: port)
+                #expect(other.head.fields["idempotent-replayed"] == nil)
+                #expect(other.body == first.body)
+            }
+        }
+    }
+
+    @Test func anotherBodyUnderTheSameKeyIsRefused() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            _ = try await post(audio, key: "k", to: port)
+            var changed = audio
+            changed[40_000] ^= 1
+            for other in [changed, Array(audio.dropLast(2)), audio + [0, 0], []] {
+                let answer = try await post(other, key: "k", to: port)
+                #expect(answer.head.status == 422)
+            }
+            // The answer is still there for the right one.
+            #expect(try await post(audio, key: "k", to: port).head.status == 200)
+        }
+    }
+
+    @Test func aBodyThatWasCutIsNeverCommitted() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            for cut in [0, 1, 32_000, audio.count] {
+                try await onThread {
+                    let client = try RawClient(port: port)
+                    try client.sendHead(
+                        "/recognize", ["Content-Type: \(Self.pcm)", "Idempotency-Key: cut"])
+                    if cut > 0 { try client.sendChunk(audio.prefix(cut)) }
+                    // Everything but the last chunk.
+                    client.endSending()
+                    // Whether it is refused or reset does not matter here.
+                    _ = try? client.readToEnd()
+                }
+            }
+            let whole = try await post(audio, key: "cut", to: port)
+            #expect(whole.head.status == 200)
+            #expect(whole.head.fields["idempotent-replayed"] == nil)
+            #expect(whole.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test func whoeverComesAgainTakesThePlaceOfARequestThatIsNotWhole() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run({ $0.maximumConcurrentRecognitions = 2 }) { port, _ in
+            let stuck = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead(
+                    "/recognize",
+                    ["Content-Type: \(Self.pcm)", "Accept: text/plain", "Idempotency-Key: k"])
+                try client.sendChunk(audio.prefix(32_000))
+                return client
+            }
+            let answer = try await post(audio, key: "k", to: port)
+            #expect(answer.head.status == 200)
+            #expect(answer.head.fields["idempotent-replayed"] == nil)
+            let old = try await onThread { try stuck.readAnswer() }
+            #expect(old.head.status == 409)
+            // And its key still has the answer.
+            let again = try await post(audio, key: "k", to: port)
+            #expect(again.head.fields["idempotent-replayed"] == "true")
+        }
+    }
+
+    @Test func whoeverComesWhileTheAnswerIsMadeWaitsForIt() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            try await withThrowingTaskGroup(of: (RawClient.Head, String).self) { tasks in
+                for _ in 0..<6 {
+                    tasks.addTask {
+                        let answer = try await self.post(audio, key: "k", to: port)
+                        return (answer.head, answer.body)
+                    }
+                }
+                var fresh = 0
+                for try await (head, body) in tasks {
+                    // One that another has overtaken is told so, and may come again.
+                    guard head.status == 200 else {
+                        #expect([409, 503].contains(head.status))
+                        continue
+                    }
+                    #expect(body == "go forward ten meters\n")
+                    if head.fields["idempotent-replayed"] == nil { fresh += 1 }
+                }
+                #expect(fresh == 1)
+            }
+        }
+    }
+
+    @Test func aLostAnswerIsKept() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run({ $0.allowsFaults = true }) { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead(
+                    "/recognize",
+                    [
+                        "Content-Type: \(Self.pcm)", "Accept: application/json",
+                        "Idempotency-Key: k", "X-Misbehave: truncate-answer",
+                    ])
+                try client.sendChunk(audio)
+                try client.sendEnd()
+                // Half of the answer comes.
+                _ = try? client.readToEnd()
+            }
+            let again = try await post(audio, key: "k", to: port)
+            #expect(again.head.fields["idempotent-replayed"] == "true")
+            #expect(again.body == "go forward ten meters\n")
+        }
+    }
+
+    @Test func aDigestIsChecked() async throws {
+        let silence = [UInt8](repeating: 0, count: 3_200)
+        let digest = try ForeignTool("sh").run(
+            ["-c", "openssl dgst -sha256 -binary | base64"], input: silence
+        ).text.filter { $0 != "\n" }
+        try await TestEndpoint.run { port, _ in
+            let right = try await post(
+                silence, key: "d", to: port, fields: ["Content-Digest: sha-256=:\(digest):"])
+            #expect(right.head.status == 200)
+            for key in ["d", "e"] {
+                let wrong = try await post(
+                    silence + [0, 0], key: key, to: port,
+                    fields: ["Content-Digest: sha-256=:\(digest):"])
+                #expect(wrong.head.status == 400)
+                #expect(wrong.body.contains("Content-Digest"))
+            }
+            let other = try await post(
+                silence, key: "f", to: port, fields: ["Content-Digest: sha-512=:AAAA:"])
+            #expect(other.head.status == 200)
+        }
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 256)])
+    func aKeyThatIsNoneIsRefused(_ key: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await post([0, 0], key: key, to: port)
+            #expect(answer.head.status == 400)
+        }
+    }
+}
