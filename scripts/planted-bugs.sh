@@ -73,6 +73,11 @@ plant() {
 }
 
 wanted=("$@")
+restore
+if ! swift build --build-tests > build.log 2>&1; then
+    echo "utter: error: the sources do not build without a bug: $(grep -m 1 'error:' build.log)" >&2
+    exit 1
+fi
 power=PowerCutTests
 recovery=aKillAtEveryFileOperationOfARecovery
 send=aKillAtEveryFileOperationOfASend

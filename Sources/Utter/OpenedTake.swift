@@ -46,8 +46,8 @@ struct OpenedTake {
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,
                     manifest: manifest,
-                    onSave: { [unwritten = pipeline.unwritten] error in
-                        unwritten.note(manifest.id, error)
+                    onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
+                        unwritten.note(id, error)
                         onSave(error)
                     })
                 unprotected = nil
