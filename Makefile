@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install uninstall lint format layers asan tsan bench clean check hooks
+.PHONY: help demo test build install uninstall lint format layers asan tsan bench planted clean check hooks
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,8 +43,11 @@ tsan: ## Run all tests with the thread sanitizer, optimised
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh bench && swift run -c release --package-path Benchmarks
 
+planted: ## Plant bugs in a copy, one at a time, and see that each is caught
+	@scripts/planted-bugs.sh
+
 clean: ## Remove all build products
-	rm -rf .build .build-asan .build-tsan Benchmarks/.build
+	rm -rf .build .build-asan .build-tsan .build-planted Benchmarks/.build
 
 check: lint test ## What a change must pass: lint and test
 

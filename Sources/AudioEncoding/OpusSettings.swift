@@ -19,13 +19,13 @@ public struct OpusSettings: Sendable, Hashable, Codable {
 
     /// How much audio is collected before a page is written.
     ///
-    /// Audio waits for its page, so this is delay; a page costs 28 bytes, so 20 ms pages cost
-    /// 11 kbit/s and 100 ms pages 2.6 kbit/s.
+    /// Audio waits for its page, so this is delay, and what a killed program loses; a page costs
+    /// 28 bytes, so 20 ms pages cost 11 kbit/s and 100 ms pages 2.6 kbit/s.
     public var pageInterval: Duration
 
     /// Creates settings; they are checked when an encoder is made of them.
     public init(
-        bitrate: Int = 32_000, complexity: Int = 5, pageInterval: Duration = .milliseconds(100)
+        bitrate: Int = 32_000, complexity: Int = 5, pageInterval: Duration = .milliseconds(20)
     ) {
         self.bitrate = bitrate
         self.complexity = complexity

@@ -17,7 +17,6 @@
 // definition beside the Glibc module's. So would <fcntl.h> with `struct stat`.
 int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
-int memfd_create(const char *_Nonnull name, unsigned int flags);
 int prctl(int option, ...);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
 
@@ -29,11 +28,6 @@ static inline int utter_thread_set_name(const char *_Nonnull name) {
 // openat(2) is variadic.
 static inline int utter_openat(int folder, const char *_Nonnull path, int flags, mode_t mode) {
     return openat(folder, path, flags, mode);
-}
-
-// memfd_create(2) needs _GNU_SOURCE.
-static inline int utter_memfd_create(const char *_Nonnull name) {
-    return memfd_create(name, 1U /* MFD_CLOEXEC */);
 }
 
 // fallocate(2) needs _GNU_SOURCE, as does FALLOC_FL_KEEP_SIZE.

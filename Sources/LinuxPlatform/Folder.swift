@@ -307,13 +307,5 @@ public func writeAll(
         written += count
     }
 }
-
-/// Creates a file that lives in memory only (`memfd_create(2)`).
-///
-/// - Parameter name: shown in `/proc`, with no other meaning.
-/// - Returns: its descriptor, open for reading and writing.
-/// - Throws: `SystemError` when there is no descriptor or no memory left.
-public func makeMemoryFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
-    let number = try retryingInterrupts("memfd_create") { unsafe utter_memfd_create(name) }
     return OwnedDescriptor(taking: number)
 }

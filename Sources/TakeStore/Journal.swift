@@ -62,6 +62,9 @@ public final class Journal: Sendable {
         self.init(file: PlainFile(file), path: path)
     }
 
+    /// Begins a journal that lives in memory only.
+    public convenience init() { self.init(file: MemoryFile(), path: nil) }
+
     /// Takes over an empty file of whatever form.
     ///
     /// Without a home the file is never replaced.
@@ -265,7 +268,7 @@ extension Journal {
     ///
     /// The sync thread has the pen from then on.
     func leaveDisk(from offset: Int) throws(SystemError) {
-        let memory = PlainFile(try makeMemoryFile("utter-journal"))
+        let memory = MemoryFile()
         let end = written.load(ordering: .relaxed)
         var start = offset
         do throws(SystemError) {

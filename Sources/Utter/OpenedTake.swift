@@ -57,7 +57,7 @@ struct OpenedTake {
                 reason = error.description
             }
         }
-        journal = Journal(file: try makeMemoryFile("utter-journal"), path: nil)
+        journal = Journal()
         record = nil
         unprotected = reason
     }

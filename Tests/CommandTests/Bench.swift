@@ -88,6 +88,24 @@ final class Bench: Sendable {
         let takes = try takes()
         return takes.count == 1 ? takes.first : nil
     }
+
+    /// Waits until the only take holds so many bytes of samples.
+    ///
+    /// Looks every 10 ms: the file system has no event that a take's first folder would be part of.
+    ///
+    /// - Returns: false when that was not so within 30 s.
+    func wait(untilSamples byteCount: Int) async -> Bool {
+        await onOwnThread {
+            for _ in 0..<3_000 {
+                // It may be on its way.
+                if let samples = try? self.onlyTake()?.samples, samples.count >= byteCount {
+                    return true
+                }
+                poll(nil, 0, 10)
+            }
+            return false
+        }
+    }
 }
 
 /// A take's folder after `utter` has ended.

@@ -163,6 +163,8 @@ import Testing
         let bench = try Bench(microphone: card)
         let run = try bench.start(["--no-retry"])
         #expect(await run.wait(for: "recording goes on and is kept", in: .error))
+        // What has no audio is not kept.
+        #expect(await bench.wait(untilSamples: 1_600))
         card.unplug(.afterRing)
         let result = try await run.result()
         #expect(result.status == .exited(75))

@@ -106,6 +106,12 @@ import Utter
         }
         #expect(problems == [], "seed \(random.seed)")
         #expect(seen.count >= 300)
+        // It becomes durable while it grows, not only at its end.
+        let audio = try bench.trace.filter { $0.path.contains("/audio.") && $0.result >= 0 }
+        let lastWrite = try #require(audio.last { $0.name == "write" })
+        let firstSync = try #require(audio.first { $0.name == "fdatasync" })
+        #expect(firstSync.number < lastWrite.number)
+
         // The program itself recovers and sends a few of them.
         let some = samples.shuffled(using: &random).prefix(8)
         problems = try await inLanes(3, Array(some)) { remains in

@@ -17,7 +17,7 @@ struct EncryptedFileScratch {
 
     /// The bytes of a file of these appends, with the mark of its end.
     func bytes(of appends: [[UInt8]], isFinished: Bool = true) throws -> [UInt8] {
-        let plain = PlainFile(try makeMemoryFile("test"))
+        let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: key, take: take)
         var offset = 0
         for append in appends {
@@ -32,7 +32,7 @@ struct EncryptedFileScratch {
     func open(
         _ bytes: [UInt8], key: EncryptionKey? = nil, take: TakeID? = nil
     ) throws -> EncryptedFile {
-        let plain = PlainFile(try makeMemoryFile("test"))
+        let plain = PlainFile(try makeNamelessFile())
         try plain.write(bytes.span, at: 0)
         return try EncryptedFile.open(
             plain, size: bytes.count, key: key ?? self.key, take: take ?? self.take)

@@ -11,7 +11,7 @@ import Testing
 @Suite struct EncryptedFileTests {
     @Test func whatIsAppendedIsThereAtOnceAndNotInClear() throws {
         let scratch = try EncryptedFileScratch()
-        let plain = PlainFile(try makeMemoryFile("test"))
+        let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
         #expect(try file.piece(at: 0, 10) == [])
         let text = Array("the quick brown fox jumps over the lazy dog".utf8)
@@ -155,7 +155,7 @@ import Testing
         let scratch = try EncryptedFileScratch()
         let seed = UInt64.random(in: 0 ... .max)
         var random = TakeStoreRandom(state: seed)
-        let plain = PlainFile(try makeMemoryFile("test"))
+        let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
         var model: [UInt8] = []
         for _ in 0..<100 {
@@ -181,7 +181,7 @@ import Testing
 
     @Test func aWriteThatFailedIsRepeatedWithAnotherNonce() throws {
         let scratch = try EncryptedFileScratch()
-        let memory = PlainFile(try makeMemoryFile("test"))
+        let memory = PlainFile(try makeNamelessFile())
         let torn = TornFile(memory)
         let file = try EncryptedFile(new: torn, key: scratch.key, take: scratch.take)
         try file.write([1, 2, 3].span, at: 0)
@@ -207,7 +207,7 @@ import Testing
 
     @Test func readersFollowTheWriter() throws {
         let scratch = try EncryptedFileScratch()
-        let plain = PlainFile(try makeMemoryFile("test"))
+        let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
         let journal = Journal(file: file, path: "in memory")
         var random = TakeStoreRandom(state: 9)

@@ -197,7 +197,6 @@ import Testing
                 _ = try folder.makeFolder("inner").names()
                 #expect(throws: SystemError.self) { try folder.contents(of: "b", limit: 10) }
                 #expect(throws: SystemError.self) { try folder.contents(of: "a", limit: 0) }
-                _ = try makeMemoryFile("test")
                 _ = try Wakeup()
                 _ = try SignalDescriptor(signals: [SIGUSR1])
                 let thread = try NamedThread(name: "test") {}

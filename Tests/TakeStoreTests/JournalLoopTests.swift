@@ -74,7 +74,7 @@ import Testing
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
     ])
     func theSealOfKnownBytesIsTheirPublishedHash(text: String, hash: String) throws {
-        let (seal, journal) = try carry(Array(text.utf8), into: makeMemoryFile("test"))
+        let (seal, journal) = try carry(Array(text.utf8), into: makeNamelessFile())
         #expect(seal == JournalSeal(byteCount: text.utf8.count, sha256: hash, loss: nil))
         #expect(journal.isSealed)
     }
@@ -122,7 +122,7 @@ import Testing
         let sealed = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let journal = Journal(file: try makeNamelessFile(), path: nil)
         let loop = try JournalLoop(onAppend: { appended.signal() })
         defer { loop.shutDown() }
         loop.add(

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test func aJournalHasNothingYetUntilItIsSealed() throws {
-        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let journal = Journal()
         #expect(try journal.look(at: 0) == .nothingYet)
         try journal.append([1, 2, 3].span)
         #expect(try journal.look(at: 0) == .bytes(3))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func anEmptyJournalThatIsSealedIsAtItsEnd() throws {
-        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let journal = Journal()
         journal.seal()
         #expect(try journal.look(at: 0) == .end)
     }
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func aMemoryFileIsNeverSynced() throws {
-        let file = FailingFile(try makeMemoryFile("test"))
+        let file = FailingFile(try makeNamelessFile())
         let journal = Journal(file: file, path: nil)
         try journal.append([1].span)
         journal.sync()

@@ -265,7 +265,7 @@ import Testing
 
     @Test func memoryIsFullAtItsBoundAndTakesTheRestOfTheRing() throws {
         let journal = Journal(
-            file: PlainFile(try makeMemoryFile("test")), path: nil, memoryLimit: 1_000)
+            file: PlainFile(try makeNamelessFile()), path: nil, memoryLimit: 1_000)
         let piece = [UInt8](repeating: 7, count: 100_000)
         try journal.append(piece.span.extracting(first: 999))
         #expect(!journal.isFull)

@@ -47,7 +47,7 @@ import Testing
         let opened = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let journal = Journal(file: try makeMemoryFile("test"), path: nil)
+        let journal = Journal(file: try makeNamelessFile(), path: nil)
         let loop = try JournalLoop(onAppend: {})
         loop.add(
             ring: ring.takeConsumer(),

@@ -93,3 +93,12 @@ struct TakeStoreRandom: RandomNumberGenerator {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 }
+
+/// A file that is open for reading and writing and has no name.
+func makeNamelessFile() throws -> OwnedDescriptor {
+    var template = Array("/tmp/utter-file-XXXXXX".utf8CString)
+    let number = mkostemp(&template, O_CLOEXEC)
+    try #require(number >= 0)
+    unlink(template)
+    return OwnedDescriptor(taking: number)
+}

@@ -111,7 +111,8 @@ extension SendCommand {
         var command = SendCommand()
         (command.files, command.pace) = ([], .unpaced)
         (command.rate, command.channels) = (16_000, 1)
-        (command.service, command.output, command.keep) = (.standard, .standard, .standard)
+        (command.service, command.output) = (.standard, .standard)
+        (command.keep, command.encryption) = (.standard, .standard)
         return command
     }
 }

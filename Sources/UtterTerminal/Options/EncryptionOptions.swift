@@ -28,6 +28,13 @@ package struct EncryptionOptions: ParsableArguments {
             valueName: "command"))
     package var encryptKeyCommand: String?
 
+    /// Only what the environment says.
+    package static var standard: EncryptionOptions {
+        var options = EncryptionOptions()
+        (options.encryptKey, options.encryptKeyCommand) = (nil, nil)
+        return options
+    }
+
     package mutating func validate() throws {
         if encryptKey != nil && encryptKeyCommand != nil {
             throw ValidationError("--encrypt-key excludes --encrypt-key-command.")
