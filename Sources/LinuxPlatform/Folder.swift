@@ -307,5 +307,3 @@ public func writeAll(
         written += count
     }
 }
-    return OwnedDescriptor(taking: number)
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 
 /// A place to run `utter` in: a home and a state folder of its own, and the service it talks to.

@@ -97,7 +97,7 @@ struct TakeStoreRandom: RandomNumberGenerator {
 /// A file that is open for reading and writing and has no name.
 func makeNamelessFile() throws -> OwnedDescriptor {
     var template = Array("/tmp/utter-file-XXXXXX".utf8CString)
-    let number = mkostemp(&template, O_CLOEXEC)
+    let number = mkstemp(&template)
     try #require(number >= 0)
     unlink(template)
     return OwnedDescriptor(taking: number)
