@@ -115,7 +115,9 @@ import Testing
         }
         let outcome = await take.outcome
         #expect(bench.complaint(outcome) == nil)
-        #expect(outcome.attempts.count == 3)
+        // On a slow machine a third try may be quicker than the mending.
+        #expect(outcome.attempts.count == refusals + 1)
+        #expect(refusals >= 2)
     }
 
     @Test func faultsAtRandomPlacesInARowAreSurvived() async throws {
