@@ -136,15 +136,22 @@ public final class Folder: Sendable {
     /// Replaces a file so that after a crash it is either the old one or the new one, whole.
     ///
     /// Writes a new file, `fdatasync`, `renameat`, `fsync` of this folder. Blocks on the disk.
-    public func replaceFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
+    /// Without the two syncs (`isDurable` is false) it does not, and that holds when this program
+    /// is killed, but not for a power cut.
+    public func replaceFile(
+        _ name: String, with bytes: [UInt8], isDurable: Bool = true
+    ) throws(SystemError) {
         let temporary = name + ".new"
         // A leftover of a crash; that it is missing is the usual case.
         _ = unsafe unlinkat(descriptor.number, temporary, 0)
         let file = try createFile(temporary)
         do throws(SystemError) {
             try writeAll(bytes.span, to: file.number, at: 0)
-            try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
-            try renameFile(temporary, to: name)
+            if isDurable {
+                try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
+            }
+            try giveName(name, to: temporary)
+            if isDurable { try sync() }
         } catch {
             // On a full disk, half a file is only in the way; after the rename, there is none.
             _ = unsafe unlinkat(descriptor.number, temporary, 0)
@@ -156,10 +163,14 @@ public final class Folder: Sendable {
     ///
     /// Blocks on the disk.
     public func renameFile(_ name: String, to newName: String) throws(SystemError) {
+        try giveName(newName, to: name)
+        try sync()
+    }
+
+    private func giveName(_ newName: String, to name: String) throws(SystemError) {
         guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else {
             throw SystemError.last("rename \(path)/\(newName)")
         }
-        try sync()
     }
 
     /// Removes a file; that it is missing already is no error.
@@ -184,6 +195,16 @@ public final class Folder: Sendable {
             throw SystemError.last("stat \(path)/\(name)")
         }
         return Int(status.st_size)
+    }
+
+    /// What a file may hold without a further block of the disk, in bytes.
+    public func room(of name: String) throws(SystemError) -> Int {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+            throw SystemError.last("stat \(path)/\(name)")
+        }
+        return Int(status.st_blocks) * 512
     }
 
     /// Cuts a file, and makes that durable.

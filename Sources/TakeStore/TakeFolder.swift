@@ -13,6 +13,7 @@ internal import Synchronization
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
+    private static let pageByteCount = 4_096
     static let transcriptName = "transcript.txt"
     static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
@@ -127,8 +128,9 @@ public final class TakeFolder: Sendable {
 
     /// Replaces the manifest, `take.json`, atomically and durably.
     ///
-    /// Blocks on the disk.
-    public func save(_ manifest: TakeManifest) throws(SystemError) {
+    /// Blocks on the disk; not if it need not be durable (`isDurable` is false), only outlive this
+    /// program.
+    public func save(_ manifest: TakeManifest, isDurable: Bool = true) throws(SystemError) {
         var manifest = manifest
         let key = manifest.isEncrypted ? key : nil
         if !manifest.isLocked { manifest.transcriptFile = nil }
@@ -152,7 +154,31 @@ public final class TakeFolder: Sendable {
             // What could not be read again must not replace what can.
             throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
         }
-        try presentFolder().replaceFile(Self.manifestName, with: bytes)
+        let folder = try presentFolder()
+        do throws(SystemError) {
+            try folder.replaceFile(Self.manifestName, with: bytes, isDurable: isDurable)
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code), try overwrite(bytes, in: folder)
+            else { throw error }
+        }
+    }
+
+    /// Writes the manifest over the old one, within the room that this has on a full disk.
+    ///
+    /// One page, which no kill divides; what a power cut may leave of it is built anew from the
+    /// audio. Without this, a disk that is full of takes would let none of them be delivered.
+    ///
+    /// - Returns: false when there is no room, or no manifest.
+    private func overwrite(_ bytes: [UInt8], in folder: Folder) throws(SystemError) -> Bool {
+        let name = Self.manifestName
+        // Whatever is wrong with the old one, what is said is why there is no new one.
+        guard let size = try? folder.byteCount(of: name), let room = try? folder.room(of: name),
+            max(size, bytes.count) <= min(room, Self.pageByteCount)
+        else { return false }
+        // White space at its end means nothing in JSON.
+        let padding = [UInt8](repeating: 0x0A, count: max(0, size - bytes.count))
+        try folder.overwriteFile(name, with: bytes + padding)
+        return true
     }
 
     /// Reads `take.json`, with the transcript wherever it is.

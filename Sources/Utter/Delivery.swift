@@ -116,7 +116,8 @@ struct Delivery {
         }
         switch StatusVerdict.of(status: status) {
         case .accepted: return answer.map { .failed(.answerUnusable($0)) } ?? .answered
-        case .redirect: return redirect(to: result.header("location"))
+        case .redirect:
+            return redirect(to: result.header("location"), at: circumstances.elapsed)
         case .keyRefused: return .failed(.keyRefused(status: status, message: message))
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
@@ -171,7 +172,7 @@ struct Delivery {
         value.map { TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0))) }
     }
 
-    private mutating func redirect(to location: String?) -> Step {
+    private mutating func redirect(to location: String?, at elapsed: Duration) -> Step {
         let shown = Self.shown(location) ?? "nowhere"
         func refuse(_ reason: String) -> Step {
             .failed(.redirectRefused(location: shown, reason: reason))
@@ -192,6 +193,7 @@ struct Delivery {
         url = target
         redirects += 1
         attempt += 1
+        starts.append(elapsed)
         return .resend(Pause())
     }
 }

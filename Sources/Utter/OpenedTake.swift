@@ -44,6 +44,9 @@ struct OpenedTake {
                 let folder = try store.makeTake(manifest.id)
                 manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)
+                // Before the network hears of the take: who is killed now leaves more than its
+                // audio. The sync thread makes it durable, and tells when it cannot be written.
+                try? folder.save(manifest, isDurable: false)
                 record = TakeRecord(
                     folder: folder, isNew: true, store: store, sync: pipeline.sync,
                     manifest: manifest,

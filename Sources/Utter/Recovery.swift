@@ -137,6 +137,10 @@ public enum Recovery {
             manifest.byteCount = byteCount
             manifest.frames = frames
             manifest.sha256 = try audio.journal(byteCount: byteCount).sha256()
+        } else if manifest.frames == 0, size < headerLimit {
+            // Sealed without a sample: its program died on the way to this.
+            store.removeEmptyTake(take)
+            return false
         }
         manifest.keep(
             reason: manifest.reason

@@ -45,6 +45,28 @@ import Testing
         #expect(Set(syncs.map(\.thread)) == ["sync"])
     }
 
+    @Test func whatATakeIsIsKnownBeforeAnySync() async throws {
+        let disk = try SlowDisk(delay: .seconds(600))
+        let server = try RecordingServer.hearing("no")
+        let bench = try Bench(server: server, disk.environment)
+        let run = try bench.start([
+            "send", "--format", "wav", "--pace", "realtime", Clip.digits.path,
+        ])
+        let sent = try #require(await server.wait(untilBytes: 4_000))
+        run.signal(SIGKILL)
+        #expect(try await run.result().status == .signalled(SIGKILL))
+        let manifest = try #require(try bench.onlyTake()).manifest
+        #expect(manifest["format"] == .string("wav"))
+        #expect(manifest["source"] == .string(Clip.digits.path))
+        #expect(manifest["attempts"] == .number(1))
+
+        let retry = try bench.start(["retry", "all"], variables: ["UTTER_TEST_SYNC_MS": "0"])
+        #expect(try await retry.result().status == .exited(0))
+        let again = try #require(server.requests.last)
+        #expect(again["Content-Type"] == "audio/wav")
+        #expect(again.body.starts(with: sent.body))
+    }
+
     @Test func theTranscriptDoesNotWaitForTheDisk() async throws {
         let disk = try SlowDisk(delay: .seconds(600))
         let server = try RecordingServer.hearing("at once")

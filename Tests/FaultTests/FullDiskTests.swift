@@ -119,6 +119,25 @@ import Testing
         #expect(sent.count >= 8_000, "\(result.errorText)")
     }
 
+    /// Nothing is freed: delivering the take is what frees the disk.
+    @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
+    func whatWasKilledOnAFullDiskIsDelivered() async throws {
+        let bench = try FaultBench(milliseconds: 2_000)
+        let script = """
+            "$0" \((Self.send + Self.noServer).joined(separator: " ")) "$1" & \
+            sleep 0.7; cat /dev/zero >$HOME/.local/big 2>/dev/null; kill -9 $!; wait; \
+            cat /dev/zero >>$HOME/.local/big 2>/dev/null; \
+            "$0" retry -q --to \(bench.server.url()) last && "$0" list --json
+            """
+        let result = try await bench.run(
+            [bench.recording], shell: Namespaces.shell("size=80m", script))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText.contains(#""state" : "answered""#))
+        let sent = try #require(bench.server.requests.last).body
+        #expect(bench.samples.starts(with: sent))
+        #expect(sent.count >= 8_000)
+    }
+
     @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
     func aReadOnlyStateFolderCostsNoSampleAndIsSaid() async throws {
         let bench = try FaultBench()

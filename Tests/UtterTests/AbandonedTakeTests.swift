@@ -64,6 +64,26 @@ import Testing
         #expect(manifest.mayBeDelivered)
     }
 
+    @Test(arguments: [AudioFormat.pcm, .oggOpus])
+    func aTakeThatWasSealedWithoutASampleLeavesNothing(_ format: AudioFormat) throws {
+        let name = "audio.\(format.fileExtension)"
+        let encoder = try format.makeEncoder()
+        var headers: [UInt8] = []
+        try encoder.begin(into: &headers)
+        try leave {
+            $0.state = .sealed
+            $0.audio = name
+            $0.format = format.rawValue
+            $0.byteCount = headers.count
+            $0.frames = 0
+        }
+        try store.take(id).removeAudio(fileName: "audio.wav")
+        try folder.write(headers, to: path(name))
+        #expect(try Recovery.recoverAll(in: store) == [])
+        #expect(try store.ids() == [])
+        #expect(store.quarantined().names == [])
+    }
+
     @Test func aTransferThatHadFailedIsNoReasonForDoubt() throws {
         try leave {
             $0.state = .sending

@@ -168,8 +168,8 @@ import Testing
     }
 
     /// Whenever the recording ends and however long the link holds in between, no minute has more
-    /// than eight attempts.
-    @Test func noMinuteHasMoreThanEightAttempts() throws {
+    /// than eight attempts, redirected ones among them.
+    @Test(arguments: [0, 1, 5]) func noMinuteHasMoreThanEightAttempts(redirects: Int) throws {
         for (release, isFlapping) in stride(from: 0.0, through: 130, by: 0.37).flatMap({
             [($0, false), ($0, true)]
         }) {
@@ -182,6 +182,9 @@ import Testing
                 now += holds ? .seconds(11) : .zero
                 var result = Self.result(.connectionLost("x"), isBodyComplete: false)
                 result.timings.end = holds ? .seconds(11) : .zero
+                if delivery.attempt <= redirects {
+                    result = Self.result(Self.answered, status: 307, location: "c")
+                }
                 let isSpeaking = now < .seconds(release)
                 let circumstances = Delivery.Circumstances(
                     isSpeaking: isSpeaking, now: 0, jitter: 0, elapsed: now)
