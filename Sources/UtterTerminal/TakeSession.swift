@@ -193,7 +193,8 @@ package struct TakeSession {
             StandardError.error("the account of the take does not balance: \(imbalance)")
             StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
         }
-        if outcome.mayBeDoubled && !output.quiet {
+        if outcome.mayBeDoubled {
+            // It may have been charged for, which is worth a warning.
             StandardError.line("sent twice: the service may have had the whole take before")
         }
         switch outcome.result {

@@ -136,7 +136,7 @@ import Testing
         }
         for run in runs {
             let result = try await run.result()
-            #expect(result.status == .exited(0))
+            #expect(result.status == .exited(0), "\(result.errorText)")
             #expect(result.outputText == "both\n")
         }
         let takes = try bench.takes()
