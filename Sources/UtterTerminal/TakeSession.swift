@@ -76,6 +76,7 @@ package struct TakeSession {
         var outcome = await take.outcome
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
+        reporter.reportRest(of: outcome.notices)
         reporter.clear()
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
             return await follow(again, by: plan, as: .sending, before: outcome.attempts)

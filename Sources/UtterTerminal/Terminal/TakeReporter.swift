@@ -20,6 +20,7 @@ struct TakeReporter {
     /// Digital silence seen so far while recording.
     private var hasSound = false
     private var hasWarnedOfSilence = false
+    private var reported: [TakeNotice] = []
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
@@ -89,7 +90,20 @@ struct TakeReporter {
         return String(repeating: erase + "\u{1B}[A", count: takeEchoedLines()) + erase
     }
 
+    /// Says of all that the disk did what no event has told: the last may come too late for one.
+    mutating func reportRest(of notices: [TakeNotice]) {
+        var told = reported
+        for notice in notices {
+            if let index = told.firstIndex(of: notice) {
+                told.remove(at: index)
+            } else {
+                report(notice)
+            }
+        }
+    }
+
     private mutating func report(_ notice: TakeNotice) {
+        reported.append(notice)
         switch notice {
         case .unprotected: line.isUnprotected = true
         case .protectedAgain: line.isUnprotected = false
