@@ -200,7 +200,7 @@ package struct TakeSession {
             StandardError.error("the account of the take does not balance: \(imbalance)")
             StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
         }
-        if outcome.mayBeDoubled && !output.quiet {
+        if outcome.mayBeDoubled {
             StandardError.line("sent twice: the service may have had the whole take before")
         }
         switch outcome.result {
