@@ -58,7 +58,7 @@ let package = Package(
             ],
             swiftSettings: shipped),
         .target(
-            name: "AudioEncoding", dependencies: ["AudioCore", "COpus", "LateLibraries"],
+            name: "AudioEncoding", dependencies: ["COpus", "LateLibraries"],
             swiftSettings: shipped),
         .target(
             name: "TakeStore",
@@ -73,8 +73,7 @@ let package = Package(
         .target(
             name: "Utter",
             dependencies: [
-                "AudioCore", "AudioConversion", "AudioCapture", "AudioEncoding", "TakeStore",
-                "SpeechService",
+                "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
                 "ChunkedUpload", "LinuxPlatform",
             ],
             swiftSettings: shipped),
@@ -89,24 +88,21 @@ let package = Package(
         .target(
             name: "UtterTerminal",
             dependencies: [
-                "Utter", "AudioCapture", "AudioCore", "AudioEncoding", "ChunkedUpload",
-                "LinuxPlatform", "SpeechService",
+                "Utter", "AudioCapture", "AudioCore", "LinuxPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
-                "Utter", "UtterTerminal", "AudioCapture", "AudioCore", "AudioEncoding",
-                "ChunkedUpload", "LinuxPlatform", "SpeechService",
+                "Utter", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
         .executableTarget(
             name: "UtterEndpointCLI",
             dependencies: [
-                "Utter", "UtterTerminal", "AudioCapture", "AudioEncoding", "LinuxPlatform",
-                "RecognitionEndpoint", "SpeechService",
+                "Utter", "UtterTerminal", "LinuxPlatform", "RecognitionEndpoint",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),

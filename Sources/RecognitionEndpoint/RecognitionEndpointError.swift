@@ -55,7 +55,7 @@ extension RecognitionEndpointError: CustomStringConvertible {
             "check that every word of the grammar is in the dictionary, and that acoustic "
                 + "model, dictionary and language model belong together"
         case .cannotListen:
-            "choose another port, or 0 to let the system choose one"
+            "choose another port, or 0 to let the system choose one, and an address of this machine"
         case .noThread, .serverFailed, .alreadyUsed:
             nil
         }

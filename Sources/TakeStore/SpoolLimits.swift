@@ -4,7 +4,7 @@
 ///
 /// What waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
-    /// As many takes may wait for an answer.
+    /// As many takes may have audio on the disk.
     public var takes: Int
     /// As many bytes of audio may be kept; the take that passes this is still kept whole.
     public var bytes: Int
@@ -24,7 +24,7 @@ public struct SpoolLimits: Sendable, Equatable {
 
 /// Which limit keeps a new take from the disk.
 public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
-    /// So many takes wait.
+    /// So many takes have audio.
     case takes(Int, limit: Int)
     /// So many bytes of audio are kept.
     case bytes(Int, limit: Int)
@@ -36,7 +36,7 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
         let cure = "; send them with 'utter flush', or remove some with 'utter rm'"
         return switch self {
         case .takes(let count, let limit):
-            "\(count) takes wait already, \(limit) may (UTTER_MAX_TAKES)" + cure
+            "\(count) recordings are kept already, \(limit) may be (UTTER_MAX_TAKES)" + cure
         case .bytes(let count, let limit):
             "takes fill \(Self.size(count)) already, of \(Self.size(limit)) (UTTER_MAX_BYTES)"
                 + cure

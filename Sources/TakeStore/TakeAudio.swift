@@ -73,18 +73,17 @@ extension TakeFolder {
     ///
     /// Blocks on the disk; every frame of an encrypted file is read and checked.
     ///
-    /// - Throws: `TakeStoreError`: `.keyMissing`, `.keyWrong`, or why else it cannot be read.
+    /// - Throws: `TakeStoreError`: `.audioGone`, `.keyMissing`, `.keyWrong`, or why else it cannot
+    ///   be read.
     public func openAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
         do throws(SystemError) {
             return try openAudio(fileName: manifest.audio)
         } catch {
             if error.isOfKey { throw keyError }
-            switch error.code {
-            case ENOENT where manifest.state == .answered:
-                throw .unreadable(
-                    take: id.text, reason: "it has been answered, and its audio deleted")
-            default: throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+            guard error.code != ENOENT else {
+                throw .audioGone(take: id.text, wasAnswered: manifest.state == .answered)
             }
+            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
         }
     }
 

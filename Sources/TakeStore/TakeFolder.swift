@@ -86,16 +86,6 @@ public final class TakeFolder: Sendable {
         return new
     }
 
-    /// Opens the audio of a take that is complete.
-    ///
-    /// Of an encrypted file every frame is read and checked first; `openAudio` says more.
-    ///
-    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
-    ///   it is encrypted, and the right key is not there.
-    public func openJournal(fileName: String, byteCount: Int) throws(SystemError) -> Journal {
-        try openAudio(fileName: fileName).journal(byteCount: byteCount)
-    }
-
     /// The size of the audio in bytes.
     ///
     /// - Throws: `SystemError`; `ENOENT` when the audio is gone.

@@ -2,10 +2,10 @@
 
 public import FoundationEssentials
 
-/// The name of one take: when it began, and 60 random bits.
+/// The name of one take: when it began, and 50 random bits.
 ///
-/// Such as `20261121-052233-k3f9q2m7x4tz`: sorts by time, is a folder's name, and goes into the
-/// request as its idempotency key.
+/// Such as `20261121-052233-k3f9q2m7x4tz`: sorts by time, to the thousandth of a second by the
+/// first two letters, is a folder's name, and goes into the request as its idempotency key.
 public struct TakeID: Sendable, Hashable, Codable {
     /// The name; ASCII letters, digits and hyphens.
     public let text: String
@@ -31,8 +31,11 @@ public struct TakeID: Sendable, Hashable, Codable {
     public init(at date: Date, using generator: inout some RandomNumberGenerator) {
         // Without i, l, o and u, which are mistaken for others.
         let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
-        let random = (0..<12).map { _ in letters[Int.random(in: 0..<32, using: &generator)] }
-        text = UTCTime(date).compact + "-" + String(random)
+        let random = (0..<10).map { _ in letters[Int.random(in: 0..<32, using: &generator)] }
+        let seconds = date.timeIntervalSince1970
+        let fraction = min(1_023, Int((seconds - seconds.rounded(.down)) * 1_024))
+        let moment = [letters[fraction / 32], letters[fraction % 32]]
+        text = UTCTime(date).compact + "-" + String(moment + random)
     }
 
     /// Decodes a name.

@@ -10,6 +10,8 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case unreadable(take: String, reason: String)
     /// The take's manifest holds something else than what this program writes.
     case damaged(take: String, reason: String)
+    /// The take's audio is not there any more, as is right for one that has been answered.
+    case audioGone(take: String, wasAnswered: Bool)
     /// The take is encrypted, and no key was given.
     case keyMissing(take: String)
     /// The take is encrypted under another key than the one that was given.
@@ -30,6 +32,7 @@ extension TakeStoreError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
+        case .noSuchTake("last"): "there is no take yet"
         case .noSuchTake(let name): "there is no take '\(name)'"
         case .ambiguous(let name, let count): "'\(name)' begins the names of \(count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
@@ -37,6 +40,9 @@ extension TakeStoreError: CustomStringConvertible {
         case .inUse(let take, let process, let isSending):
             "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"
                 + (process.map { " (process \($0))" } ?? "")
+        case .audioGone(let take, wasAnswered: true):
+            "take \(take) has been answered, and its audio deleted"
+        case .audioGone(let take, wasAnswered: false): "the audio of take \(take) is gone"
         case .keyMissing(let take): "take \(take) is encrypted, and no key was given"
         case .keyWrong(let take): "take \(take) is encrypted under another key"
         case .laterVersion(let take, let version):
@@ -52,9 +58,12 @@ extension TakeStoreError: CustomStringConvertible {
     /// What to do about it, or nil when nothing helps.
     public var hint: String? {
         switch self {
+        case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
         case .noSuchTake: "run 'utter list' to see what is kept"
         case .ambiguous: "give more letters of the name"
-        case .unreadable, .damaged: nil
+        case .unreadable, .damaged, .audioGone(_, wasAnswered: false): nil
+        case .audioGone(let take, wasAnswered: true):
+            "read what was understood: utter show \(take); --keep-audio keeps the audio of a take"
         case .keyMissing, .keyWrong:
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"

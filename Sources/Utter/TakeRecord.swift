@@ -182,7 +182,10 @@ final class TakeRecord: Sendable {
 extension TransferResult.Ending {
     /// What a take remembers of it.
     fileprivate var reason: String {
-        self == .answered
-            ? "answered" : TakeFailure.notDelivered(self, host: "the service").description
+        switch self {
+        case .answered: "answered"
+        case .cancelled: "broken off by utter"
+        default: TakeFailure.notDelivered(self, host: "the service").description
+        }
     }
 }

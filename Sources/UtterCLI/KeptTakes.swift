@@ -16,9 +16,15 @@ enum KeptTakes {
             session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             for name in names {
-                let folder = try folder(name)
-                let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
-                let next = await session.resend(folder, by: plan)
+                var next: ExitStatus
+                do throws(CommandFailure) {
+                    let folder = try folder(name)
+                    let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
+                    next = await session.resend(folder, by: plan)
+                } catch {
+                    error.report(json: output.json)
+                    next = error.status
+                }
                 if status == .textPrinted { status = next }
                 if next.isByRequest { return next }
             }

@@ -86,8 +86,8 @@ struct DemoCommand: AsyncParsableCommand {
     private func sample() throws -> String {
         let name = "go-forward.wav"
         let folders = [
-            "\(Launch.programFolder)/../../share/utter", "\(Launch.programFolder)/../share/utter",
-            "samples", "\(Launch.programFolder)/../../../samples",
+            "\(Self.above(2))/share/utter", "\(Self.above(1))/share/utter", "samples",
+            "\(Self.above(3))/samples",
         ]
         for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
             return "\(folder)/\(name)"
@@ -96,5 +96,10 @@ struct DemoCommand: AsyncParsableCommand {
             CommandFailure(
                 "the sample \(name) is not installed",
                 hint: "name a WAV file: utter demo FILE", status: .noInput))
+    }
+
+    /// The folder so many levels above the program's, without "..", since its name is shown.
+    private static func above(_ levels: Int) -> String {
+        "/" + Launch.programFolder.split(separator: "/").dropLast(levels).joined(separator: "/")
     }
 }

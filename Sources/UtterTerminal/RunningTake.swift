@@ -82,14 +82,12 @@ final class RunningTake: Sendable {
 
     /// Says that no take follows, and how the process will end.
     ///
-    /// A Ctrl-C that came too late to cancel anything still means: do not wait for a disk.
+    /// What the disk has to be told yet has the rest of the time that a signal leaves.
     func finish(_ status: ExitStatus) {
-        let isTooLate = state.withLock { state in
+        state.withLock { state in
             state.takes = [:]
             state.status = status
-            return state.farewell == .cancel && status != .cancelled
         }
-        if isTooLate { leave(status) }
     }
 
     private func leave(_ status: ExitStatus) -> Never {

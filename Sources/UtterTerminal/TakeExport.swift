@@ -13,52 +13,55 @@ package enum TakeExport {
     package static func write(
         _ take: TakeFolder, _ manifest: TakeManifest, to path: String
     ) throws(CommandFailure) {
-        guard let byteCount = manifest.byteCount else {
-            throw CommandFailure(
-                "take \(manifest.id.text) is still being recorded", status: .notDelivered)
+        let bytes: [UInt8]
+        let damageReport: String?
+        if path.hasSuffix(".wav") {
+            var samples = try TakeSamples(of: take, manifest)
+            damageReport = samples.damageReport
+            bytes = try wav(of: &samples)
+        } else {
+            let journal: Journal
+            (journal, damageReport) = try TakeSamples.open(take, manifest)
+            bytes = try contents(of: journal)
         }
-        do {
-            let audio = try take.openAudio(of: manifest)
-            var bytes = try audio.journal(byteCount: byteCount).contents()
-            if path.hasSuffix(".wav") {
-                bytes = try wav(of: try samples(of: bytes, manifest))
-            }
+        do throws(SystemError) {
             try write(bytes, to: path)
-            if let report = audio.damageReport { StandardError.line("warning: \(report)") }
-        } catch let error as TakeStoreError {
-            throw CommandFailure(error)
-        } catch let error as SystemError {
-            let what =
-                error.code == ENOENT && !error.call.hasPrefix("open \(path)")
-                ? "its audio has been deleted" : error.description
-            throw CommandFailure("take \(manifest.id.text): \(what)", status: .localIO)
         } catch {
-            throw CommandFailure("take \(manifest.id.text): \(error)", status: .localIO)
+            guard error.code != EEXIST else {
+                throw CommandFailure(
+                    "'\(path)' exists already", hint: "choose another name", status: .localIO)
+            }
+            throw CommandFailure(
+                "cannot write '\(path)': \(error.reason)", status: .localIO)
         }
+        if let damageReport { StandardError.line("warning: \(damageReport)") }
     }
 
-    private static func samples(of bytes: [UInt8], _ manifest: TakeManifest) throws -> [Int16] {
-        var samples: [Int16] = []
-        if manifest.format == AudioFormat.oggOpus.rawValue {
-            let decoder = OggOpusDecoder()
-            try decoder.decode(bytes.span, into: &samples)
-            try decoder.finish()
-        } else {
-            let audio = bytes.dropFirst(WAVEncoder.headerByteCount)
-            SampleFormat.int16.decode(Array(audio).span, into: &samples)
+    private static func contents(of journal: Journal) throws(CommandFailure) -> [UInt8] {
+        do throws(SystemError) {
+            return try journal.contents()
+        } catch {
+            throw CommandFailure("reading the take failed: \(error.reason)", status: .localIO)
         }
-        return samples
     }
 
     /// A WAV file with true lengths.
-    private static func wav(of samples: [Int16]) throws -> [UInt8] {
+    private static func wav(of samples: inout TakeSamples) throws(CommandFailure) -> [UInt8] {
         let encoder = WAVEncoder()
         var bytes: [UInt8] = []
-        try encoder.begin(into: &bytes)
-        try encoder.encode(samples.span, into: &bytes)
-        try encoder.finish(into: &bytes)
+        var some: [Int16] = []
+        do {
+            try encoder.begin(into: &bytes)
+            while try samples.next(into: &some) { try encoder.encode(some.span, into: &bytes) }
+            try encoder.finish(into: &bytes)
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("the WAV file failed: \(error)", status: .internalError)
+        }
         // The two lengths that a stream cannot know: RIFF at byte 4, data at byte 40.
-        for (offset, length) in [(4, bytes.count - 8), (40, 2 * samples.count)] {
+        let audioLength = bytes.count - WAVEncoder.headerByteCount
+        for (offset, length) in [(4, bytes.count - 8), (40, audioLength)] {
             for index in 0..<4 { bytes[offset + index] = UInt8(length >> (8 * index) & 0xFF) }
         }
         return bytes

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 package import Utter
 
@@ -20,37 +19,30 @@ package struct TakeSamples {
     package init(
         of take: TakeFolder, _ manifest: TakeManifest
     ) throws(CommandFailure) {
-        let name = "take \(manifest.id.text)"
-        guard let stated = manifest.byteCount else {
-            throw CommandFailure("\(name) is still being recorded", status: .notDelivered)
-        }
-        do throws(SystemError) {
-            let audio = try take.openAudio(fileName: manifest.audio)
-            // A take whose end the disk refused ends before the length that was recorded.
-            journal = audio.journal(byteCount: stated)
-            damageReport = audio.damageReport
-        } catch {
-            if error.isOfKey { throw CommandFailure(take.keyError) }
-            throw Self.failure(name, manifest, error)
-        }
+        (journal, damageReport) = try Self.open(take, manifest)
         let isOpus = manifest.format == AudioFormat.oggOpus.rawValue
         decoder = isOpus ? OggOpusDecoder() : nil
         offset = isOpus ? 0 : WAVEncoder.headerByteCount
     }
 
-    private static func failure(
-        _ name: String, _ manifest: TakeManifest, _ error: SystemError
-    ) -> CommandFailure {
-        guard error.code == ENOENT else {
-            return CommandFailure("\(name): its audio: \(error.reason)", status: .localIO)
+    /// Opens the audio of a complete take as it was sent.
+    ///
+    /// - Returns: the audio, and what of it is silent because it was altered or damaged.
+    /// - Throws: `CommandFailure` when the take is not complete, or its audio is gone.
+    static func open(
+        _ take: TakeFolder, _ manifest: TakeManifest
+    ) throws(CommandFailure) -> (Journal, damageReport: String?) {
+        guard let stated = manifest.byteCount else {
+            throw CommandFailure(
+                "take \(manifest.id.text) is still being recorded", status: .notDelivered)
         }
-        guard manifest.state == .answered else {
-            return CommandFailure("\(name): its audio is gone", status: .noInput)
+        do throws(TakeStoreError) {
+            let audio = try take.openAudio(of: manifest)
+            // A take whose end the disk refused ends before the length that was recorded.
+            return (audio.journal(byteCount: stated), audio.damageReport)
+        } catch {
+            throw CommandFailure(error)
         }
-        return CommandFailure(
-            "\(name) has been answered, and its audio deleted",
-            hint: "read what was understood: utter show \(manifest.id.text); "
-                + "--keep-audio keeps the audio of a take", status: .noInput)
     }
 
     /// Replaces `samples` with the next ones, 16 kHz mono.

@@ -184,7 +184,14 @@ package struct TakeSession {
         if StandardOutput.print(text) { return true }
         let reason = unsafe String(cString: strerror(errno))
         StandardError.error("the transcript cannot be printed: \(reason)")
-        if case .success = outcome.result { tellWhatIsKept(outcome) } else { tell(outcome) }
+        if case .success = outcome.result {
+            tellWhatIsKept(outcome)
+            if outcome.audioPath != nil {
+                StandardError.hint("print it again with: utter show \(outcome.id.text)")
+            }
+        } else {
+            tell(outcome)
+        }
         return false
     }
 

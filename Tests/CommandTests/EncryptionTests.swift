@@ -96,7 +96,7 @@ import Testing
         let take = try await keep(bench, key)
         let other = try bench.folder.write(Array(Self.key.utf8.reversed()), to: "other")
         let arguments = hasOther ? ["--encrypt-key", other] : []
-        let reason = hasOther ? "is encrypted under another key" : "no key was given"
+        let reason = hasOther ? "encrypted under another key" : "no key was given"
         let list = try await bench.start(["list"] + arguments).result()
         #expect(list.status == .exited(0))
         #expect(list.outputText.contains("\(take.id)  kept  0:02.7  "))

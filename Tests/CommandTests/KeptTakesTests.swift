@@ -72,11 +72,13 @@ import Testing
         if format == "pcm" { #expect(Array(wav[44...]) == samples) }
         let nowhere = try await bench.run("export", take.id, "/nowhere/out.wav")
         #expect(nowhere.status == .exited(74))
-        #expect(nowhere.errorText.contains("open /nowhere/out.wav: No such file or directory"))
+        #expect(
+            nowhere.errorText.contains(
+                "cannot write '/nowhere/out.wav': No such file or directory\n"))
         // What exists is never overwritten.
         let again = try await bench.run("export", take.id, path)
         #expect(again.status == .exited(74))
-        #expect(again.errorText.contains("File exists"))
+        #expect(again.errorText.contains("'\(path)' exists already\n"))
     }
 
     @Test func anExportToStandardOutputIsTheFileItself() async throws {
@@ -117,7 +119,11 @@ import Testing
         #expect(again.errorText.contains("no take waits for an answer"))
         let id = try #require(try bench.onlyTake()?.id)
         let answered = try await bench.run("retry", id)
-        #expect(answered.errorText.contains("it has been answered, and its audio deleted"))
+        #expect(answered.errorText.contains("\(id) has been answered, and its audio deleted\n"))
+        for command in [["retry", id], ["export", id, "-"], ["play", id]] {
+            #expect(try await bench.start(command).result().status == .exited(66), "\(command)")
+        }
+        #expect(try await bench.run("show", id).outputText.contains("audio       deleted\n"))
     }
 
     @Test func controlsInATranscriptDoNotReachTheTerminal() async throws {

@@ -6,9 +6,9 @@ import Testing
 
 /// What a system does to a process: stops it, hangs its terminal up, gives it too little.
 @Suite struct ProcessTests {
-    /// How long the program is stopped: long enough to show it; 30 s with UTTER_TEST_SOAK=1.
+    /// How long the program is stopped: long enough to show it; 30 s with UTTER_SOAK=1.
     static let stop: Duration =
-        getenv("UTTER_TEST_SOAK") == nil ? .milliseconds(2_500) : .seconds(30)
+        getenv("UTTER_SOAK") == nil ? .milliseconds(2_500) : .seconds(30)
 
     /// STOP, a lost connection, then CONT: a ring of one second overruns meanwhile.
     @Test func aStoppedProgramMarksTheGapAndConnectsAgain() async throws {

@@ -72,8 +72,8 @@ import Utter
                         "\(manifest.state): \(manifest.byteCount ?? -1) bytes promised, \(audio.count) there"
                     )
                 }
-                let journal = try folder.openJournal(
-                    fileName: manifest.audio, byteCount: audio.count)
+                let journal = try folder.openAudio(fileName: manifest.audio)
+                    .journal(byteCount: audio.count)
                 if try manifest.sha256 != journal.sha256() {
                     problems.append("\(manifest.state): the audio is not the one that was hashed")
                 }

@@ -6,7 +6,7 @@ import Testing
 @testable import TakeStore
 
 @Suite struct TakeIDTests {
-    @Test func aNameIsTheTimeAnd60RandomBits() {
+    @Test func aNameIsTheTimeAnd50RandomBits() {
         var random = TakeStoreRandom(state: 1)
         let date = Date(timeIntervalSince1970: 1_795_238_553)
         let id = TakeID(at: date, using: &random)
@@ -14,6 +14,16 @@ import Testing
         #expect(id.text.count == 28)
         #expect(TakeID(id.text) == id)
         #expect(TakeID(at: date, using: &random) != id)
+    }
+
+    @Test func namesOfOneSecondAreInTheOrderOfTheirMoments() {
+        var random = TakeStoreRandom(state: 1)
+        let names = (0..<500).map { number in
+            let seconds = 1_795_238_553 + Double(number) / 500
+            return TakeID(at: Date(timeIntervalSince1970: seconds), using: &random).text
+        }
+        #expect(names == names.sorted())
+        #expect(names.allSatisfy { $0.hasPrefix("20261121-052233-") })
     }
 
     @Test func aSmallNumberHasTwoDigits() {

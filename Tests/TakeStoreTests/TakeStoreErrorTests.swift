@@ -14,6 +14,16 @@ import Testing
                 "run 'utter list' to see what is kept"
             ),
             (
+                .noSuchTake("last"), "there is no take yet",
+                "record one with 'utter', or 'utter send' a file"
+            ),
+            (
+                .audioGone(take: "t", wasAnswered: true),
+                "take t has been answered, and its audio deleted",
+                "read what was understood: utter show t; --keep-audio keeps the audio of a take"
+            ),
+            (.audioGone(take: "t", wasAnswered: false), "the audio of take t is gone", nil),
+            (
                 .ambiguous("2026", count: 2), "'2026' begins the names of 2 takes",
                 "give more letters of the name"
             ),

@@ -183,14 +183,15 @@ import Testing
         try journal.append([1, 2, 3].span)
         journal.seal()
         #expect(journal.path == take.path + "/audio.wav")
-        #expect(try take.openJournal(fileName: "audio.wav", byteCount: 3).contents() == [1, 2, 3])
+        let audio = try take.openAudio(fileName: "audio.wav")
+        #expect(try audio.journal(byteCount: 3).contents() == [1, 2, 3])
         let error = #expect(throws: SystemError.self) {
             try take.makeJournal(fileName: "audio.wav")
         }
         #expect(error?.code == EEXIST)
         try take.removeAudio(fileName: "audio.wav")
         let gone = #expect(throws: SystemError.self) {
-            try take.openJournal(fileName: "audio.wav", byteCount: 3)
+            try take.openAudio(fileName: "audio.wav")
         }
         #expect(gone?.code == ENOENT)
     }

@@ -82,7 +82,8 @@ import Testing
             #expect(manifest.frames == frames)
             #expect(manifest.byteCount == 44 + 2 * frames)
             #expect(try take.audioByteCount(fileName: Self.name) == ends[whole])
-            let found = try take.openJournal(fileName: Self.name, byteCount: 44 + 2 * frames)
+            let found = try take.openAudio(fileName: Self.name)
+                .journal(byteCount: 44 + 2 * frames)
             #expect(try found.contents() == Array(bytes[..<(44 + 2 * frames)]))
         }
     }

@@ -78,7 +78,7 @@ struct ListCommand: ParsableCommand {
             return Row(
                 id: id.text, path: "\(path)/\(manifest.audio)", state: manifest.state.rawValue,
                 created: manifest.created,
-                reason: manifest.isLocked ? take.keyError.description : manifest.reason,
+                reason: manifest.isLocked ? Self.lock(of: take) : manifest.reason,
                 transcript: manifest.transcript,
                 durationMs: manifest.frames.map { Double($0) / 16 }, attempts: manifest.attempts,
                 process: manifest.holder, mayBeDelivered: manifest.mayBeDelivered ? true : nil,
@@ -94,6 +94,12 @@ struct ListCommand: ParsableCommand {
                 id: id.text, path: path, state: state, unreadable: error.description,
                 order: (id.text, ""))
         }
+    }
+
+    /// Why nothing is said of an encrypted take; its name stands before it.
+    private static func lock(of take: TakeFolder) -> String {
+        if case .keyWrong = take.keyError { return "encrypted under another key" }
+        return "encrypted, and no key was given"
     }
 
     private static func json(_ rows: [Row]) throws -> String {

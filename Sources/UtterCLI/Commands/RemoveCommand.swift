@@ -10,8 +10,8 @@ struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove takes from the disk.",
         discussion: """
-            What is named is removed, answered or not; --older and --answered never remove a take
-            that waits for its answer.
+            What is named is removed, answered or not; --older and --answered never remove
+            a take that waits for its answer.
             """)
 
     @Argument(help: "Takes' names or their beginnings, or 'last'.", completion: .takes)

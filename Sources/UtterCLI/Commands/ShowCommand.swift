@@ -49,17 +49,23 @@ struct ShowCommand: ParsableCommand {
             let report = Report(manifest: manifest, path: "\(folder.path)/\(manifest.audio)")
             text = String(decoding: try encoder.encode(report), as: UTF8.self)
         } else {
-            text = Self.lines(manifest, folder.path)
+            text = Self.lines(manifest, folder)
         }
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
     }
 
-    private static func lines(_ manifest: TakeManifest, _ path: String) -> String {
+    private static func lines(_ manifest: TakeManifest, _ folder: TakeFolder) -> String {
         var rows = [
             ("take", manifest.id.text), ("state", manifest.state.rawValue),
-            ("begun", manifest.created), ("source", manifest.source), ("service", manifest.url),
-            ("audio", "\(path)/\(manifest.audio)"), ("format", manifest.format),
-            ("attempts", "\(manifest.attempts)"),
+            ("begun", manifest.created),
+        ]
+        if !manifest.isLocked { rows.append(("source", manifest.source)) }
+        // Playing and sending say why it cannot be read.
+        let isThere = (try? folder.audioByteCount(fileName: manifest.audio)) != nil
+        rows += [
+            ("service", manifest.url),
+            ("audio", isThere ? "\(folder.path)/\(manifest.audio)" : "deleted"),
+            ("format", manifest.format), ("attempts", "\(manifest.attempts)"),
         ]
         rows += (manifest.history ?? []).map { transfer in
             let status = transfer.status.map { " \($0)" } ?? ""

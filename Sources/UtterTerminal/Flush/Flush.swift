@@ -131,7 +131,9 @@ package struct Flush {
         let id = outcome.id.text
         let status = ExitStatus(outcome)
         if outcome.mayBeDoubled {
-            say("take \(id) was sent twice: the service may have had the whole take before")
+            clear()
+            StandardError.line(
+                "take \(id) was sent twice: the service may have had the whole take before")
         }
         var text: String?
         if session.output.json {

@@ -22,7 +22,7 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "url"))
     package var to: String?
 
-    @Option(help: "How the audio travels: pcm (unless given), wav or ogg-opus.")
+    @Option(help: "How a new take travels: pcm (unless given), wav or ogg-opus.")
     package var format: AudioFormat?
 
     @Option(

@@ -199,12 +199,9 @@ package final class Signals: Sendable {
             }
             isInBackground = false
             while let number = descriptor.next() {
-                switch number {
-                case SIGINT: ask(.cancel)
-                case SIGUSR1: ask(.stop)
-                default:
-                    ask(.leave(signal: number))
-                    if farewellEnd == nil { farewellEnd = .now + Self.farewellTime }
+                ask(Self.request(for: number))
+                if number != SIGUSR1 && farewellEnd == nil {
+                    farewellEnd = .now + Self.farewellTime
                 }
             }
             guard let present = keyboard, descriptors[1].revents != 0 else { continue }
@@ -220,6 +217,14 @@ package final class Signals: Sendable {
                 keyboard = nil
             case .closed: keyboard = nil
             }
+        }
+    }
+
+    private static func request(for signal: Int32) -> Request {
+        switch signal {
+        case SIGINT: .cancel
+        case SIGUSR1: .stop
+        default: .leave(signal: signal)
         }
     }
 
