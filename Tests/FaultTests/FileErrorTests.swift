@@ -14,8 +14,14 @@ import Testing
         /// The operations that fail like this.
         var kinds: [String]
         var onward = false
+        /// Which of the operations; there are many that may fail with EIO.
+        var part = 0
 
-        var testDescription: String { name + (onward ? " from then on" : " once") }
+        var testDescription: String {
+            name + (onward ? " from then on" : " once") + (part > 0 ? ", second half" : "")
+        }
+
+        private var partCount: Int { name == "EIO" ? 2 : 1 }
 
         private static let changes = [
             "create", "mkdir", "write", "fdatasync", "fsync", "rename", "unlink", "chmod",
@@ -34,10 +40,12 @@ import Testing
             Fault(name: "short write", error: nil, kinds: ["write"]),
         ]
         static let all = once.flatMap { fault in
-            [false, true].map { onward in
-                var fault = fault
-                fault.onward = onward
-                return fault
+            [false, true].flatMap { onward in
+                (0..<fault.partCount).map { part in
+                    var fault = fault
+                    (fault.onward, fault.part) = (onward, part)
+                    return fault
+                }
             }
         }
         /// Those that leave the program in different places.
@@ -60,9 +68,10 @@ import Testing
                 guard onward, index > 0, index + 1 < places.count else { return true }
                 return places[index - 1] != places[index] || places[index + 1] != places[index]
             }
-            return chosen.map {
+            return chosen.indices.filter { $0 % partCount == part }.map {
                 FileFaults.Failure(
-                    operation: operations[$0].number, error: error, onward: onward, kinds: kinds)
+                    operation: operations[chosen[$0]].number, error: error, onward: onward,
+                    kinds: kinds)
             }
         }
     }
