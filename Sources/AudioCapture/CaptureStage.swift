@@ -203,11 +203,13 @@ public final class CaptureStage {
             }
         }
         guard pushOut() || cause == .cancelled else { return waitForRoom() }
+        // Before the ring: a body that ends first might be answered before it is known that
+        // there was nothing to send.
+        onEnd(CaptureEnd(cause: cause, gaps: ledger.gaps, warning: source.warning))
         producer.finish()
         // The journal has to be told of the end, too.
         didWrite = true
         phase = .ended
-        onEnd(CaptureEnd(cause: cause, gaps: ledger.gaps, warning: source.warning))
     }
 
     private var isEncodingFinished = false

@@ -28,6 +28,9 @@ public final class NamedThread: Sendable {
         self.handle = handle
     }
 
+    // Of a thread that nobody joins, the system would keep the stack until the process ends.
+    deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
+
     /// Waits until the thread has ended; only the first call does.
     public func join() {
         guard !isJoined.exchange(true, ordering: .relaxed) else { return }

@@ -10,7 +10,7 @@ struct Delivery {
     /// More redirects than this are a loop.
     private static let redirectLimit = 5
     /// A transfer that lived this long was none of a row of failures.
-    private static let provenAfter = Duration.seconds(10)
+    private static let provenAfter = Duration.seconds(3)
     /// The least pause that a hurry leaves: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 

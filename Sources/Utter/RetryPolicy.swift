@@ -39,14 +39,14 @@ public struct RetryPolicy: Sendable, Equatable {
         self.unknownOutcome = unknownOutcome
     }
 
-    /// 0.25 s doubling to 2 s while speaking, then 10 and 45 s; 1, 3 and 9 s after the release.
+    /// 0.25, 1, 4, 16 and 45 s while speaking; 1, 3 and 9 s after the release.
     ///
-    /// A link that was gone for 5 s is used again after less than 6. No minute sees more than
-    /// eight attempts, of which the last is left for the end of the recording.
+    /// A link that was gone for 5 s is used again after less than 6, at the cost of three attempts:
+    /// a take survives two such cuts. No minute sees more than eight attempts, of which the last
+    /// is left for the end of the recording.
     public static let standard = RetryPolicy(
         pausesWhileSpeaking: [
-            .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2), .seconds(2),
-            .seconds(10), .seconds(45),
+            .milliseconds(250), .seconds(1), .seconds(4), .seconds(16), .seconds(45),
         ],
         pausesAfterRelease: [.seconds(1), .seconds(3), .seconds(9)],
         longestRetryAfter: .seconds(30), unknownOutcome: .resend)

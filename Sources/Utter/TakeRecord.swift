@@ -20,6 +20,8 @@ final class TakeRecord: Sendable {
     private let manifest: Mutex<TakeManifest>
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
+    /// Whether the take was empty and is gone: nothing may bring its folder back.
+    private let isRemoved = Atomic(false)
     /// Whether the manifest on the disk is the last one that there was to be written.
     private let isSaved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
@@ -45,6 +47,7 @@ final class TakeRecord: Sendable {
     func save(_ change: (inout TakeManifest) -> Void) {
         manifest.withLock { change(&$0) }
         sync.perform { [self] in
+            guard !isRemoved.load(ordering: .relaxed) else { return }
             do throws(SystemError) {
                 // As it is now: of two threads that save at once, the later job may be the one
                 // that knows less.
@@ -126,7 +129,10 @@ final class TakeRecord: Sendable {
     func settle(_ outcome: TakeOutcome, _ journal: Journal) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
-            sync.perform { [store, folder] in store.removeEmptyTake(folder) }
+            sync.perform { [self] in
+                isRemoved.store(true, ordering: .relaxed)
+                store.removeEmptyTake(folder)
+            }
             return
         }
         save { manifest in

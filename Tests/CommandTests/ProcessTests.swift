@@ -113,23 +113,18 @@ import Testing
         #expect(kept == RecordTests.samples(kept.count / 2))
     }
 
-    @Test func aFileThatMayNotGrowIsSaidAndDoesNotEndTheProgram() async throws {
+    /// Not with the thread sanitizer, which maps a file of its own when a program starts.
+    @Test(.enabled(if: unsafe getenv("TSAN_OPTIONS") == nil))
+    func aFileThatMayNotGrowIsSaidAndDoesNotEndTheProgram() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("all of it"))
-        // 64 blocks of 512 bytes, which is one second. Memory files are files, and may not grow
-        // beyond that either: they carry the take for one second more.
+        // 64 blocks of 512 bytes, which is one second.
         let result = try await Bench(server: server, microphone: card).startShell(
             #"ulimit -f 64; exec "$0" "$@""#, ["--for", "2500ms", "--json"]
         ).result()
-        #expect(result.status == .exited(0) || result.status == .exited(74))
+        #expect(result.status == .exited(0))
         let object = try JSONText(result.output)
         #expect(object["unprotected"]?.string?.contains("File too large") == true)
-        let body = try #require(server.requests.first?.body)
-        let isRight = RecordTests.samples(40_000).starts(with: body)
-        #expect(isRight)
-        #expect(body.count >= 32_000)
-        if result.status == .exited(74) {
-            #expect(result.errorText.contains("the recording was ended: "))
-        }
+        #expect(server.requests.first?.body == RecordTests.samples(40_000))
     }
 
     @Test func twoProgramsRecordAtOnce() async throws {

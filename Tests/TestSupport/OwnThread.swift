@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 
 /// Runs blocking code on a thread of its own and hands back its result.
@@ -13,8 +12,6 @@ public func onOwnThread<Result: Sendable>(
     await withCheckedContinuation { continuation in
         do {
             _ = try NamedThread(name: "test-wait") {
-                // Nobody joins this thread: it ends right after it has answered.
-                pthread_detach(pthread_self())
                 continuation.resume(returning: body())
             }
         } catch {

@@ -164,7 +164,7 @@ import Testing
                 message: nil, speaking)
             if case .resend(let pause) = step { pauses.append(pause.atLeast) }
         }
-        #expect(pauses == [0.25, 0.5, 1, 1, 1, 1].map { .seconds($0) })
+        #expect(pauses == [0.25, 1, 1, 1, 1, 1].map { .seconds($0) })
     }
 
     /// Whenever the recording ends and however long the link holds in between, no minute has more

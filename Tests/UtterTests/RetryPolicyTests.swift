@@ -16,7 +16,7 @@ import Testing
 
     @Test func pausesGrowWhileSomebodySpeaks() {
         let pauses = (1...9).map { pause(failures: $0) }
-        #expect(pauses == [0.25, 0.5, 1, 2, 2, 10, 45, 45, 45].map { .seconds($0) })
+        #expect(pauses == [0.25, 1, 4, 16, 45, 45, 45, 45, 45].map { .seconds($0) })
     }
 
     @Test func whenTheMinutesAttemptsRunOutTheyAreSpared() {
