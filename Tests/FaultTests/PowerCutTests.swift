@@ -20,8 +20,7 @@ import Utter
 
         /// The run, with what it left.
         func run() async throws -> FaultBench {
-            // An Opus page is written every 100 ms only.
-            let bench = try FaultBench(milliseconds: format == "ogg-opus" ? 1_500 : 800)
+            let bench = try FaultBench(milliseconds: 800)
             let result = try await bench.run(
                 ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
                     + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [bench.recording],
@@ -92,7 +91,7 @@ import Utter
         var seen: Set<Int> = []
         var problems: [String] = []
         var samples: [LostPower.Remains] = []
-        let mixtures = script.format == "ogg-opus" ? 60 : 4
+        let mixtures = script.format == "ogg-opus" ? 12 : 4
         let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
         for operation in try bench.trace where operation.isChange {
             disk.apply(operation)

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+/// The power of a real file system fails in the middle of a take, and after it.
+@Suite(
+    .disabled(if: LoopDisk.obstacle != nil, "\(LoopDisk.obstacle ?? "")"), .serialized)
+struct RealPowerCutTests {
+    /// When the power fails.
+    enum Moment: Sendable, CustomTestStringConvertible {
+        /// The server has this many bytes.
+        case sent(Int)
+        /// The server has everything, and keeps the answer back.
+        case sealed
+        /// The transcript has been printed.
+        case answered
+        /// The program has ended.
+        case ended
+
+        var testDescription: String {
+            switch self {
+            case .sent(let count): "after \(count) bytes"
+            case .sealed: "after the seal"
+            case .answered: "after the answer"
+            case .ended: "after the end"
+            }
+        }
+    }
+
+    /// What a cut has left.
+    private struct Remains {
+        /// A place whose home is what was on the disk.
+        var bench: FaultBench
+        /// What was durable of the audio, and what was written of it, by the take's id.
+        var durable, written: [String: [UInt8]]
+    }
+
+    /// Sends two seconds of speech, cuts the power, kills the program and mounts the disk again.
+    private static func remains(of moment: Moment, _ format: String) async throws -> Remains {
+        let process = Observed<Int32>(0)
+        let folder = try TemporaryFolder()
+        // On the server's thread: the moment passes quickly.
+        let cut = ServerStep.perform { _ in Self.cutPower(in: folder, process) }
+        let answer: [ServerStep] =
+            switch moment {
+            case .sent(let count): [.readHead, .readBody(bytes: count), cut]
+            case .sealed: [.readHead, .readBodyToEnd, cut]
+            case .answered, .ended: .answer(text: FaultBench.transcript)
+            }
+        let bench = try FaultBench(milliseconds: 2_000, answer: answer, in: folder)
+        let disk = try LoopDisk(in: folder)
+        let run = try bench.start(
+            ["send", "-q", "--pace", "realtime", "--format", format, bench.recording],
+            FileFaults(), shell: disk.shell)
+        process.update { $0 = run.processIdentifier }
+        if case .answered = moment {
+            try #require(await run.wait(for: FaultBench.transcript + "\n", in: .output))
+            Self.cutPower(in: folder, process)
+        } else if case .ended = moment {
+            try #require(await run.wait(for: "ended with 0\n", in: .error))
+            Self.cutPower(in: folder, process)
+        }
+        // The shell that holds the disk would wait for a minute.
+        #expect(try await run.result(within: .seconds(30)).status == .signalled(SIGKILL))
+
+        var (random, model) = (SeededRandom(), LostPower(folder: bench.home))
+        let trace = try bench.trace
+        for operation in trace { model.apply(operation) }
+        let left = try FaultBench()
+        try await onOwnThread { Result { try disk.copy(to: left.home, by: bench.home) } }.get()
+        return Remains(
+            bench: left,
+            durable: model.remains(mixtures: 0, using: &random).first?.durable ?? [:],
+            written: trace.writtenAudio)
+    }
+
+    /// Cuts the power, and kills the program with the shell that holds the disk.
+    private static func cutPower(in folder: TemporaryFolder, _ process: Observed<Int32>) {
+        let number = process.waitBlocking(within: .seconds(30)) { $0 > 0 ? $0 : nil } ?? 0
+        do {
+            try LoopDisk.cutPower(at: folder.path("home"), of: number)
+        } catch {
+            Issue.record(error)
+        }
+        if number > 0 { kill(-number, SIGKILL) }
+    }
+
+    private static let moments = [1_600, 9_600, 19_200, 28_800, 38_400, 48_000, 57_600]
+        .map { Moment.sent($0) }
+
+    @Test func aPowerCutInATakeCostsAQuarterOfASecondAtMost() async throws {
+        let losses = Mutex<[Int]>([])
+        let problems = try await inLanes(Self.moments.count, Self.moments) { moment in
+            let remains = try await Self.remains(of: moment, "pcm")
+            let left = try remains.bench.takes()
+            for (id, bytes) in remains.written {
+                let audio = left.first { $0.id == id }?.audio ?? []
+                losses.withLock { $0.append((bytes.count - audio.count) / 32) }
+            }
+            let check = SurvivorCheck(bench: remains.bench, written: remains.durable)
+            return try await check.problems().map { "\(moment.testDescription): \($0)" }
+        }
+        #expect(problems == [])
+        let sorted = losses.withLock { $0.sorted() }
+        try #require(sorted.count == Self.moments.count)
+        // A machine that is busy with other things syncs later now and then.
+        #expect(sorted[sorted.count / 2] <= 250, "\(sorted) ms")
+        #expect(sorted[sorted.count - 1] <= 1_000, "\(sorted) ms")
+    }
+
+    @Test(arguments: [Moment.sent(2_000), .sealed, .answered, .ended], ["ogg-opus", "wav"])
+    func whatWasDurableIsThereAfterAPowerCut(_ moment: Moment, _ format: String) async throws {
+        let remains = try await Self.remains(of: moment, format)
+        switch moment {
+        case .sent, .sealed: #expect(!remains.durable.isEmpty)
+        // The audio may be gone by then.
+        case .answered: break
+        case .ended: #expect(try remains.bench.takes().map(\.manifest?.state) == ["answered"])
+        }
+        let check = SurvivorCheck(bench: remains.bench, written: remains.durable)
+        #expect(try await check.problems() == [])
+    }
+}
