@@ -129,6 +129,8 @@ import Testing
 
     @Test func twoProgramsRecordAtOnce() async throws {
         let cards = [try VirtualMicrophone(), try VirtualMicrophone()]
+        // Their folders are needed until the end.
+        defer { withExtendedLifetime(cards) {} }
         let server = try RecordingServer.hearing("both")
         let bench = try Bench(server: server)
         let runs = try cards.map {
