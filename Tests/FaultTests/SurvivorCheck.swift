@@ -140,8 +140,8 @@ struct SurvivorCheck {
             if manifest.state != "answered" || manifest.transcript != FaultBench.transcript {
                 problems.append("\(take.id): \(manifest.state) after retry")
             }
-            // A manifest that was about to be written goes with the take.
-            let known = ["take.json", "take.json.new", take.audioName]
+            // A manifest that was about to be written, or was torn, goes with the take.
+            let known = ["take.json", "take.json.new", "take.json.damaged", take.audioName]
             if !Set(take.names).isSubset(of: known) {
                 problems.append("\(take.id): left behind after the answer: \(take.names)")
             }
