@@ -77,22 +77,32 @@ import Testing
     @Test func whoeverComesAgainTakesThePlaceOfARequestThatIsNotWhole() async throws {
         let audio = try Samples.pcm("go-forward")
         try await TestEndpoint.run({ $0.maximumConcurrentRecognitions = 2 }) { port, _ in
-            let stuck = try await onThread {
-                let client = try RawClient(port: port)
-                try client.sendHead(
-                    "/recognize",
-                    ["Content-Type: \(Self.pcm)", "Accept: text/plain", "Idempotency-Key: k"])
-                try client.sendChunk(audio.prefix(32_000))
-                return client
+            for round in 0..<20 {
+                let key = "k\(round)"
+                let stuck = try await onThread {
+                    let client = try RawClient(port: port)
+                    try client.sendHead(
+                        "/recognize",
+                        [
+                            "Content-Type: \(Self.pcm)", "Accept: text/plain",
+                            "Idempotency-Key: \(key)",
+                        ])
+                    try client.sendChunk(audio.prefix(32_000))
+                    return client
+                }
+                let answer = try await post(audio, key: key, to: port)
+                // A busy machine has let the first one in last: another round.
+                if answer.head.status == 409 { continue }
+                #expect(answer.head.status == 200)
+                #expect(answer.head.fields["idempotent-replayed"] == nil)
+                let old = try await onThread { try stuck.readAnswer() }
+                #expect(old.head.status == 409)
+                // And its key still has the answer.
+                let again = try await post(audio, key: key, to: port)
+                #expect(again.head.fields["idempotent-replayed"] == "true")
+                return
             }
-            let answer = try await post(audio, key: "k", to: port)
-            #expect(answer.head.status == 200)
-            #expect(answer.head.fields["idempotent-replayed"] == nil)
-            let old = try await onThread { try stuck.readAnswer() }
-            #expect(old.head.status == 409)
-            // And its key still has the answer.
-            let again = try await post(audio, key: "k", to: port)
-            #expect(again.head.fields["idempotent-replayed"] == "true")
+            Issue.record("the first request was never let in first")
         }
     }
 
