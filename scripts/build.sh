@@ -31,3 +31,5 @@ flags+=(-Xlinker --no-export-dynamic --disable-local-rpath)
 for product in utter utter-endpoint; do
     swift build -c release --static-swift-stdlib "${flags[@]}" --product "$product"
 done
+# Where the program finds them here as after its installation: in ../lib/utter.
+scripts/placeholders.sh "$(dirname "$(swift build -c release --show-bin-path)")/lib/utter"

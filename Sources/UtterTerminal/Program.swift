@@ -20,10 +20,6 @@ package enum Program {
             exit(ExitStatus.localIO.rawValue)
         }
         Signals.block()
-        // GnuTLS, which libcurl's LDAP and RTMP bring along, need not be made ready by being
-        // loaded: we use neither, and it is a twelfth of the time to the first byte. Set before
-        // any thread could read the environment.
-        _ = unsafe setenv("GNUTLS_NO_IMPLICIT_INIT", "1", 0)
         Task {
             do {
                 var command = try parse(root)

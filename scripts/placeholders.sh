@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Makes placeholders for the libraries that the system's libcurl needs for protocols which utter
+# never speaks: placeholders.sh FOLDER
+#
+# libcurl loads forty libraries, most of them for RTMP (GnuTLS), SCP, LDAP and Kerberos. utter speaks
+# HTTP and HTTPS, and libcurl is told so. A library that is loaded already is not looked for again,
+# so that utter loads one with the same name first: it has the functions that libcurl asks for, and
+# none of them does anything. Loading libcurl then takes half as long. Without the placeholders, or
+# with a libcurl that asks for more than they have, everything is loaded as usual.
+set -euo pipefail
+export LC_ALL=C
+
+folder=$1
+unneeded='^lib(rtmp|ssh2|ssh|gssapi_krb5|ldap|lber)[-.]'
+
+tools=$(dirname "$(realpath "$(command -v swift)")")
+linker=
+if [ -x "$tools/ld.lld" ]; then linker=-fuse-ld=lld; fi
+libcurl=$("$tools/clang" -print-file-name=libcurl.so)
+mkdir -p "$folder"
+rm -f "$folder"/lib*
+
+# The names that libcurl asks for, as name@VERSION where it wants a version.
+asked=$("$tools/llvm-nm" -D --undefined-only --format=just-symbols "$libcurl" | sort -u)
+
+# Those of them that the library in the file $1 has: its functions, and variables, which are as good.
+names_in() {
+    grep -xE "($("$tools/llvm-nm" -D --defined-only --format=just-symbols "$1" \
+        | sed 's/@.*//' | sort -u | paste -sd '|'))(@.*)?" <<<"$asked"
+}
+
+link() { "$tools/clang" -shared -nostdlib ${linker:+"$linker"} -Wl,-s "$@"; }
+
+# Reads such names and makes the placeholder with the soname $1. Each has a version, even if libcurl
+# wants none: the loader ends a program that misses one where there are none at all.
+make_placeholder() {
+    awk -F @ -v code="$folder/code.c" -v versions="$folder/versions" '
+        { print "int " $1 "(void) { return 0; }" >code
+          version = $2 ? $2 : "PLACEHOLDER"; names[version] = names[version] " " $1 ";" }
+        END { for (v in names) print v " {" names[v] " };" >versions }'
+    link -fPIC -O1 -Wl,-soname,"$1" -Wl,--version-script="$folder/versions" \
+        -o "$folder/$1" "$folder/code.c"
+    rm "$folder/code.c" "$folder/versions"
+}
+
+needed=()
+while read -r soname _ file _; do
+    [[ $soname =~ $unneeded ]] || continue
+    names_in "$file" | make_placeholder "$soname"
+    needed+=("$folder/$soname")
+done < <(ldd "$libcurl")
+# One library that stands for all of them: it brings them along, from its own folder.
+link -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' -Wl,-soname,libutter-placeholders.so \
+    -o "$folder/libutter-placeholders.so" "${needed[@]}"
