@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes placeholders for the libraries that the system's libcurl needs for protocols which utter
-# never speaks: placeholders.sh FOLDER
+# Makes placeholders for the libraries of the system's libcurl that utter has no use for:
+# placeholders.sh FOLDER
 #
-# libcurl loads forty libraries, most of them for RTMP (GnuTLS), SCP, LDAP and Kerberos. utter speaks
-# HTTP and HTTPS, and libcurl is told so. A library that is loaded already is not looked for again,
-# so that utter loads one with the same name first: it has the functions that libcurl asks for, and
-# none of them does anything. Loading libcurl then takes half as long. Without the placeholders, or
-# with a libcurl that asks for more than they have, everything is loaded as usual.
+# libcurl brings forty libraries along, for RTMP, SCP, LDAP, Kerberos, HTTP/2, compressed answers,
+# cookies and hosts that are not ASCII. utter asks for none of that, and tells libcurl so where it
+# would have to. A library that is loaded already is not looked for again, so that utter first loads
+# one of the same name: it has the functions that libcurl asks for, and none of them does anything.
+# Loading libcurl then takes half as long. Without the placeholders, or with a libcurl that asks for
+# more than they have, everything is loaded as usual: deleting them is the way out.
+#
+# A placeholder stands for its library in the whole process. What plug-ins for sound or host names
+# are known to need is therefore not in the list, such as libzstd.
 set -euo pipefail
 export LC_ALL=C
 
 folder=$1
-unneeded='^lib(rtmp|ssh2|ssh|gssapi_krb5|ldap|lber)[-.]'
+unneeded='^lib(rtmp|ssh2|gssapi_krb5|ldap|lber|nghttp2|psl|idn2|brotlidec)[-.]'
 
 tools=$(dirname "$(realpath "$(command -v swift)")")
 linker=
