@@ -12,11 +12,14 @@ package enum Program {
     /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
     /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
     ///
-    /// - Parameter quick: a subcommand that may be understood without the parser.
+    /// - Parameters:
+    ///   - root: the command.
+    ///   - quick: its subcommand that may be understood without the parser.
     package static func run<Root: AsyncParsableCommand & SendableMetatype>(
         _ root: Root.Type, quick: (any TakeCommand.Type)? = nil
     ) -> Never {
         openStandardDescriptors()
+        // It throws for want of a descriptor, which is what is said then.
         guard areDescriptorsLeft(), let executor = try? ThreadExecutor() else {
             StandardError.error("too few files may be open: \(neededDescriptors) are needed")
             StandardError.hint("raise the limit with: ulimit -n 256")
