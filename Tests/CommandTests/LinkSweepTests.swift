@@ -22,8 +22,10 @@ import Testing
 
         var testDescription: String { "\(kind) \(direction)" }
 
-        /// The request is its head of 400 bytes or so, a chunk's framing, the samples and an end;
-        /// the answer is 80 bytes or so. Its place 0 is a lost answer.
+        /// How many bytes pass before.
+        ///
+        /// The request is its head of 400 bytes or so, a chunk's framing, the samples and an end.
+        /// The answer is 80 bytes or so; its place 0 is a lost answer.
         var offsets: [Int] {
             switch direction {
             case .toService:
