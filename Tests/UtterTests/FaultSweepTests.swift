@@ -15,24 +15,14 @@ import Testing
         _ plans: [LinkPlan], _ bench: FaultBench, lostAnswers: Int? = nil,
         deadlines: TransferDeadlines = TransferDeadlines()
     ) async throws -> [String] {
-        var complaints: [String] = []
-        for group in stride(from: 0, to: plans.count, by: Self.width) {
-            let some = plans[group..<min(plans.count, group + Self.width)]
-            try await withThrowingTaskGroup(of: String?.self) { tasks in
-                for plan in some {
-                    let proxy = try FaultProxy(to: bench.server.port, plans: [plan])
-                    let delivery = try bench.plan(proxy, deadlines: deadlines)
-                    tasks.addTask {
-                        let outcome = await bench.start(delivery).outcome
-                        let complaint = bench.complaint(outcome, afterLostAnswers: lostAnswers)
-                        withExtendedLifetime(proxy) {}
-                        return complaint.map { "\(plan.faults): \($0)" }
-                    }
-                }
-                for try await complaint in tasks { complaints += complaint.map { [$0] } ?? [] }
-            }
+        try await inLanes(Self.width, plans) { plan in
+            let proxy = try FaultProxy(to: bench.server.port, plans: [plan])
+            let delivery = try bench.plan(proxy, deadlines: deadlines)
+            let outcome = await bench.start(delivery).outcome
+            let complaint = bench.complaint(outcome, afterLostAnswers: lostAnswers)
+            withExtendedLifetime(proxy) {}
+            return complaint.map { ["\(plan.faults): \($0)"] } ?? []
         }
-        return complaints
     }
 
     /// The offsets of the request: its head and the first chunk's framing byte by byte in steps,
