@@ -105,7 +105,7 @@ plant new-folders-not-synced "$power" TakeStore/TakeStore.swift \
 plant manifest-not-synced "$power" LinuxPlatform/Folder.swift \
     's/try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\) \{ fdatasync\(file\.number\) \}//'
 plant renamed-before-synced "$power" LinuxPlatform/Folder.swift \
-    's/(            try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\)[^\n]*\n)([^\n]*renameFile[^\n]*\n)/$2$1/'
+    's/(            if isDurable \{\n[^\n]*fdatasync[^\n]*\n            \}\n)([^\n]*giveName[^\n]*\n)/$2$1/'
 plant journal-not-synced "$power" TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant sealed-before-durable "$power" Utter/TakeRecord.swift \
@@ -141,7 +141,7 @@ plant journal-not-synced-really RealPowerCutTests TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant folder-not-synced-really RealPowerCutTests LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
-plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder.swift \
+plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder+Lock.swift \
     's/guard flock\(descriptor\.number, LOCK_EX \| LOCK_NB\) != 0 else/guard false else/'
 plant told-apart-by-id-alone AnswerLedgerTests RecognitionEndpoint/AnswerLedger.swift \
     's/case \.answered\(body, let recognition\)\?/case .answered(_, let recognition)?/'
