@@ -156,7 +156,7 @@ plant journal-not-synced-really RealPowerCutTests TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant folder-not-synced-really RealPowerCutTests LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
-plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder.swift \
+plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder+Lock.swift \
     's/guard flock\(descriptor\.number, LOCK_EX \| LOCK_NB\) != 0 else/guard false else/'
 plant told-apart-by-id-alone AnswerLedgerTests RecognitionEndpoint/AnswerLedger.swift \
     's/case \.answered\(body, let recognition\)\?/case .answered(_, let recognition)?/'

@@ -91,9 +91,9 @@ final class TakeRecord: Sendable {
     /// Notes that a transfer is about to begin, before it does.
     ///
     /// The first of a run is in the manifest that the run began with.
-    func beginTransfer(_ number: Int) {
+    func beginTransfer(_ number: Int, to url: String) {
         guard manifest.withLock({ $0.attempts < number }) else { return }
-        save { $0.beginTransfer(number, at: Date()) }
+        save { $0.beginTransfer(number, at: Date(), to: url) }
     }
 
     /// Notes how a transfer ended; on the disk with whatever follows it.

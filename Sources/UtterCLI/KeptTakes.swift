@@ -9,20 +9,17 @@ enum KeptTakes {
     ///
     /// The status is that of the first failure; the others are sent all the same, unless
     /// somebody wants to leave.
-    static func send(
-        _ names: [String], by service: ServiceOptions, _ output: OutputOptions, keepsAudio: Bool
-    ) async throws {
-        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
-            session throws(CommandFailure) in
+    static func send(_ names: [String], by options: KeptTakeOptions) async throws {
+        try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             for name in names {
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let folder = try folder(name)
-                    let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
+                    let plan = try options.service.delivery(of: try TakeLookup.manifest(folder).url)
                     next = await session.resend(folder, by: plan)
                 } catch {
-                    error.report(json: output.json)
+                    error.report(json: options.output.json)
                     next = error.status
                 }
                 if status == .textPrinted { status = next }
@@ -33,28 +30,28 @@ enum KeptTakes {
     }
 
     /// Sends all that waits, oldest first, at most `limit` takes and `jobs` at a time.
-    static func flush(
-        limit: Int, jobs: Int, by service: ServiceOptions, _ output: OutputOptions,
-        keepsAudio: Bool
-    ) async throws {
-        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
-            session throws(CommandFailure) in
+    static func flush(limit: Int, jobs: Int, by options: KeptTakeOptions) async throws {
+        try await start(options) { session throws(CommandFailure) in
             let store = try TakeLookup.store()
             let waiting = try TakeLookup.takes(in: store) { $0.state == .kept }
             var items: [Flush.Item] = []
             for manifest in waiting.prefix(limit) {
                 items.append(
-                    Flush.Item(id: manifest.id, plan: try service.delivery(of: manifest.url)))
+                    Flush.Item(
+                        id: manifest.id, plan: try options.service.delivery(of: manifest.url)))
             }
             var flush = Flush(items, in: session)
             return await flush.run(jobs: jobs)
         }
     }
 
-    private static func keep(_ keepsAudio: Bool) -> KeepOptions {
+    private static func start(
+        _ options: KeptTakeOptions,
+        _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
+    ) async throws {
         var keep = KeepOptions.standard
-        keep.keepAudio = keepsAudio
-        return keep
+        keep.keepAudio = options.keepAudio
+        try await Launch.takes(output: options.output, keep: keep, listensToEnter: false, body)
     }
 
     private static func folder(_ name: String) throws(CommandFailure) -> TakeFolder {

@@ -20,28 +20,17 @@ struct FlushCommand: TakeCommand {
     @Option(help: "Send this many takes at a time.")
     var jobs = 1
 
-    @OptionGroup(title: "Service")
-    var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
-
-    @OptionGroup(title: "Encryption")
-    var encryption: EncryptionOptions
+    @OptionGroup
+    var options: KeptTakeOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above zero.") }
         guard (1...64).contains(jobs) else {
             throw ValidationError("--jobs must be from 1 to 64.")
         }
-        try service.validateForKeptTakes()
     }
 
     func run() async throws {
-        try await KeptTakes.flush(
-            limit: limit, jobs: jobs, by: service, output, keepsAudio: keepAudio)
+        try await KeptTakes.flush(limit: limit, jobs: jobs, by: options)
     }
 }
