@@ -68,6 +68,45 @@ public final class Folder: Sendable {
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
+    /// Makes a folder within that is locked before anybody sees it by its name.
+    ///
+    /// Until then it is called `hidden`, which a program that is killed leaves behind.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    public func makeLockedFolder(
+        _ name: String, hiddenAs hidden: String
+    ) throws(SystemError) -> Folder {
+        let number = descriptor.number
+        try Self.makeFolder(hidden, at: number, path: path + "/" + hidden)
+        do throws(SystemError) {
+            let folder = try Self.open(path: path + "/" + name, at: number, name: hidden)
+            // A file system without locks is no reason to fail.
+            guard (try? folder.lock()) != false else {
+                throw SystemError(call: "lock \(path)/\(hidden)", code: EWOULDBLOCK)
+            }
+            try renameFolder(hidden, toNew: name)
+            return folder
+        } catch {
+            // What stays is cleared away by a later run.
+            _ = unsafe unlinkat(number, hidden, AT_REMOVEDIR)
+            throw error
+        }
+    }
+
+    /// Gives a folder within a name that nothing has.
+    ///
+    /// Durable after `sync`.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    public func renameFolder(_ name: String, toNew newName: String) throws(SystemError) {
+        if unsafe utter_rename_new(descriptor.number, name, newName) == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw SystemError.last("rename \(path)/\(newName)")
+        }
+        // The file system knows the old rename only, which replaces nothing but an empty folder.
+        try giveName(newName, to: name)
+    }
+
     /// Opens a folder within that exists.
     public func openFolder(_ name: String) throws(SystemError) -> Folder {
         try Self.open(path: path + "/" + name, at: descriptor.number, name: name)

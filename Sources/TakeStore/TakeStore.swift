@@ -12,9 +12,9 @@ internal import Synchronization
 public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
+    /// A new take has this before its name until its folder is locked.
+    static let unbornPrefix = ".new-"
     static let quarantineName = "quarantine"
-    /// As often is the folder of a new take made when somebody removes it at once.
-    private static let birthLimit = 100
 
     /// Holds `takes` and `quarantine`.
     let state: Folder
@@ -55,25 +55,15 @@ public final class TakeStore: Sendable {
 
     /// Makes the folder of a new take.
     ///
-    /// Its name is durable after `sync`.
+    /// Its name is durable after `sync`. It is locked before it has its name, so that no recovery
+    /// takes it for a leftover, and stays so for as long as it is held open.
     ///
-    /// It is locked for as long as it is held open.
+    /// - Throws: `SystemError`; `EEXIST` when there is such a take.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        // A recovery may take the new folder for a leftover, and remove it before it is locked.
-        for _ in 0..<Self.birthLimit {
-            do throws(SystemError) {
-                let take = TakeFolder(
-                    id: id, folder: try takes.makeFolder(id.text), key: key)
-                // A file system without locks is no reason to fail.
-                let isOurs = (try? take.lock()) ?? true
-                if isOurs && holds(take) { return take }
-            } catch {
-                guard error.code == ENOENT else { throw error }
-            }
-            // Whoever is looking at it has seen in a moment that it is empty.
-            usleep(1_000)
-        }
-        throw SystemError(call: "mkdir \(path)/\(id.text)", code: ENOENT)
+        TakeFolder(
+            id: id,
+            folder: try takes.makeLockedFolder(id.text, hiddenAs: Self.unbornPrefix + id.text),
+            key: key)
     }
 
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.

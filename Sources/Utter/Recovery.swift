@@ -41,7 +41,7 @@ public enum Recovery {
     /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
     public static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
-        store.finishRemovals()
+        store.clearLeftovers()
         return try store.ids().filter { id in
             do {
                 return try recover(store.take(id), in: store)
