@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
 /// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
-/// is kept as `take.json.damaged`.
+/// is kept as `take.json.damaged` for as long as the audio.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
@@ -269,15 +269,16 @@ public final class TakeFolder: Sendable {
 
     /// Removes the audio and makes that durable.
     ///
-    /// Blocks on the disk.
+    /// With it goes a damaged manifest, from which nothing more can be learned. Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
         let folder = folder
         for name in [fileName, fileName + Self.newSuffix] {
             // On a disk that refuses this, the file is removed all the same.
             try? destroyKey(in: name)
         }
-        try folder.removeFile(fileName)
-        try folder.removeFile(fileName + Self.newSuffix)
+        for name in [fileName, fileName + Self.newSuffix, Self.damagedName] {
+            try folder.removeFile(name)
+        }
         try folder.sync()
     }
 
