@@ -36,10 +36,7 @@ public final class TakeStore: Sendable {
     /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
     public init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
         self.key = key
-        for path in [stateFolder, stateFolder + "/takes"] {
-            guard let reason = Folder.danger(at: path) else { continue }
-            throw .folderUnsafe(path: path, reason: reason)
-        }
+        try Self.refuseDanger(at: stateFolder)
         do throws(SystemError) {
             state = try Folder.make(at: stateFolder)
             try state.closeToOthers()
@@ -47,6 +44,25 @@ public final class TakeStore: Sendable {
             try takes.closeToOthers()
         } catch {
             throw .folderUnusable(path: stateFolder, reason: error.description)
+        }
+    }
+
+    /// Opens the folder of takes as it is, without making any.
+    ///
+    /// - Returns: nil when there is none, and so no take.
+    /// - Throws: as above.
+    public static func existing(
+        stateFolder: String, key: EncryptionKey? = nil
+    ) throws(TakeStoreError) -> TakeStore? {
+        try refuseDanger(at: stateFolder)
+        guard Folder.mayExist(at: stateFolder + "/takes") else { return nil }
+        return try TakeStore(stateFolder: stateFolder, key: key)
+    }
+
+    private static func refuseDanger(at stateFolder: String) throws(TakeStoreError) {
+        for path in [stateFolder, stateFolder + "/takes"] {
+            guard let reason = Folder.danger(at: path) else { continue }
+            throw .folderUnsafe(path: path, reason: reason)
         }
     }
 

@@ -33,14 +33,21 @@ enum KeptTakes {
     }
 
     /// Sends all that waits, oldest first, at most `limit` takes and `jobs` at a time.
+    ///
+    /// What has waited for longer than `maxAge` is named, and left for whoever asks for it.
     static func flush(
-        limit: Int, jobs: Int, by service: ServiceOptions, _ output: OutputOptions,
+        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, by service: ServiceOptions,
+        _ output: OutputOptions,
         keepsAudio: Bool
     ) async throws {
         try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
             session throws(CommandFailure) in
-            let store = try TakeLookup.store()
-            let waiting = try TakeLookup.takes(in: store) { $0.state == .kept }
+            guard let store = try TakeLookup.store() else { return .textPrinted }
+            let times = WaitingTime(in: store)
+            let isOld = { (id: TakeID) in maxAge.map { times.duration(of: id) >= $0 } ?? false }
+            let kept = try TakeLookup.takes(in: store) { $0.state == .kept }
+            let waiting = kept.filter { !isOld($0.id) }
+            if !output.quiet { tell(old: kept.map(\.id).filter(isOld)) }
             var items: [Flush.Item] = []
             for manifest in waiting.prefix(limit) {
                 items.append(
@@ -49,6 +56,19 @@ enum KeptTakes {
             var flush = Flush(items, in: session)
             return await flush.run(jobs: jobs)
         }
+    }
+
+    /// Names the takes that nobody has asked for in a long time.
+    private static func tell(old ids: [TakeID]) {
+        guard !ids.isEmpty else { return }
+        let names = ids.map(\.text)
+        StandardError.line(
+            ids.count == 1
+                ? "take \(names[0]) is too old to be sent unasked"
+                : "\(ids.count) takes are too old to be sent unasked")
+        StandardError.hint(
+            "send what is old with: utter retry "
+                + (ids.count <= 5 ? names.joined(separator: " ") : "all"))
     }
 
     private static func keep(_ keepsAudio: Bool) -> KeepOptions {

@@ -34,7 +34,7 @@ struct RetryCommand: TakeCommand {
             try await KeptTakes.send(takes, by: service, output, keepsAudio: keepAudio)
             return
         }
-        try await KeptTakes.flush(
-            limit: .max, jobs: 1, by: service, output, keepsAudio: keepAudio)
+        // However old: somebody asks.
+        try await KeptTakes.flush(by: service, output, keepsAudio: keepAudio)
     }
 }
