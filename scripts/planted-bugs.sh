@@ -101,11 +101,11 @@ retry=aKillAtEveryFileOperationOfARetry
 plant folder-not-synced "$power" LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
 plant new-folders-not-synced "$power" TakeStore/TakeStore.swift \
-    's/try takes\.syncAncestors\(\)//'
+    's/try takes\.ancestors\(\)/[]/'
 plant manifest-not-synced "$power" LinuxPlatform/Folder.swift \
     's/try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\) \{ fdatasync\(file\.number\) \}//'
 plant renamed-before-synced "$power" LinuxPlatform/Folder.swift \
-    's/(            try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\)[^\n]*\n)([^\n]*renameFile[^\n]*\n)/$2$1/'
+    's/(            if isDurable \{\n[^\n]*fdatasync[^\n]*\n            \}\n)(            try giveName[^\n]*\n)/$2$1/'
 plant journal-not-synced "$power" TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant sealed-before-durable "$power" Utter/TakeRecord.swift \

@@ -295,27 +295,28 @@ public final class Folder: Sendable {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
     }
 
-    /// Makes the name of this folder durable, and those of the folders above it that are ours.
+    /// The folders above this one that are ours, from the nearest on.
     ///
-    /// Whoever made them may have died before it could. Blocks on the disk.
-    public func syncAncestors() throws(SystemError) {
+    /// Whoever made them may have died before their names were durable.
+    public func ancestors() throws(SystemError) -> [Folder] {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {
             throw SystemError.last("fstat \(path)")
         }
         var (inode, up) = (status.st_ino, "..")
+        var ancestors: [Folder] = []
         while true {
             let parent = unsafe utter_openat(
                 descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
             // What cannot be opened was not made by us.
-            guard parent >= 0 else { return }
-            let folder = OwnedDescriptor(taking: parent)
-            guard unsafe fstat(folder.number, &status) == 0 else {
+            guard parent >= 0 else { return ancestors }
+            let folder = Folder(path: "\(path)/\(up)", descriptor: OwnedDescriptor(taking: parent))
+            guard unsafe fstat(folder.descriptor.number, &status) == 0 else {
                 throw SystemError.last("fstat \(path)/\(up)")
             }
             // The root is its own parent.
-            guard status.st_uid == geteuid(), status.st_ino != inode else { return }
-            try retryingInterrupts("fsync \(path)/\(up)") { fsync(folder.number) }
+            guard status.st_uid == geteuid(), status.st_ino != inode else { return ancestors }
+            ancestors.append(folder)
             (inode, up) = (status.st_ino, up + "/..")
         }
     }

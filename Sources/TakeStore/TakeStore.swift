@@ -71,7 +71,7 @@ public final class TakeStore: Sendable {
 
     /// Makes the folder of a new take.
     ///
-    /// Its name is durable after `sync`. It is locked before it has its name, so that no recovery
+    /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so that no recovery
     /// takes it for a leftover, and stays so for as long as it is held open.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
@@ -130,15 +130,14 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable, the first time with those of the folders above.
-    ///
-    /// Blocks on the disk.
-    public func sync() throws(SystemError) {
-        try takes.sync()
-        guard !isAnchored.load(ordering: .relaxed) else { return }
-        try takes.syncAncestors()
-        isAnchored.store(true, ordering: .relaxed)
+    /// The folders that are to be synced for the names of the takes to be durable: the first time
+    /// those above as well, whose own names may not be.
+    public func foldersToSync() throws(SystemError) -> [Folder] {
+        [takes] + (isAnchored.load(ordering: .relaxed) ? [] : try takes.ancestors())
     }
+
+    /// Says that they have been synced.
+    public func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
 
     /// The names of all takes, oldest first.
     ///

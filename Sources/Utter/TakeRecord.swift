@@ -106,9 +106,23 @@ final class TakeRecord: Sendable {
             present.withLock { $0.manifest.after = after }
         }
         save { _ in }
-        sync.perform { [store, onSave] in
+        sync.perform { [self] in
             do throws(SystemError) {
-                try store.sync()
+                syncNames(in: try store.foldersToSync()[...])
+            } catch {
+                onSave(error)
+            }
+        }
+    }
+
+    /// Makes the names in folders durable, each by a job of its own: the audio has its turn between
+    /// them.
+    private func syncNames(in folders: ArraySlice<Folder>) {
+        guard let folder = folders.first else { return store.noteSynced() }
+        sync.perform { [self] in
+            do throws(SystemError) {
+                try folder.sync()
+                syncNames(in: folders.dropFirst())
             } catch {
                 onSave(error)
             }
