@@ -116,7 +116,7 @@ retry=aKillAtEveryFileOperationOfARetry
 plant folder-not-synced "$power" LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
 plant new-folders-not-synced "$power" TakeStore/TakeStore.swift \
-    's/try takes\.syncAncestors\(\)//'
+    's/try takes\.ancestors\(\)/[]/'
 plant manifest-not-synced "$power" LinuxPlatform/Folder.swift \
     's/try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\) \{ fdatasync\(file\.number\) \}//'
 plant renamed-before-synced "$power" LinuxPlatform/Folder.swift \
@@ -124,7 +124,12 @@ plant renamed-before-synced "$power" LinuxPlatform/Folder.swift \
 plant journal-not-synced "$power" TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant sealed-before-durable "$power" Utter/TakeRecord.swift \
-    's/try\? folder\.syncAudio\(fileName: name\)/_ = name/'
+    's/if !journal\.isSettled \{ manifest\.forgetSeal\(\) \}//;
+        s/sync\.perform \{ \[journal\] in journal\.finish\(\) \}//; s/var \(manifest, version\)/let (manifest, version)/'
+plant failed-sync-trusted aFileWhoseSyncHasFailedIsNotAskedAgain Utter/TakeRecord.swift \
+    's/\[journal\] in journal\.finish\(\)/[self] in try? folder.syncAudio(fileName: present.withLock { \$0.manifest.audio })/'
+plant attempt-not-noted anAttemptBehindASlowDiskKeepsItsNumber Utter/TakeRecord.swift \
+    's/try\? folder\.noteTransfers\(of: begun\)//'
 plant short-write-swallowed FileErrorTests LinuxPlatform/Folder.swift \
     's/written \+= count\n/written = bytes.count + 0 * count\n/'
 plant interrupt-not-retried aFailingFileOperationCostsNoSample LinuxPlatform/SystemError.swift \
@@ -142,7 +147,7 @@ plant recovery-deletes "$recovery" Utter/Recovery.swift \
 plant recovery-not-done "$send" Utter/Recovery.swift \
     's/guard try take\.lock\(\), store\.holds\(take\) else/guard try take.lock(), store.holds(take), false else/'
 plant deleted-before-answered "$send|$retry" Utter/TakeRecord.swift \
-    's/(func settle\([^\n]*\n)/$1        sync.perform { [self] in try? folder.removeAudio(fileName: manifest.withLock { \$0.audio }) }\n/'
+    's/(func settle\([^\n]*\n)/$1        sync.perform { [self] in try? folder.removeAudio(fileName: present.withLock { \$0.manifest.audio }) }\n/'
 plant transcript-not-kept "$send|$retry" Utter/TakeRecord.swift \
     's/manifest\.transcript = transcript\.text//'
 plant resend-not-marked "$send" Utter/Pipeline.swift \

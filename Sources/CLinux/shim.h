@@ -21,6 +21,9 @@ int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int prctl(int option, ...);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
+int renameat2(
+    int folder, const char *_Nonnull name, int new_folder, const char *_Nonnull new_name,
+    unsigned flags);
 
 // pthread_setname_np(3) needs _GNU_SOURCE.
 static inline int utter_thread_set_name(const char *_Nonnull name) {
@@ -35,6 +38,12 @@ static inline int utter_openat(int folder, const char *_Nonnull path, int flags,
 // fallocate(2) needs _GNU_SOURCE, as does FALLOC_FL_KEEP_SIZE.
 static inline int utter_fallocate_beyond_end(int descriptor, off_t offset, off_t length) {
     return fallocate(descriptor, 1, offset, length);
+}
+
+// RENAME_NOREPLACE is in a Linux-only header.
+static inline int utter_rename_new(
+    int folder, const char *_Nonnull name, const char *_Nonnull new_name) {
+    return renameat2(folder, name, folder, new_name, 1);
 }
 
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.

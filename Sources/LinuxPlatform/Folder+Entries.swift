@@ -18,6 +18,12 @@ extension Folder {
         return "others may write in it (mode 0\(mode))"
     }
 
+    /// Whether there is something at `path`, or whether only opening it will tell.
+    public static func mayExist(at path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 || errno != ENOENT
+    }
+
     /// Closes this folder to everybody but its owner.
     public func closeToOthers() throws(SystemError) {
         var status = stat()

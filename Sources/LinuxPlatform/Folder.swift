@@ -68,6 +68,45 @@ public final class Folder: Sendable {
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
+    /// Makes a folder within that is locked before anybody sees it by its name.
+    ///
+    /// Until then it is called `hidden`, which a program that is killed leaves behind.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    public func makeLockedFolder(
+        _ name: String, hiddenAs hidden: String
+    ) throws(SystemError) -> Folder {
+        let number = descriptor.number
+        try Self.makeFolder(hidden, at: number, path: path + "/" + hidden)
+        do throws(SystemError) {
+            let folder = try Self.open(path: path + "/" + name, at: number, name: hidden)
+            // A file system without locks is no reason to fail.
+            guard (try? folder.lock()) != false else {
+                throw SystemError(call: "lock \(path)/\(hidden)", code: EWOULDBLOCK)
+            }
+            try renameFolder(hidden, toNew: name)
+            return folder
+        } catch {
+            // What stays is cleared away by a later run.
+            _ = unsafe unlinkat(number, hidden, AT_REMOVEDIR)
+            throw error
+        }
+    }
+
+    /// Gives a folder within a name that nothing has.
+    ///
+    /// Durable after `sync`.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    public func renameFolder(_ name: String, toNew newName: String) throws(SystemError) {
+        if unsafe utter_rename_new(descriptor.number, name, newName) == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw SystemError.last("rename \(path)/\(newName)")
+        }
+        // The file system knows the old rename only, which replaces nothing but an empty folder.
+        try giveName(newName, to: name)
+    }
+
     /// Opens a folder within that exists.
     public func openFolder(_ name: String) throws(SystemError) -> Folder {
         try Self.open(path: path + "/" + name, at: descriptor.number, name: name)
@@ -239,27 +278,28 @@ public final class Folder: Sendable {
         try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
     }
 
-    /// Makes the name of this folder durable, and those of the folders above it that are ours.
+    /// The folders above this one that are ours, from the nearest on.
     ///
-    /// Whoever made them may have died before it could. Blocks on the disk.
-    public func syncAncestors() throws(SystemError) {
+    /// Whoever made them may have died before their names were durable.
+    public func ancestors() throws(SystemError) -> [Folder] {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {
             throw SystemError.last("fstat \(path)")
         }
         var (inode, up) = (status.st_ino, "..")
+        var ancestors: [Folder] = []
         while true {
             let parent = unsafe utter_openat(
                 descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
             // What cannot be opened was not made by us.
-            guard parent >= 0 else { return }
-            let folder = OwnedDescriptor(taking: parent)
-            guard unsafe fstat(folder.number, &status) == 0 else {
+            guard parent >= 0 else { return ancestors }
+            let folder = Folder(path: "\(path)/\(up)", descriptor: OwnedDescriptor(taking: parent))
+            guard unsafe fstat(folder.descriptor.number, &status) == 0 else {
                 throw SystemError.last("fstat \(path)/\(up)")
             }
             // The root is its own parent.
-            guard status.st_uid == geteuid(), status.st_ino != inode else { return }
-            try retryingInterrupts("fsync \(path)/\(up)") { fsync(folder.number) }
+            guard status.st_uid == geteuid(), status.st_ino != inode else { return ancestors }
+            ancestors.append(folder)
             (inode, up) = (status.st_ino, up + "/..")
         }
     }

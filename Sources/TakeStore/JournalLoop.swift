@@ -10,8 +10,13 @@ internal import Synchronization
 /// It writes and never syncs: a disk that takes seconds to sync must not hold back bytes that
 /// the network could already have. Syncing is the sync thread's (`SyncLoop`).
 public final class JournalLoop: Sendable {
+    private struct Inbox {
+        var stages: [JournalStage] = []
+        var jobs: [@Sendable () -> Void] = []
+    }
+
     private let wakeup: Wakeup
-    private let inbox = Mutex<[JournalStage]>([])
+    private let inbox = Mutex(Inbox())
     private let isShutDown = Atomic(false)
     private let thread = Mutex<NamedThread?>(nil)
     private let onAppend: @Sendable () -> Void
@@ -47,7 +52,15 @@ public final class JournalLoop: Sendable {
     ) {
         let stage = JournalStage(
             ring: ring, open: open, onGrowth: onGrowth, onFull: onFull, onSeal: onSeal)
-        inbox.withLock { $0.append(stage) }
+        inbox.withLock { $0.stages.append(stage) }
+        wakeup.signal()
+    }
+
+    /// Carries out a job that writes a little and does not wait for the disk.
+    ///
+    /// From any thread.
+    public func perform(_ job: @escaping @Sendable () -> Void) {
+        inbox.withLock { $0.jobs.append(job) }
         wakeup.signal()
     }
 
@@ -73,10 +86,12 @@ public final class JournalLoop: Sendable {
             // acquiring: partner of the release in `shutDown`; what the rings were given before
             // it is seen below.
             let isLast = isShutDown.load(ordering: .acquiring)
-            inbox.withLock { mail in
-                stages.append(contentsOf: mail)
-                mail.removeAll()
+            let mail = inbox.withLock { inbox in
+                defer { inbox = Inbox() }
+                return inbox
             }
+            stages += mail.stages
+            for job in mail.jobs { job() }
             var didAppend = false
             for stage in stages where stage.turn() { didAppend = true }
             if didAppend { onAppend() }

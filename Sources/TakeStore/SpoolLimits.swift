@@ -33,7 +33,7 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
 
     /// What is short and what to do, in one line without capital and full stop.
     public var description: String {
-        let cure = "; send them with 'utter flush', or remove some with 'utter rm'"
+        let cure = "; send them with 'utter retry all', or remove some with 'utter rm'"
         return switch self {
         case .takes(let count, let limit):
             "\(count) recordings are kept already, \(limit) may be (UTTER_MAX_TAKES)" + cure

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
 /// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
-/// is kept as `take.json.damaged`.
+/// is kept as `take.json.damaged` for as long as the audio.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     static let manifestLimit = 1 << 20
@@ -17,6 +17,8 @@ public final class TakeFolder: Sendable {
     static let transcriptName = "transcript.txt"
     static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
+    /// See `noteTransfers`.
+    static let notedName = "take.json.begun"
     /// Six bytes for one is the most that JSON makes of a character.
     private static let inlineTranscriptLimit = 1 << 16
     /// More than any answer may hold.
@@ -25,7 +27,8 @@ public final class TakeFolder: Sendable {
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
-    static let textNames = ([manifestName] + transcriptNames).flatMap { [$0, $0 + newSuffix] }
+    static let textNames = ([manifestName, notedName] + transcriptNames)
+        .flatMap { [$0, $0 + newSuffix] }
     /// Everything that it puts there.
     static let ownNames =
         textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
@@ -141,9 +144,22 @@ public final class TakeFolder: Sendable {
             manifest.transcriptFile = name
             manifest.transcript = nil
         }
+        let bytes = try encoded(manifest)
+        let folder = try presentFolder()
+        do throws(SystemError) {
+            try folder.replaceFile(Self.manifestName, with: bytes, isDurable: isDurable)
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code), try overwrite(bytes, in: folder)
+            else { throw error }
+        }
+    }
+
+    /// The bytes of a manifest, encrypted when the take is.
+    func encoded(_ manifest: TakeManifest) throws(SystemError) -> [UInt8] {
+        var manifest = manifest
         let bytes: [UInt8]
         do {
-            if let key { try manifest.lock(with: key) }
+            if manifest.isEncrypted, let key { try manifest.lock(with: key) }
             bytes = try manifest.encoded()
         } catch {
             throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
@@ -152,13 +168,7 @@ public final class TakeFolder: Sendable {
             // What could not be read again must not replace what can.
             throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
         }
-        let folder = try presentFolder()
-        do throws(SystemError) {
-            try folder.replaceFile(Self.manifestName, with: bytes, isDurable: isDurable)
-        } catch {
-            guard [ENOSPC, EDQUOT].contains(error.code), try overwrite(bytes, in: folder)
-            else { throw error }
-        }
+        return bytes
     }
 
     /// Writes the manifest over the old one, within the room that this has on a full disk.
@@ -184,7 +194,11 @@ public final class TakeFolder: Sendable {
     /// - Throws: `TakeStoreError`: `.unreadable` when it is missing or the disk fails, `.damaged`
     ///   when its content is wrong, `.laterVersion`.
     public func manifest() throws(TakeStoreError) -> TakeManifest {
-        let bytes = try contents(of: Self.manifestName, limit: Self.manifestLimit)
+        try manifest(in: Self.manifestName)
+    }
+
+    func manifest(in name: String) throws(TakeStoreError) -> TakeManifest {
+        let bytes = try contents(of: name, limit: Self.manifestLimit)
         var manifest: TakeManifest
         do {
             // Read by itself: a later version may lack what this one needs.
@@ -196,23 +210,23 @@ public final class TakeFolder: Sendable {
         } catch let error as TakeStoreError {
             throw error
         } catch {
-            throw .damaged(take: id.text, reason: "\(Self.manifestName) cannot be understood")
+            throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
         let files = [manifest.audio, manifest.transcriptFile].compactMap(\.self)
         guard files.allSatisfy((Self.audioNames + Self.transcriptNames).contains) else {
-            throw .damaged(take: id.text, reason: "\(Self.manifestName) names a foreign file")
+            throw .damaged(take: id.text, reason: "\(name) names a foreign file")
         }
         guard manifest.id == id else {
-            throw .damaged(take: id.text, reason: "\(Self.manifestName) is of another take")
+            throw .damaged(take: id.text, reason: "\(name) is of another take")
         }
         guard manifest.isPlausible else {
-            throw .damaged(take: id.text, reason: "\(Self.manifestName) holds wrong numbers")
+            throw .damaged(take: id.text, reason: "\(name) holds wrong numbers")
         }
         try unlock(&manifest)
-        if let name = manifest.transcriptFile, !manifest.isLocked {
+        if let file = manifest.transcriptFile, !manifest.isLocked {
             let text = try decrypted(
-                try contents(of: name, limit: Self.transcriptLimit), name, manifest)
+                try contents(of: file, limit: Self.transcriptLimit), file, manifest)
             manifest.transcript = String(decoding: text, as: UTF8.self)
             manifest.transcriptFile = nil
         }
@@ -263,15 +277,16 @@ public final class TakeFolder: Sendable {
 
     /// Removes the audio and makes that durable.
     ///
-    /// Blocks on the disk.
+    /// With it goes a damaged manifest, from which nothing more can be learned. Blocks on the disk.
     public func removeAudio(fileName: String) throws(SystemError) {
         let folder = folder
         for name in [fileName, fileName + Self.newSuffix] {
             // On a disk that refuses this, the file is removed all the same.
             try? destroyKey(in: name)
         }
-        try folder.removeFile(fileName)
-        try folder.removeFile(fileName + Self.newSuffix)
+        for name in [fileName, fileName + Self.newSuffix, Self.damagedName] {
+            try folder.removeFile(name)
+        }
         try folder.sync()
     }
 

@@ -107,6 +107,15 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         history?[index].end(ending, at: date, status: status, wasWhole: wasWhole)
     }
 
+    /// Says of a take that is under way that its audio may not be complete yet.
+    ///
+    /// One that is at rest stays as it is: what of its audio is there will be sent.
+    public mutating func forgetSeal() {
+        guard state == .sealed || state == .sending else { return }
+        state = .recording
+        (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
+    }
+
     /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
     public mutating func keep(_ state: State = .kept, reason: String?) {
         self.state = state

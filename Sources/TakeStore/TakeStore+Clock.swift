@@ -18,20 +18,29 @@ extension TakeStore {
     ///
     /// Blocks on the disk, seldom. A clock that was never seen before has jumped.
     ///
-    /// - Parameter now: the present time.
+    /// - Parameter date: the present time.
     /// - Returns: a moment that is not after `now`.
-    public func clockJump(now: Date) -> Date {
-        let now = Int(now.timeIntervalSince1970)
+    public func clockJump(now date: Date) -> Date {
+        let now = Int(date.timeIntervalSince1970)
         let known = seen()
-        var jump = now
-        if let known, now > known.last - Self.correction, now < known.last + Self.absence {
-            jump = min(known.jump, now)
-        }
+        let jump = Self.jump(known, now: now)
         if known?.jump != jump || now > (known?.last ?? 0) + Self.interval {
             // Not noted, the same is found next time.
             try? state.replaceFile(Self.clockName, with: Array("\(now) \(jump)\n".utf8))
         }
         return Date(timeIntervalSince1970: TimeInterval(jump))
+    }
+
+    /// The same without a note that the time was seen: for who only looks.
+    public func lastClockJump(now: Date) -> Date {
+        let jump = Self.jump(seen(), now: Int(now.timeIntervalSince1970))
+        return Date(timeIntervalSince1970: TimeInterval(jump))
+    }
+
+    private static func jump(_ known: (last: Int, jump: Int)?, now: Int) -> Int {
+        guard let known, now > known.last - correction, now < known.last + absence
+        else { return now }
+        return min(known.jump, now)
     }
 
     private func seen() -> (last: Int, jump: Int)? {

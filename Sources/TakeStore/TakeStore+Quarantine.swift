@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 public import LinuxPlatform
 
 /// What is left of takes that cannot go on.
 extension TakeStore {
+    /// Nobody takes so many seconds from making a folder to locking it.
+    private static let longestBirth = 60
+
     /// Moves a take out of the way that is ours and of no use any more.
     ///
     /// Blocks on the disk. Nothing in it is changed. Called with the take's lock held.
@@ -40,18 +44,49 @@ extension TakeStore {
         return true
     }
 
-    /// Finishes removals during which the program died.
+    /// Clears away what programs have left that died while they made or removed a take.
     ///
     /// Blocks on the disk.
-    public func finishRemovals() {
-        // What cannot be listed or opened now is left for the next time.
-        for name in (try? takes.names()) ?? [] where name.hasPrefix(Self.removedPrefix) {
-            guard let id = TakeID(String(name.dropFirst(Self.removedPrefix.count))),
-                let folder = try? takes.openFolder(name)  // As above.
-            else { continue }
-            TakeFolder(id: id, folder: folder).removeFiles()
-            // As above.
-            try? takes.removeFolder(name)
+    public func clearLeftovers() {
+        // What cannot be listed now is left for the next time.
+        for name in (try? takes.names()) ?? [] where name.hasPrefix(".") {
+            if let id = Self.id(name, behind: Self.removedPrefix) {
+                finishRemoval(of: id, name)
+            } else if let id = Self.id(name, behind: Self.unbornPrefix) {
+                clearUnborn(id, name)
+            }
         }
+    }
+
+    private static func id(_ name: String, behind prefix: String) -> TakeID? {
+        name.hasPrefix(prefix) ? TakeID(String(name.dropFirst(prefix.count))) : nil
+    }
+
+    private func finishRemoval(of id: TakeID, _ name: String) {
+        // What cannot be opened or removed is left for the next time, here and below.
+        guard let folder = try? takes.openFolder(name) else { return }
+        TakeFolder(id: id, folder: folder).removeFiles()
+        try? takes.removeFolder(name)  // As above.
+    }
+
+    /// Removes a take that never got its name, or gives it that when it has audio, of which a power
+    /// cut has left more than of its name.
+    ///
+    /// Whoever has just made it may not have locked it yet, unless it has audio.
+    private func clearUnborn(_ id: TakeID, _ name: String) {
+        // As above.
+        guard let folder = try? takes.openFolder(name), (try? folder.lock()) == true,
+            let names = try? folder.names()  // As above.
+        else { return }
+        let audioNames = TakeFolder.audioNames.flatMap { [$0, $0 + TakeFolder.newSuffix] }
+        guard !names.contains(where: audioNames.contains) else {
+            // As above; a take that has its name already is nobody's to replace.
+            if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
+            return
+        }
+        let age = Int(Date().timeIntervalSince1970) - (folder.modificationTime(of: ".") ?? 0)
+        guard abs(age) >= Self.longestBirth else { return }
+        TakeFolder(id: id, folder: folder).removeFiles()
+        try? takes.removeFolder(name)  // As above.
     }
 }

@@ -12,9 +12,9 @@ internal import Synchronization
 public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
+    /// A new take has this before its name until its folder is locked.
+    static let unbornPrefix = ".new-"
     static let quarantineName = "quarantine"
-    /// As often is the folder of a new take made when somebody removes it at once.
-    private static let birthLimit = 100
 
     /// Holds `takes` and `quarantine`.
     let state: Folder
@@ -36,10 +36,7 @@ public final class TakeStore: Sendable {
     /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
     public init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
         self.key = key
-        for path in [stateFolder, stateFolder + "/takes"] {
-            guard let reason = Folder.danger(at: path) else { continue }
-            throw .folderUnsafe(path: path, reason: reason)
-        }
+        try Self.refuseDanger(at: stateFolder)
         do throws(SystemError) {
             state = try Folder.make(at: stateFolder)
             try state.closeToOthers()
@@ -50,30 +47,39 @@ public final class TakeStore: Sendable {
         }
     }
 
+    /// Opens the folder of takes as it is, without making any.
+    ///
+    /// - Returns: nil when there is none, and so no take.
+    /// - Throws: as above.
+    public static func existing(
+        stateFolder: String, key: EncryptionKey? = nil
+    ) throws(TakeStoreError) -> TakeStore? {
+        try refuseDanger(at: stateFolder)
+        guard Folder.mayExist(at: stateFolder + "/takes") else { return nil }
+        return try TakeStore(stateFolder: stateFolder, key: key)
+    }
+
+    private static func refuseDanger(at stateFolder: String) throws(TakeStoreError) {
+        for path in [stateFolder, stateFolder + "/takes"] {
+            guard let reason = Folder.danger(at: path) else { continue }
+            throw .folderUnsafe(path: path, reason: reason)
+        }
+    }
+
     /// The path of the folder of takes.
     public var path: String { takes.path }
 
     /// Makes the folder of a new take.
     ///
-    /// Its name is durable after `sync`.
+    /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so that no recovery
+    /// takes it for a leftover, and stays so for as long as it is held open.
     ///
-    /// It is locked for as long as it is held open.
+    /// - Throws: `SystemError`; `EEXIST` when there is such a take.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
-        // A recovery may take the new folder for a leftover, and remove it before it is locked.
-        for _ in 0..<Self.birthLimit {
-            do throws(SystemError) {
-                let take = TakeFolder(
-                    id: id, folder: try takes.makeFolder(id.text), key: key)
-                // A file system without locks is no reason to fail.
-                let isOurs = (try? take.lock()) ?? true
-                if isOurs && holds(take) { return take }
-            } catch {
-                guard error.code == ENOENT else { throw error }
-            }
-            // Whoever is looking at it has seen in a moment that it is empty.
-            usleep(1_000)
-        }
-        throw SystemError(call: "mkdir \(path)/\(id.text)", code: ENOENT)
+        TakeFolder(
+            id: id,
+            folder: try takes.makeLockedFolder(id.text, hiddenAs: Self.unbornPrefix + id.text),
+            key: key)
     }
 
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
@@ -124,15 +130,14 @@ public final class TakeStore: Sendable {
         try? takes.removeFolder(take.id.text)
     }
 
-    /// Makes the names of the takes durable, the first time with those of the folders above.
-    ///
-    /// Blocks on the disk.
-    public func sync() throws(SystemError) {
-        try takes.sync()
-        guard !isAnchored.load(ordering: .relaxed) else { return }
-        try takes.syncAncestors()
-        isAnchored.store(true, ordering: .relaxed)
+    /// The folders that are to be synced for the names of the takes to be durable: the first time
+    /// those above as well, whose own names may not be.
+    public func foldersToSync() throws(SystemError) -> [Folder] {
+        [takes] + (isAnchored.load(ordering: .relaxed) ? [] : try takes.ancestors())
     }
+
+    /// Says that they have been synced.
+    public func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
 
     /// The names of all takes, oldest first.
     ///

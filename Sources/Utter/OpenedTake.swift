@@ -48,7 +48,8 @@ struct OpenedTake {
                 // audio. The sync thread makes it durable, and tells when it cannot be written.
                 try? folder.save(manifest, isDurable: false)
                 record = TakeRecord(
-                    folder: folder, isNew: true, store: store, sync: pipeline.sync,
+                    folder: folder, journal: journal, isNew: true, store: store,
+                    sync: pipeline.sync,
                     manifest: manifest,
                     onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
                         unwritten.note(id, error)

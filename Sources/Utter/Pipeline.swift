@@ -124,7 +124,8 @@ public final class Pipeline: Sendable {
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
         let record = TakeRecord(
-            folder: folder, isNew: false, store: store, sync: sync, manifest: manifest,
+            folder: folder, journal: journal, isNew: false, store: store, sync: sync,
+            manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         if let report = audio.damageReport { run.note(damage: report) }
         began(run)

@@ -41,7 +41,7 @@ public enum Recovery {
     /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
     public static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
-        store.finishRemovals()
+        store.clearLeftovers()
         return try store.ids().filter { id in
             do {
                 return try recover(store.take(id), in: store)
@@ -107,6 +107,7 @@ public enum Recovery {
     ) throws -> Bool {
         var manifest = found
         let audio = try take.openAudio(of: manifest)
+        take.addNotedTransfers(to: &manifest)
         let size = audio.byteCount
         let wasRecording = manifest.state == .recording
         // What a power cut has taken from a sealed take is missing at its end.
@@ -149,6 +150,7 @@ public enum Recovery {
         manifest.attempts = max(1, manifest.attempts)
         if manifest.history?.last?.wasWhole == nil { manifest.taken = (manifest.taken ?? 0) + 1 }
         try take.save(manifest)
+        take.forgetNotedTransfers()
         return true
     }
 

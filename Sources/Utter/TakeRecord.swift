@@ -12,53 +12,79 @@ internal import TakeStore
 ///
 /// Usable from any thread; only jobs of the sync thread wait for the disk.
 final class TakeRecord: Sendable {
+    /// The manifest, and how often it was to be written.
+    private struct Present {
+        var manifest: TakeManifest
+        var version = 0
+    }
+
     private let folder: TakeFolder
+    private let journal: Journal
     /// Whether this run has recorded the take.
     private let isNew: Bool
     private let store: TakeStore
     private let sync: SyncLoop
-    private let manifest: Mutex<TakeManifest>
+    private let present: Mutex<Present>
+    /// The version that the disk has; touched by the sync thread alone.
+    private let savedVersion = Atomic(-1)
     /// Whether the take has ended, and its folder waits for the disk to be unlocked.
     private let isEnded = Atomic(false)
     /// Whether the take was empty and is gone: nothing may bring its folder back.
     private let isRemoved = Atomic(false)
-    /// Whether the manifest on the disk is the last one that there was to be written.
-    private let isSaved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
     private let savesAgainAt = Mutex(ContinuousClock.now)
 
-    /// Keeps the record of a take whose folder exists.
+    /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
     ///
     /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
     /// `onSave` is called on the sync thread when the manifest was written, or could not be.
     init(
-        folder: TakeFolder, isNew: Bool, store: TakeStore, sync: SyncLoop,
+        folder: TakeFolder, journal: Journal, isNew: Bool, store: TakeStore, sync: SyncLoop,
         manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         self.folder = folder
+        self.journal = journal
         self.isNew = isNew
         self.store = store
         self.sync = sync
-        self.manifest = Mutex(manifest)
+        present = Mutex(Present(manifest: manifest))
         self.onSave = onSave
     }
 
     /// Changes the manifest and has it written.
     func save(_ change: (inout TakeManifest) -> Void) {
-        manifest.withLock { change(&$0) }
-        sync.perform { [self] in
-            guard !isRemoved.load(ordering: .relaxed) else { return }
-            do throws(SystemError) {
-                // As it is now: of two threads that save at once, the later job may be the one
-                // that knows less.
-                try folder.save(manifest.withLock { $0 })
-                isSaved.store(true, ordering: .relaxed)
-                onSave(nil)
-            } catch {
-                isSaved.store(false, ordering: .relaxed)
-                onSave(error)
-            }
+        present.withLock { present in
+            change(&present.manifest)
+            present.version += 1
         }
+        sync.perform { [self] in write() }
+    }
+
+    /// Writes the manifest as it is now, unless the disk has it: of jobs that have waited behind
+    /// each other, the first does all.
+    ///
+    /// On the sync thread.
+    private func write() {
+        guard !isRemoved.load(ordering: .relaxed) else { return }
+        var (manifest, version) = present.withLock { ($0.manifest, $0.version) }
+        guard savedVersion.load(ordering: .relaxed) != version else { return }
+        // A manifest that promises more than a power cut leaves would be wrong.
+        if !journal.isSettled { manifest.forgetSeal() }
+        do throws(SystemError) {
+            try folder.save(manifest)
+            savedVersion.store(version, ordering: .relaxed)
+            onSave(nil)
+        } catch {
+            savedVersion.store(-1, ordering: .relaxed)
+            onSave(error)
+        }
+    }
+
+    /// Whether the manifest on the disk is the last one that there was to be written.
+    ///
+    /// On the sync thread.
+    private var isSaved: Bool {
+        savedVersion.load(ordering: .relaxed) == present.withLock { $0.version }
     }
 
     /// Has the manifest written that could not be written before, once a second.
@@ -76,12 +102,27 @@ final class TakeRecord: Sendable {
         sync.perform { [self] in
             // Without the names, the take's own is its place.
             let newest = try? store.ids().last
-            manifest.withLock { $0.after = newest.flatMap { $0.text > folder.id.text ? $0 : nil } }
+            let after = newest.flatMap { $0.text > folder.id.text ? $0 : nil }
+            present.withLock { $0.manifest.after = after }
         }
         save { _ in }
-        sync.perform { [store, onSave] in
+        sync.perform { [self] in
             do throws(SystemError) {
-                try store.sync()
+                syncNames(in: try store.foldersToSync()[...])
+            } catch {
+                onSave(error)
+            }
+        }
+    }
+
+    /// Makes the names in folders durable, each by a job of its own: the audio has its turn between
+    /// them.
+    private func syncNames(in folders: ArraySlice<Folder>) {
+        guard let folder = folders.first else { return store.noteSynced() }
+        sync.perform { [self] in
+            do throws(SystemError) {
+                try folder.sync()
+                syncNames(in: folders.dropFirst())
             } catch {
                 onSave(error)
             }
@@ -90,19 +131,29 @@ final class TakeRecord: Sendable {
 
     /// Notes that a transfer is about to begin, before it does.
     ///
-    /// The first of a run is in the manifest that the run began with.
+    /// The first of a run is in the manifest that the run began with. Writes a small file without
+    /// waiting for the disk, which may keep the sync thread for seconds.
     func beginTransfer(_ number: Int, to url: String) {
-        guard manifest.withLock({ $0.attempts < number }) else { return }
-        save { $0.beginTransfer(number, at: Date(), to: url) }
+        let begun = present.withLock { present -> TakeManifest? in
+            guard present.manifest.attempts < number else { return nil }
+            present.manifest.beginTransfer(number, at: Date(), to: url)
+            return present.manifest
+        }
+        guard let begun else { return }
+        // A full disk is no reason not to send. The sync thread tells when it cannot be written.
+        try? folder.noteTransfers(of: begun)
+        save { _ in }
     }
 
     /// Notes how a transfer ended; on the disk with whatever follows it.
     func endTransfer(_ number: Int, _ result: TransferResult) {
-        manifest.withLock { manifest in
-            manifest.endTransfer(
+        present.withLock { present in
+            present.manifest.endTransfer(
                 number, result.ending.reason, at: Date(), status: result.status,
                 wasWhole: Delivery.mayBeTaken(result))
-            if Delivery.mayBeTaken(result) { manifest.taken = (manifest.taken ?? 0) + 1 }
+            if Delivery.mayBeTaken(result) {
+                present.manifest.taken = (present.manifest.taken ?? 0) + 1
+            }
         }
     }
 
@@ -110,12 +161,8 @@ final class TakeRecord: Sendable {
     ///
     /// It is on its way at once if `isSending`.
     func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
-        sync.perform { [self] in
-            let name = manifest.withLock { $0.audio }
-            // A manifest that promises more than a power cut leaves would be wrong. What the disk
-            // refuses here, it refuses the journal's own sync too, which says so.
-            try? folder.syncAudio(fileName: name)
-        }
+        // Not by the file's name: only the journal knows whether that file can be trusted.
+        sync.perform { [journal] in journal.finish() }
         save { manifest in
             if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
             manifest.byteCount = seal.byteCount
@@ -126,7 +173,7 @@ final class TakeRecord: Sendable {
     }
 
     /// Writes the take's last state, or removes a take that has no audio.
-    func settle(_ outcome: TakeOutcome, _ journal: Journal) {
+    func settle(_ outcome: TakeOutcome) {
         if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
             sync.perform { [self] in
@@ -146,24 +193,26 @@ final class TakeRecord: Sendable {
             }
         }
         sync.perform { [self] in
+            // No transfer follows any more.
+            if isSaved { folder.forgetNotedTransfers() }
             journal.finish()
             isEnded.store(true, ordering: .relaxed)
-            unlock(onceSettled: journal)
+            unlockOnceSettled()
         }
     }
 
     /// Lets other processes send the take, once it has ended and the disk holds all of it.
     ///
     /// On the sync thread.
-    func unlock(onceSettled journal: Journal) {
+    func unlockOnceSettled() {
         guard isEnded.load(ordering: .relaxed), journal.isSettled else { return }
         folder.unlock()
     }
 
     /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
     /// the time that `keeping` says.
-    func release(_ journal: Journal, keeping retention: Retention) {
-        let manifest = manifest.withLock { $0 }
+    func release(keeping retention: Retention) {
+        let manifest = present.withLock { $0.manifest }
         guard manifest.state == .answered else { return }
         guard retention.audio == .zero else {
             save { $0.isReleased = true }
@@ -171,7 +220,7 @@ final class TakeRecord: Sendable {
         }
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
-            guard isSaved.load(ordering: .relaxed) else { return }
+            guard isSaved else { return }
             journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)

@@ -121,6 +121,8 @@ final class TakeRun: Sendable {
     }
 
     /// Posts the journal from its start, after a pause.
+    ///
+    /// Not on the transfer thread.
     private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
         let (journal, url, attempt) = state.withLock { state in
             let journal = state.delivered == nil ? state.journal : nil
@@ -179,7 +181,7 @@ final class TakeRun: Sendable {
     /// On the sync thread.
     private func didTend(_ journal: Journal) {
         tell { $0.note(journal.condition) }
-        record?.unlock(onceSettled: journal)
+        record?.unlockOnceSettled()
     }
 
     private func progress(of journal: Journal) -> TakeProgress {
@@ -245,8 +247,7 @@ final class TakeRun: Sendable {
     }
 
     func release() {
-        guard let journal = state.withLock({ $0.journal }) else { return }
-        record?.release(journal, keeping: pipeline.retention)
+        record?.release(keeping: pipeline.retention)
     }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
@@ -281,7 +282,7 @@ final class TakeRun: Sendable {
         }
         guard let outcome else { return }
         // Before anybody knows the outcome, and asks for the audio to be released.
-        if let journal = state.withLock({ $0.journal }) { record?.settle(outcome, journal) }
+        record?.settle(outcome)
         continuation.finish()
         settlement.settle(outcome)
         pipeline.ended(self)
@@ -335,7 +336,8 @@ extension TakeRun {
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
             computeBodyDigest()
-            startTransfer(after: pause)
+            // The attempt is on the disk before it begins, and this thread writes nothing.
+            pipeline.journal.perform { [self] in startTransfer(after: pause) }
         case .failed(let failure):
             if isRecording { continuation.yield(.refused(failure)) }
             deliver(.failure(failure))

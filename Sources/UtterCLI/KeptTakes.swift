@@ -30,10 +30,18 @@ enum KeptTakes {
     }
 
     /// Sends all that waits, oldest first, at most `limit` takes and `jobs` at a time.
-    static func flush(limit: Int, jobs: Int, by options: KeptTakeOptions) async throws {
+    ///
+    /// What has waited for longer than `maxAge` is named, and left for whoever asks for it.
+    static func flush(
+        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, by options: KeptTakeOptions
+    ) async throws {
         try await start(options) { session throws(CommandFailure) in
-            let store = try TakeLookup.store()
-            let waiting = try TakeLookup.takes(in: store) { $0.state == .kept }
+            guard let store = try TakeLookup.store() else { return .textPrinted }
+            let times = WaitingTime(in: store)
+            let isOld = { (id: TakeID) in maxAge.map { times.duration(of: id) >= $0 } ?? false }
+            let kept = try TakeLookup.takes(in: store) { $0.state == .kept }
+            let waiting = kept.filter { !isOld($0.id) }
+            if !options.output.quiet { tell(old: kept.map(\.id).filter(isOld)) }
             var items: [Flush.Item] = []
             for manifest in waiting.prefix(limit) {
                 items.append(
@@ -43,6 +51,19 @@ enum KeptTakes {
             var flush = Flush(items, in: session)
             return await flush.run(jobs: jobs)
         }
+    }
+
+    /// Names the takes that nobody has asked for in a long time.
+    private static func tell(old ids: [TakeID]) {
+        guard !ids.isEmpty else { return }
+        let names = ids.map(\.text)
+        StandardError.line(
+            ids.count == 1
+                ? "take \(names[0]) is too old to be sent unasked"
+                : "\(ids.count) takes are too old to be sent unasked")
+        StandardError.hint(
+            "send what is old with: utter retry "
+                + (ids.count <= 5 ? names.joined(separator: " ") : "all"))
     }
 
     private static func start(

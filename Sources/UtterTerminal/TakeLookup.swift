@@ -4,14 +4,15 @@ package import Utter
 
 /// Finds takes on the disk for the commands, after bringing crashed ones to an end.
 package enum TakeLookup {
-    /// Opens the store of takes.
+    /// Opens the store of takes; makes none, whatever room the disk has.
     ///
-    /// - Throws: `CommandFailure` when there is none, or its key cannot be used.
-    package static func store() throws(CommandFailure) -> TakeStore {
+    /// - Returns: nil when there is none, and so no take.
+    /// - Throws: `CommandFailure` when it, or its key, cannot be used.
+    package static func store() throws(CommandFailure) -> TakeStore? {
         let key = try EncryptionOptions.key()
         do throws(TakeStoreError) {
-            let store = try TakeStore(stateFolder: Environment.stateFolder, key: key)
-            try Recovery.recoverAll(in: store)
+            let store = try TakeStore.existing(stateFolder: Environment.stateFolder, key: key)
+            if let store { try Recovery.recoverAll(in: store) }
             return store
         } catch {
             throw CommandFailure(error)
@@ -24,6 +25,7 @@ package enum TakeLookup {
     package static func take(_ name: String) throws(CommandFailure) -> TakeFolder {
         let store = try store()
         do throws(TakeStoreError) {
+            guard let store else { throw .noSuchTake(name) }
             return try store.find(name)
         } catch {
             throw CommandFailure(error)
@@ -48,8 +50,9 @@ package enum TakeLookup {
     ///
     /// - Throws: `CommandFailure` when the store cannot be read.
     package static func takes(
-        in store: TakeStore, where isWanted: (TakeManifest) -> Bool
+        in store: TakeStore?, where isWanted: (TakeManifest) -> Bool
     ) throws(CommandFailure) -> [TakeManifest] {
+        guard let store else { return [] }
         let ids: [TakeID]
         do throws(TakeStoreError) {
             ids = try store.ids()

@@ -105,6 +105,27 @@ import Testing
         #expect(try await bench.run("rm").status == .exited(64))
     }
 
+    @Test func rmByAgeAndStateRemovesWhatIsBoth() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), [.readHead, .readOn]], otherwise: .answer(text: "two"))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", Clip.goForward.path)
+        let run = try bench.start(["send", "--pace", "realtime", Clip.speech.path])
+        _ = try #require(await server.wait(untilBytes: 3_200, ofRequest: 1))
+        run.signal(2)
+        #expect(try await run.result().status == .exited(130))
+        let states = { try bench.takes().map { try $0.manifest["state"] } }
+        #expect(try states() == [.string("answered"), .string("cancelled")])
+        // Nothing is that old.
+        #expect(try await bench.run("rm", "--answered", "--older", "7d").status == .exited(0))
+        #expect(try await bench.run("rm", "--older", "7d").status == .exited(0))
+        #expect(try bench.takes().count == 2)
+        #expect(try await bench.run("rm", "--answered", "--older", "0").status == .exited(0))
+        #expect(try states() == [.string("cancelled")])
+        #expect(try await bench.run("rm", "--older", "0d").status == .exited(0))
+        #expect(try bench.takes().isEmpty)
+    }
+
     @Test func aTakeIsSentAgainWhereItWasMeantToGo() async throws {
         let meant = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "meant"))

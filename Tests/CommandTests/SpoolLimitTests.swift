@@ -23,7 +23,8 @@ import Testing
         let name = try #require(variables.keys.first)
         let warnings = result.errorText.split(separator: "\n").filter { $0.contains("warning") }
         #expect(warnings.count == 1)
-        #expect(warnings.first?.contains("(\(name)); send them with 'utter flush'") == true)
+        #expect(
+            warnings.first?.contains("(\(name)); send them with 'utter retry all'") == true)
         #expect(try bench.takes().count == 1)
         let strict = try await bench.run("send", "--require-keep", Clip.goForward.path)
         #expect(strict.status == .exited(74))
@@ -47,7 +48,8 @@ import Testing
         ["UTTER_MAX_TAKES": "0"], ["UTTER_MAX_TAKES": "many"], ["UTTER_MAX_BYTES": "4Q"],
         ["UTTER_MIN_FREE": "-1"], ["UTTER_KEEP_TRANSCRIPTS": "forever"],
         ["UTTER_KEEP_CANCELLED": "7x"], ["UTTER_KEEP_AUDIO": "yes"],
-        ["UTTER_KEEP_AUDIO_BYTES": "1.5G"],
+        ["UTTER_KEEP_AUDIO_BYTES": "1.5G"], ["UTTER_KEEP_TRANSCRIPTS": "30"],
+        ["UTTER_KEEP_AUDIO": "7"],
     ])
     func aWrongVariableIsNamed(_ variables: [String: String]) async throws {
         let server = try RecordingServer()
@@ -56,6 +58,13 @@ import Testing
         let name = try #require(variables.keys.first)
         #expect(result.errorText.hasPrefix("utter: error: \(name) is '"))
         #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: ["30", "0", "old"], ["list", "flush"])
+    func aWrongAgeInTheEnvironmentIsNamed(_ age: String, _ command: String) async throws {
+        let result = try await Bench(["UTTER_MAX_AGE": age]).run(command)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', which is not"))
     }
 
     @Test(arguments: [["--max-takes", "0"], ["--max-bytes", "x"], ["--min-free", "5Q"]])

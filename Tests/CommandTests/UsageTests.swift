@@ -48,6 +48,11 @@ import Testing
         Case("send", "-", "-", named: "-"),
         Case("send", "-", "--to", "host", named: "--to"),
         Case("devices", "--loud", named: "--loud"),
+        Case("rm", "--older", "7", named: "--older"),
+        Case("rm", "--older", "7", named: "a number with its unit, such as 7d"),
+        Case("rm", "--older", "1w", named: "--older"),
+        Case("flush", "--max-age", "30", named: "--max-age"),
+        Case("flush", "--max-age", "0", named: "--max-age"),
     ]
 
     @Test(arguments: cases)

@@ -19,15 +19,17 @@ final class FaultBench: Sendable {
     ///
     /// - Parameters:
     ///   - milliseconds: the length of the recording.
-    ///   - answer: what the server does with each request.
+    ///   - first: what the server does with the first requests, one after the other.
+    ///   - answer: what it does with each other request.
     ///   - folder: where; a new folder when nil.
     /// - Throws: `SystemError` when there is no room for a folder or a server.
     init(
-        milliseconds: Int = 300, answer: [ServerStep] = .answer(text: FaultBench.transcript),
+        milliseconds: Int = 300, first: [[ServerStep]] = [],
+        answer: [ServerStep] = .answer(text: FaultBench.transcript),
         in folder: TemporaryFolder? = nil
     ) throws {
         self.folder = try folder ?? TemporaryFolder()
-        server = try RecordingServer(otherwise: answer)
+        server = try RecordingServer(scripts: first, otherwise: answer)
         mkdir(self.folder.path("home"), 0o700)
         // From the middle of a spoken sentence: no two frames of it are alike.
         let clip = try readFile(Clip.speech.path).dropFirst(64_000)
@@ -112,21 +114,38 @@ final class FaultBench: Sendable {
         }
     }
 
-    /// The takes on the disk, oldest first.
+    /// The takes on the disk, oldest first; each `take.json` has to be whole.
     func takes() throws -> [TakeOnDisk] {
-        let takes = Self.takes
-        guard access(folder.path(takes), R_OK) == 0 else { return [] }
-        return try folder.names(in: takes).map { id in
-            let names = try folder.names(in: "\(takes)/\(id)")
-            let audio = names.first { $0.hasPrefix("audio.") }
-            return TakeOnDisk(
-                id: id, names: names, audioName: audio ?? "",
-                audio: try audio.map { try folder.read("\(takes)/\(id)/\($0)") },
-                // The first one is not waited for: a power cut may leave it torn.
-                manifest: try? JSONDecoder().decode(
-                    TakeOnDisk.Manifest.self,
-                    from: Data(try folder.read("\(takes)/\(id)/take.json"))))
-        }
+        try names().compactMap { try take($0) { try JSONDecoder().decode(from: $0) } }
+    }
+
+    /// The same after a death: the first `take.json` is not waited for, and a power cut may leave it
+    /// torn.
+    func remains() throws -> [TakeOnDisk] {
+        // What it says is not known then.
+        try names().compactMap { try take($0) { try? JSONDecoder().decode(from: $0) } }
+    }
+
+    private func names() throws -> [String] {
+        guard access(folder.path(Self.takes), R_OK) == 0 else { return [] }
+        return try folder.names(in: Self.takes)
+    }
+
+    private func take(
+        _ entry: String, _ read: ([UInt8]) throws -> TakeOnDisk.Manifest?
+    ) throws -> TakeOnDisk? {
+        let path = "\(Self.takes)/\(entry)"
+        let names = try folder.names(in: path)
+        let audio = names.first { $0.hasPrefix("audio.") }
+        // What was just being made is a take when a power cut has left its audio.
+        let isUnborn = entry.hasPrefix(".new-")
+        if isUnborn && audio == nil { return nil }
+        let id = isUnborn ? String(entry.dropFirst(5)) : entry
+        return TakeOnDisk(
+            id: id, names: names, audioName: audio ?? "",
+            audio: try audio.map { try folder.read("\(path)/\($0)") },
+            manifest: try names.contains("take.json") ? read(folder.read("\(path)/take.json")) : nil
+        )
     }
 
     /// The requests for one take.
@@ -150,4 +169,10 @@ struct TakeOnDisk: Sendable {
     let audioName: String
     let audio: [UInt8]?
     let manifest: Manifest?
+}
+
+extension JSONDecoder {
+    fileprivate func decode(from bytes: [UInt8]) throws -> TakeOnDisk.Manifest {
+        try decode(TakeOnDisk.Manifest.self, from: Data(bytes))
+    }
 }

@@ -224,4 +224,62 @@ import Testing
         _ = try await run.result()
         #expect(try await SurvivorCheck(bench: bench).problems() == [])
     }
+
+    @Test func anAttemptBehindASlowDiskKeepsItsNumber() async throws {
+        // The third one is on its way when the program is killed, the disk still at its first sync.
+        let bench = try FaultBench(
+            first: [
+                .answer(status: 503, text: "later"), .answer(status: 503, text: "later"),
+                [.readHead, .readOn],
+            ])
+        let run = try bench.start(
+            ["send", "-q", bench.recording], FileFaults(syncDelay: .seconds(5)))
+        _ = try #require(await bench.server.waitForRequest(2))
+        #expect(try !bench.trace.contains { $0.name == "fdatasync" })
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        #expect(try await bench.run(["retry", "last"]).status == .exited(0))
+        #expect(bench.server.requests.map { $0["Utter-Attempt"] } == ["1", "2", "3", "4"])
+        #expect(try bench.takes().map(\.names) == [["take.json"]])
+    }
+
+    @Test func aFileWhoseSyncHasFailedIsNotAskedAgain() async throws {
+        let arguments = ["send", "-q", "--no-retry", "--pace", "realtime"]
+        let rehearsal = try FaultBench(milliseconds: 500)
+        _ = try await rehearsal.run(
+            arguments + ["--to", "http://127.0.0.1:9/", rehearsal.recording], FileFaults())
+        let syncs = try rehearsal.trace.filter {
+            $0.name == "fdatasync" && $0.path.contains("/audio.")
+        }
+        #expect(syncs.count > 1)
+        let problems = try await inLanes(3, syncs) { sync in
+            let bench = try FaultBench(milliseconds: 500)
+            _ = try await bench.run(
+                arguments + ["--to", "http://127.0.0.1:9/", bench.recording],
+                FileFaults(
+                    failure: .init(operation: sync.number, error: EIO, kinds: ["fdatasync"])))
+            let trace = try bench.trace.drop { $0.name != "fdatasync" || $0.error == 0 }
+            guard let failed = trace.first, failed.path.contains("/audio.") else { return [] }
+            let replaced = trace.firstIndex { $0.name == "rename" && $0.other == failed.path }
+            return trace[..<(replaced ?? trace.endIndex)].dropFirst()
+                .filter { $0.name == "fdatasync" && $0.path == failed.path }
+                .map { "operation \($0.number) trusts what \(failed.number) has lost" }
+        }
+        #expect(problems == [])
+    }
+
+    @Test func withoutAFolderOfTakesThereAreNone() async throws {
+        let faults = FileFaults(
+            failure: .init(operation: 1, error: ENOSPC, onward: true, kinds: ["mkdir"]))
+        for (command, status) in [
+            (["list"], 0), (["list", "--json"], 0), (["flush"], 0), (["retry", "all"], 0),
+            (["rm", "--answered"], 0), (["last"], 1), (["show", "last"], 66), (["rm", "2026"], 66),
+            (["retry", "last"], 66), (["export", "last", "-"], 66),
+        ] as [([String], Int32)] {
+            let bench = try FaultBench()
+            let result = try await bench.run(command, faults)
+            #expect(result.status == .exited(status), "\(command): \(result.errorText)")
+            #expect(result.outputText == (command.contains("--json") ? "[\n\n]\n" : ""))
+        }
+    }
 }

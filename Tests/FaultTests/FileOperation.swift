@@ -21,12 +21,16 @@ struct FileOperation: Sendable {
     let length: Int
     /// The bytes that were written.
     let bytes: [UInt8]
+    /// When it was called, and when it returned, by one clock: what lies between includes waiting
+    /// for the operations of other threads.
+    let time: Range<Duration>
 
     /// Reads a line; nil when it is torn.
     init?(line: Substring) {
         let words = line.split(separator: "\t", omittingEmptySubsequences: false)
-        guard words.count == 10, let number = Int(words[0]), let result = Int(words[3]),
-            let error = Int32(words[4]), let offset = Int(words[7]), let length = Int(words[8])
+        guard words.count == 12, let number = Int(words[0]), let result = Int(words[3]),
+            let error = Int32(words[4]), let offset = Int(words[7]), let length = Int(words[8]),
+            let begin = Int64(words[10]), let end = Int64(words[11]), begin <= end
         else { return nil }
         self.number = number
         name = String(words[1])
@@ -38,6 +42,7 @@ struct FileOperation: Sendable {
         self.offset = offset
         self.length = length
         bytes = words[9] == "-" ? [] : Self.bytes(words[9])
+        time = .nanoseconds(begin) ..< .nanoseconds(end)
     }
 
     /// Reads a trace.

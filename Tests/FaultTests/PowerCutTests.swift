@@ -25,7 +25,7 @@ import Utter
                 ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
                     + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [bench.recording],
                 // More is at risk on a slow disk.
-                FileFaults(syncDelay: .milliseconds(format == "ogg-opus" ? 250 : 0)))
+                FileFaults(syncDelay: .milliseconds(format == "ogg-opus" ? 150 : 0)))
             try #require(result.status == .exited(isDelivered ? 0 : 75))
             return bench
         }

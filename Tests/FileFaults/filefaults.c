@@ -17,8 +17,9 @@
 //   UTTER_FAULT_FREED    writes that get ENOSPC before there is room again
 //
 // A line of the trace: number, operation, thread, result, errno, path, second path or "-", offset or
-// flags, length, the bytes that were written in hexadecimal or "-"; separated by tabs. A line whose
-// operation is about to kill the program and has not happened is not written.
+// flags, length, the bytes that were written in hexadecimal or "-", the nanoseconds at which it was
+// called and at which it returned; separated by tabs. A line whose operation is about to kill the
+// program and has not happened is not written.
 
 #include <dirent.h>
 #include <dlfcn.h>
@@ -110,8 +111,15 @@ struct operation {
     size_t length;
     const void *bytes;
     long index;
+    long long begin;
     int is_ours;
 };
+
+static long long now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
 
 static void note(struct operation *it, long result, int error) {
     static const char digits[] = "0123456789abcdef";
@@ -129,7 +137,7 @@ static void note(struct operation *it, long result, int error) {
         line[length++] = digits[((const unsigned char *)it->bytes)[i] & 15];
     }
     if (kept == 0) line[length++] = '-';
-    line[length++] = '\n';
+    length += sprintf(line + length, "\t%lld\t%lld\n", it->begin, now());
     if (syscall(SYS_write, trace, line, length) != (long)length) abort();
     free(line);
 }
@@ -156,6 +164,7 @@ static int may_fail(const char *name) {
 static int enter(struct operation *it, size_t *limit) {
     it->is_ours = is_ours(it->path) || (it->other[0] && is_ours(it->other));
     if (!it->is_ours) return 0;
+    it->begin = now();
     if (trace >= 0) pthread_mutex_lock(&lock);
     it->index = atomic_fetch_add(&count, 1) + 1;
     if (kill_at < 0 && it->index == -kill_at) end_process();

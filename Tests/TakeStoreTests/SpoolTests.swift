@@ -133,7 +133,7 @@ import Testing
         try #require(rename(take.path, hidden) == 0)
         #expect(try store.ids() == [])
         #expect(try store.foreignNames() == [])
-        store.finishRemovals()
+        store.clearLeftovers()
         #expect(access(hidden, F_OK) != 0)
     }
 
@@ -237,5 +237,64 @@ import Testing
             Issue.record("\(String(describing: error))")
             return
         }
+    }
+
+    // MARK: - How takes come into it
+
+    /// Leaves what a program leaves that is killed while it makes a take.
+    private func leaveUnborn(_ number: Int, minutesAgo: Int = 60) throws -> String {
+        let take = try leave(number, audio: nil)
+        let hidden = store.path + "/.new-" + take.id.text
+        try #require(rename(take.path, hidden) == 0)
+        var times = [timespec](repeating: timespec(), count: 2)
+        for index in 0..<2 { times[index].tv_sec = time(nil) - minutesAgo * 60 }
+        try #require(utimensat(AT_FDCWD, hidden, times, 0) == 0)
+        return hidden
+    }
+
+    @Test(arguments: [2, 60 * 24 * 3_650, -60 * 24 * 3_650])
+    func whatDiedBeforeItHadItsNameIsRemoved(_ minutesAgo: Int) throws {
+        let hidden = try leaveUnborn(0, minutesAgo: minutesAgo)
+        #expect(try store.ids() == [])
+        #expect(try store.foreignNames() == [])
+        store.clearLeftovers()
+        #expect(access(hidden, F_OK) != 0)
+    }
+
+    @Test func whatIsBeingMadeIsLeftAlone() throws {
+        let young = try leaveUnborn(0, minutesAgo: 0)
+        let locked = try leaveUnborn(1)
+        let maker = try Folder.make(at: locked)
+        try #require(try maker.lock())
+        store.clearLeftovers()
+        #expect(access(young, F_OK) == 0)
+        #expect(access(locked, F_OK) == 0)
+    }
+
+    @Test func audioWithoutItsTakesNameIsATake() throws {
+        let hidden = try leaveUnborn(0, minutesAgo: 0)
+        let file = "utter/takes/.new-\(try id(0).text)/audio.wav"
+        try scratch.write([1, 2, 3], to: file)
+        store.clearLeftovers()
+        #expect(try store.ids() == [id(0)])
+        #expect(try store.take(id(0)).audioByteCount(fileName: "audio.wav") == 3)
+        #expect(access(hidden, F_OK) != 0)
+    }
+
+    @Test func nothingTakesThePlaceOfATake() throws {
+        let hidden = try leaveUnborn(0)
+        try scratch.write([9], to: "utter/takes/.new-\(try id(0).text)/audio.wav")
+        _ = try Folder.make(at: "\(store.path)/\(try id(0).text)")
+        try scratch.write([1, 2], to: "utter/takes/\(try id(0).text)/audio.wav")
+        store.clearLeftovers()
+        #expect(try scratch.read("utter/takes/\(try id(0).text)/audio.wav") == [1, 2])
+        #expect(access(hidden + "/audio.wav", F_OK) == 0)
+    }
+
+    @Test func aTakeThatCannotBeMadeLeavesNothing() throws {
+        try leave(0)
+        let error = #expect(throws: SystemError.self) { try store.makeTake(id(0)) }
+        #expect(error?.code == EEXIST)
+        #expect(try store.takes.names() == [id(0).text])
     }
 }

@@ -116,6 +116,81 @@ import Testing
         #expect(try readFile(folder.path(path("audio.wav"))) == audio)
     }
 
+    @Test func aDamagedManifestGoesWithTheAudio() throws {
+        try leave { $0.state = .kept }
+        try folder.write(Array("{".utf8), to: path("take.json"))
+        try Recovery.recoverAll(in: store)
+        let take = try store.take(id)
+        try take.removeAudio(fileName: "audio.wav")
+        #expect(try take.fileNames() == ["take.json"])
+    }
+
+    @Test func aDamagedManifestGoesWithTheTake() throws {
+        try leave { $0.state = .kept }
+        try folder.write(Array("{".utf8), to: path("take.json"))
+        try Recovery.recoverAll(in: store)
+        try store.remove(try store.take(id))
+        #expect(try store.takes.names() == [])
+    }
+
+    // MARK: - Transfers that the manifest did not hear of
+
+    /// Leaves a take in the middle of its second transfer, and a note of what has begun since.
+    private func leaveWithNote(_ change: (inout TakeManifest) -> Void) throws {
+        try leave {
+            $0.state = .sending
+            $0.endTransfer(1, "refused", at: Date(), status: 503, wasWhole: false)
+            $0.beginTransfer(2, at: Date())
+        }
+        var note = try store.take(id).manifest()
+        change(&note)
+        try store.take(id).noteTransfers(of: note)
+    }
+
+    @Test func aTransferThatBeganBehindASlowDiskIsCounted() throws {
+        try leaveWithNote {
+            $0.endTransfer(2, "refused", at: Date(), status: 503, wasWhole: false)
+            $0.beginTransfer(3, at: Date())
+            // It may not be durable, unlike what the manifest says.
+            $0.byteCount = 7
+            $0.sha256 = "not there yet"
+        }
+        #expect(try Recovery.recoverAll(in: store) == [id])
+        let manifest = try store.take(id).manifest()
+        #expect(manifest.attempts == 3)
+        #expect(manifest.history?.map(\.number) == [1, 2, 3])
+        #expect(manifest.mayBeDelivered)
+        #expect(manifest.byteCount == audio.count)
+        #expect(manifest.sha256 == "as it was")
+        #expect(try store.take(id).fileNames() == ["audio.wav", "take.json"])
+    }
+
+    @Test func aTransferThatBeganIsCountedWithoutAManifest() throws {
+        try leaveWithNote { $0.beginTransfer(3, at: Date()) }
+        try folder.write(Array("{".utf8), to: path("take.json"))
+        try Recovery.recoverAll(in: store)
+        #expect(try store.take(id).manifest().attempts == 3)
+    }
+
+    @Test func anOldNoteSaysNothing() throws {
+        try leaveWithNote { $0.history = [] }
+        try Recovery.recoverAll(in: store)
+        let manifest = try store.take(id).manifest()
+        #expect(manifest.attempts == 2)
+        #expect(manifest.history?.map(\.number) == [1, 2])
+    }
+
+    @Test(arguments: ["", "{", #"{"version":2}"#])
+    func aTornNoteSaysNothing(_ text: String) throws {
+        try leaveWithNote { _ in }
+        try folder.write(Array(text.utf8), to: path("take.json.begun"))
+        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try store.take(id).manifest().attempts == 2)
+        #expect(try store.take(id).fileNames() == ["audio.wav", "take.json"])
+    }
+
+    // MARK: -
+
     @Test func aLaterVersionIsNeverTouched() throws {
         try leave(nil)
         let text = Array(#"{"version": 2, "mood": "good"}"#.utf8)

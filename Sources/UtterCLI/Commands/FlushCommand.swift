@@ -11,7 +11,8 @@ struct FlushCommand: TakeCommand {
         discussion: """
             A service that cannot be reached, refuses the key, or fails three times in a
             row is sent no more takes this time. Takes that another utter sends are
-            skipped. Ctrl-C leaves what is not answered as it was.
+            skipped. Ctrl-C leaves what is not answered as it was. What has waited for
+            longer than --max-age stays for 'utter retry'.
             """)
 
     @Option(help: "Send at most this many takes.")
@@ -19,6 +20,13 @@ struct FlushCommand: TakeCommand {
 
     @Option(help: "Send this many takes at a time.")
     var jobs = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave takes that are this old. Otherwise UTTER_MAX_AGE, otherwise 30d.",
+            valueName: "age"),
+        transform: AgeArgument.init(parsing:))
+    var maxAge: AgeArgument?
 
     @OptionGroup
     var options: KeptTakeOptions
@@ -28,9 +36,18 @@ struct FlushCommand: TakeCommand {
         guard (1...64).contains(jobs) else {
             throw ValidationError("--jobs must be from 1 to 64.")
         }
+        guard maxAge?.duration != .zero else {
+            throw ValidationError("--max-age must be above zero.")
+        }
     }
 
     func run() async throws {
-        try await KeptTakes.flush(limit: limit, jobs: jobs, by: options)
+        let age: Duration
+        do throws(CommandFailure) {
+            age = try KeepOptions.maxAge(maxAge)
+        } catch {
+            throw Launch.exit(error, json: options.output.json)
+        }
+        try await KeptTakes.flush(limit: limit, jobs: jobs, maxAge: age, by: options)
     }
 }

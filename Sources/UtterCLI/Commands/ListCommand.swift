@@ -29,19 +29,24 @@ struct ListCommand: ParsableCommand {
         var durationMs: Double?
         var attempts: Int?
         var process: Int32?
-        var mayBeDelivered: Bool?
+        var mayBeDelivered, tooOld: Bool?
+        var waited = Duration.zero
         var order: (String, String)
 
         enum CodingKeys: CodingKey {
             case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
-            case process, mayBeDelivered
+            case process, mayBeDelivered, tooOld
         }
     }
 
     func run() throws {
         let rows: [Row]
         do throws(CommandFailure) {
-            rows = try Self.rows(try TakeLookup.store())
+            let maxAge = try KeepOptions.maxAge()
+            rows =
+                try TakeLookup.store().map { store throws(CommandFailure) in
+                    try Self.rows(store, maxAge)
+                } ?? []
         } catch {
             throw Launch.exit(error)
         }
@@ -51,9 +56,19 @@ struct ListCommand: ParsableCommand {
         if !json { Self.tellAge(rows) }
     }
 
-    private static func rows(_ store: TakeStore) throws(CommandFailure) -> [Row] {
+    private static func rows(
+        _ store: TakeStore, _ maxAge: Duration
+    ) throws(CommandFailure) -> [Row] {
+        let times = WaitingTime(in: store)
         do throws(TakeStoreError) {
-            let takes = try store.ids().map { row($0, store) }.sorted { $0.order < $1.order }
+            let takes = try store.ids().map { id in
+                var row = row(id, store)
+                if row.state == TakeManifest.State.kept.rawValue {
+                    row.waited = times.duration(of: id)
+                    row.tooOld = row.waited >= maxAge ? true : nil
+                }
+                return row
+            }.sorted { $0.order < $1.order }
             let foreign = try store.foreignNames().map {
                 Row(
                     id: $0, state: "foreign", path: "\(store.path)/\($0)",
@@ -117,22 +132,20 @@ struct ListCommand: ParsableCommand {
         let length = row.durationMs.map { StatusLine.clock(.milliseconds(Int64($0))) } ?? "-:--"
         let holder = row.process.map { "by process \($0)" }
         let doubt = row.mayBeDelivered == true && row.state == "kept" ? "perhaps delivered; " : ""
+        let age = row.tooOld == true ? "too old to be sent unasked; " : ""
         let words = row.unreadable ?? row.transcript ?? row.reason ?? holder ?? ""
         return TerminalText.singleLine(
-            TerminalText.sanitized("\(row.id)  \(row.state)  \(length)  \(doubt)\(words)"))
+            TerminalText.sanitized("\(row.id)  \(row.state)  \(length)  \(age)\(doubt)\(words)"))
     }
 
     /// Reminds of takes that have waited for longer than a week.
     private static func tellAge(_ rows: [Row]) {
         let waiting = rows.filter { $0.state == TakeManifest.State.kept.rawValue }
-        guard let oldest = waiting.first?.created,
-            // A date that cannot be read is no reason to be reminded.
-            let date = try? Date(oldest, strategy: .iso8601)
-        else { return }
-        let days = Int(Date().timeIntervalSince(date) / 86_400)
+        let days = waiting.map { $0.waited.components.seconds / 86_400 }.max() ?? 0
         guard days >= 7 else { return }
         let count = waiting.count == 1 ? "1 take waits" : "\(waiting.count) takes wait"
         StandardError.line("\(count) for an answer, the oldest for \(days) days")
-        StandardError.hint("send what waits with: utter flush")
+        let isOld = waiting.contains { $0.tooOld == true }
+        StandardError.hint("send what waits with: utter \(isOld ? "retry all" : "flush")")
     }
 }

@@ -11,14 +11,16 @@ struct RemoveCommand: ParsableCommand {
         commandName: "rm", abstract: "Remove takes from the disk.",
         discussion: """
             What is named is removed, answered or not; --older and --answered never remove
-            a take that waits for its answer.
+            a take that waits for its answer. Both together remove answered takes of that
+            age, and leave cancelled ones.
             """)
 
     @Argument(help: "Takes' names or their beginnings, or 'last'.", completion: .takes)
     var takes: [String] = []
 
     @Option(
-        help: ArgumentHelp("Remove answered and cancelled takes of this age, such as 7d."))
+        help: "Remove answered and cancelled takes of this age, such as 7d.",
+        transform: AgeArgument.init(parsing:))
     var older: AgeArgument?
 
     @Flag(help: "Remove all answered takes.")
@@ -39,20 +41,13 @@ struct RemoveCommand: ParsableCommand {
             var wanted: [TakeID] = []
             for name in takes { wanted.append(try TakeLookup.take(name).id) }
             if answered || older != nil {
-                let limit = older.map { Date() - TimeInterval($0.duration.components.seconds) }
-                wanted += try TakeLookup.takes(in: store) { manifest in
-                    if answered && manifest.state == .answered { return true }
-                    guard let limit, !manifest.isWaiting else { return false }
-                    // A date that cannot be read is none that has passed.
-                    return (try? Date(manifest.created, strategy: .iso8601)).map { $0 < limit }
-                        ?? false
-                }.map(\.id)
+                wanted += try TakeLookup.takes(in: store) { isWanted($0) }.map(\.id)
             }
             var seen: Set<TakeID> = []
             wanted = wanted.filter { seen.insert($0).inserted }
             for take in wanted {
                 do throws(TakeStoreError) {
-                    try store.remove(store.take(take))
+                    if let store { try store.remove(store.take(take)) }
                 } catch {
                     throw CommandFailure(error)
                 }
@@ -60,5 +55,14 @@ struct RemoveCommand: ParsableCommand {
         } catch {
             throw Launch.exit(error)
         }
+    }
+
+    /// Whether a take that nobody has named is meant.
+    private func isWanted(_ manifest: TakeManifest) -> Bool {
+        guard answered ? manifest.state == .answered : !manifest.isWaiting else { return false }
+        guard let older else { return true }
+        let limit = Date() - TimeInterval(older.duration.components.seconds)
+        // A date that cannot be read is none that has passed.
+        return (try? Date(manifest.created, strategy: .iso8601)).map { $0 < limit } ?? false
     }
 }

@@ -23,6 +23,7 @@ struct RetryCommand: TakeCommand {
             try await KeptTakes.send(takes, by: options)
             return
         }
-        try await KeptTakes.flush(limit: .max, jobs: 1, by: options)
+        // However old: somebody asks.
+        try await KeptTakes.flush(by: options)
     }
 }

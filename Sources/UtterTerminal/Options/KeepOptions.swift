@@ -71,8 +71,8 @@ package struct KeepOptions: ParsableArguments {
     static var retention: Retention {
         get throws(CommandFailure) {
             func age(_ name: String) throws(CommandFailure) -> Duration? {
-                try Environment.value(name, "an age such as 30d, 12h or 0") {
-                    AgeArgument(argument: $0)?.duration
+                try Environment.value(name, AgeArgument.form + ", or 0") {
+                    AgeArgument($0)?.duration
                 }
             }
             var retention = Retention.standard
@@ -89,6 +89,16 @@ package struct KeepOptions: ParsableArguments {
 }
 
 extension KeepOptions {
+    /// How long takes are sent without being asked for: as an option says, or the environment.
+    ///
+    /// - Throws: `CommandFailure` when the variable is wrong.
+    package static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
+        let age = try Environment.value("UTTER_MAX_AGE", AgeArgument.form) {
+            AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
+        }
+        return (option ?? age)?.duration ?? WaitingTime.standardLimit
+    }
+
     /// Takes are kept while they wait for their answer, and no longer.
     package static var standard: KeepOptions {
         var options = KeepOptions()
@@ -96,6 +106,11 @@ extension KeepOptions {
         (options.maxTakes, options.maxBytes, options.minFree) = (nil, nil, nil)
         return options
     }
+}
+
+extension AgeArgument {
+    /// What a person may write.
+    fileprivate static var form: String { "an age with its unit, such as 30d or 12h" }
 }
 
 extension SizeArgument {
