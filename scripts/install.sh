@@ -24,11 +24,14 @@ put_program() {
 }
 
 put_all() {
-    local built program
+    local built program library
     built=$(swift build -c release --show-bin-path)
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
+    for library in "$(dirname "$built")"/lib/utter/*; do
+        put 644 "$library" "$root/lib/utter/$(basename "$library")"
+    done
     put 644 man/utter.1 "$root/share/man/man1/utter.1"
     put 644 <("$program" --generate-completion-script bash) "$bash_completion"
     put 644 <("$program" --generate-completion-script zsh) "$zsh_completion"
@@ -47,7 +50,7 @@ remove_all() {
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
         "$bash_completion" "$zsh_completion" "$fish_completion" \
         "$units/utter-flush.service" "$units/utter-flush.timer"
-    rm -rf "$root/libexec/utter" "$root/share/utter" "$root/share/doc/utter"
+    rm -rf "$root/libexec/utter" "$root/lib/utter" "$root/share/utter" "$root/share/doc/utter"
     echo "removed $root/bin/utter and what belongs to it; recordings are left where they are"
 }
 

@@ -6,7 +6,7 @@
 # libcurl brings forty libraries along, for RTMP, SCP, LDAP, Kerberos, HTTP/2, compressed answers,
 # cookies and hosts that are not ASCII. utter asks for none of that, and tells libcurl so where it
 # would have to. A library that is loaded already is not looked for again, so that utter first loads
-# one of the same name: it has the functions that libcurl asks for, and none of them does anything.
+# one of the same name: it has the functions that libcurl asks for, and all they do is fail.
 # Loading libcurl then takes half as long. Without the placeholders, or with a libcurl that asks for
 # more than they have, everything is loaded as usual: deleting them is the way out.
 #
@@ -37,10 +37,11 @@ names_in() {
 link() { "$tools/clang" -shared -nostdlib ${linker:+"$linker"} -Wl,-s "$@"; }
 
 # Reads such names and makes the placeholder with the soname $1. Each has a version, even if libcurl
-# wants none: the loader ends a program that misses one where there are none at all.
+# wants none: the loader ends a program that misses one where there are none at all. libssh2_init is
+# called when libcurl is made ready, and has to succeed.
 make_placeholder() {
     awk -F @ -v code="$folder/code.c" -v versions="$folder/versions" '
-        { print "int " $1 "(void) { return 0; }" >code
+        { print "int " $1 "(void) { return " ($1 == "libssh2_init" ? 0 : -1) "; }" >code
           version = $2 ? $2 : "PLACEHOLDER"; names[version] = names[version] " " $1 ";" }
         END { for (v in names) print v " {" names[v] " };" >versions }'
     link -fPIC -O1 -Wl,-soname,"$1" -Wl,--version-script="$folder/versions" \
@@ -51,9 +52,14 @@ make_placeholder() {
 needed=()
 while read -r soname _ file _; do
     [[ $soname =~ $unneeded ]] || continue
-    names_in "$file" | make_placeholder "$soname"
+    # Nothing is asked for of what only another library brings along.
+    names=$(names_in "$file" || true)
+    [ -n "$names" ] || continue
+    make_placeholder "$soname" <<<"$names"
     needed+=("$folder/$soname")
 done < <(ldd "$libcurl")
+[ ${#needed[@]} -gt 0 ] || exit 0
 # One library that stands for all of them: it brings them along, from its own folder.
+# shellcheck disable=SC2016 # The loader replaces it.
 link -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' -Wl,-soname,libutter-placeholders.so \
     -o "$folder/libutter-placeholders.so" "${needed[@]}"

@@ -60,6 +60,9 @@ static inline void *_Nullable utter_curl_load(void) {
         __atomic_store_n(&found, call, __ATOMIC_RELAXED);                                       \
     }
 
+// A macro with a cast, which Swift cannot import.
+static const long utter_auth_basic = (long)CURLAUTH_BASIC;
+
 static inline CURLcode utter_global_init(long flags) {
     UTTER_CURL(curl_global_init)
     return call(flags);

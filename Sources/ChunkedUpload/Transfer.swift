@@ -53,6 +53,8 @@ final class Transfer: @unchecked Sendable {
     private func configure() {
         easy.set(CURLOPT_URL, request.url)
         easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        // A SOCKS proxy's password, not Kerberos, whose library is a placeholder.
+        easy.set(CURLOPT_SOCKS5_AUTH, utter_auth_basic)
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         easy.set(CURLOPT_POST, 1)
         easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))

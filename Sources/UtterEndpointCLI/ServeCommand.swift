@@ -65,10 +65,13 @@ struct ServeCommand: AsyncParsableCommand {
             let signals = try Signals()
             signals.handle { _ in endpoint.shutdown() }
             signals.listen(toEnter: false)
-            try await endpoint.run { [host, quiet] port in
-                let shown = host.contains(":") ? "[\(host)]" : host
-                if !quiet {
-                    StandardError.line("listening on http://\(shown):\(port)/recognize")
+            // Many exchanges at once, on more than this thread.
+            try await withTaskExecutorPreference(globalConcurrentExecutor) { [host, quiet] in
+                try await endpoint.run { port in
+                    let shown = host.contains(":") ? "[\(host)]" : host
+                    if !quiet {
+                        StandardError.line("listening on http://\(shown):\(port)/recognize")
+                    }
                 }
             }
         } catch let error as RecognitionEndpointError {

@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 internal import Glibc
+internal import LinuxPlatform
 
 /// How both programs begin and end.
 package enum Program {
@@ -10,24 +11,25 @@ package enum Program {
     /// Called before any other thread exists, so that every thread inherits the blocked signals.
     /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
     /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
+    ///
+    /// - Parameters:
+    ///   - root: the command.
+    ///   - quick: its subcommand that may be understood without the parser.
     package static func run<Root: AsyncParsableCommand & SendableMetatype>(
-        _ root: Root.Type
+        _ root: Root.Type, quick: (any TakeCommand.Type)? = nil
     ) -> Never {
         openStandardDescriptors()
-        guard areDescriptorsLeft() else {
+        // It throws for want of a descriptor, which is what is said then.
+        guard areDescriptorsLeft(), let executor = try? ThreadExecutor() else {
             StandardError.error("too few files may be open: \(neededDescriptors) are needed")
             StandardError.hint("raise the limit with: ulimit -n 256")
             exit(ExitStatus.localIO.rawValue)
         }
         Signals.block()
-        Task {
+        // On this thread, which would only wait otherwise.
+        Task(executorPreference: executor) {
             do {
-                var command = try parse(root)
-                if var command = command as? any AsyncParsableCommand {
-                    try await command.run()
-                } else {
-                    try command.run()
-                }
+                try await runCommand(of: root, quick: quick)
             } catch let code as ExitCode {
                 // Whoever threw it has said why.
                 Launch.end()
@@ -39,7 +41,23 @@ package enum Program {
             Launch.end()
             exit(ExitStatus.textPrinted.rawValue)
         }
-        while true { pause() }
+        executor.run()
+    }
+
+    private static func runCommand(
+        of root: (some AsyncParsableCommand).Type, quick: (any TakeCommand.Type)?
+    ) async throws {
+        let words = CommandLine.arguments.dropFirst()
+        if let quick, words.first == quick._commandName {
+            Launch.prepare()
+            if var command = quick.shortcut(words.dropFirst()) { return try await command.run() }
+        }
+        var command = try parse(root)
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
+        }
     }
 
     /// Reads the command line.
@@ -54,10 +72,7 @@ package enum Program {
             command = root.configuration.subcommands.first { $0._commandName == name }
             arguments = arguments.dropFirst()
         }
-        if let command = command as? any TakeCommand.Type {
-            Launch.prepare()
-            if let parsed = command.shortcut(arguments) { return parsed }
-        }
+        if command is any TakeCommand.Type { Launch.prepare() }
         // What is wrong is found, and said, by the long way.
         if let command, let parsed = try? command.parseAsRoot(Array(arguments)),
             type(of: parsed) == command

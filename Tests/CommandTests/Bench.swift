@@ -6,7 +6,7 @@ import TestSupport
 /// A place to run `utter` in: a home and a state folder of its own, and the service it talks to.
 final class Bench: Sendable {
     let folder: TemporaryFolder
-    private let environment: [String: String]
+    let environment: [String: String]
     /// Held, because they go with their last reference.
     private let company: (RecordingServer?, VirtualMicrophone?)
 

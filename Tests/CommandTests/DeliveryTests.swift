@@ -167,21 +167,8 @@ import Testing
 
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {
         let bench = try Bench()
-        let (key, certificate) = (bench.folder.path("key"), bench.folder.path("certificate"))
-        try ForeignTool("openssl").run([
-            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate,
-            "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
-        ])
-        let server = try CommandRun(
-            "openssl",
-            ["s_server", "-accept", "127.0.0.1:0", "-key", key, "-cert", certificate],
-            input: .pipe)
-        try #require(await server.wait(for: "\n", in: .output))
-        try #require(await server.wait(for: "ACCEPT 127.0.0.1:", in: .output))
-        let line = String(decoding: server.output, as: UTF8.self)
-            .split(separator: "\n").first { $0.hasPrefix("ACCEPT 127.0.0.1:") }
-        let port = try #require(line?.split(separator: ":").last)
-        let url = "https://127.0.0.1:\(port)/"
+        let server = try TLSServer(in: bench.folder)
+        let url = try await server.url
 
         let refused = try await bench.run("send", "--to", url, Clip.digits.path)
         #expect(refused.status == .exited(77))
@@ -190,9 +177,8 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
 
         let run = try bench.start(
-            ["send", "--to", url, "--cacert", certificate, Clip.digits.path])
-        try #require(await server.wait(for: "\n0\r\n\r\n", in: .output))
-        server.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nHello".utf8))
+            ["send", "--to", url, "--cacert", server.certificate, Clip.digits.path])
+        #expect(await server.answer("Hello"))
         let trusted = try await run.result()
         #expect(trusted.status == .exited(0))
         #expect(trusted.outputText == "Hello\n")
