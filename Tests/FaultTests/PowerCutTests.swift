@@ -18,14 +18,16 @@ import Utter
             [true, false].map { Script(format: format, isDelivered: $0) }
         }
 
+        /// Each sync takes longer, so that more is at risk.
+        var hasSlowDisk: Bool { format == "ogg-opus" }
+
         /// The run, with what it left.
         func run() async throws -> FaultBench {
-            let bench = try FaultBench(milliseconds: 800)
+            let bench = try FaultBench(milliseconds: hasSlowDisk ? 1_600 : 800)
             let result = try await bench.run(
                 ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
                     + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [bench.recording],
-                // More is at risk on a slow disk.
-                FileFaults(syncDelay: .milliseconds(format == "ogg-opus" ? 150 : 0)))
+                FileFaults(syncDelay: .milliseconds(hasSlowDisk ? 250 : 0)))
             try #require(result.status == .exited(isDelivered ? 0 : 75))
             return bench
         }
@@ -99,12 +101,10 @@ import Utter
         var seen: Set<Int> = []
         var problems: [String] = []
         var samples: [LostPower.Remains] = []
-        // A slow machine does more in one operation.
-        let mixtures = script.format == "ogg-opus" ? 12 : 6
         let memory = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
         for operation in try bench.trace where operation.isChange {
             disk.apply(operation)
-            for remains in disk.remains(mixtures: mixtures, using: &random) {
+            for remains in disk.remains(mixtures: 6, using: &random) {
                 guard seen.insert(remains.hash).inserted else { continue }
                 problems += try Self.problems(of: remains, in: memory).map {
                     "after \(operation.number), \(operation.name): \($0)"
