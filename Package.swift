@@ -163,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "AudioCore", "TestSupport",
+                "UtterCLI", "UtterEndpointCLI", "UtterTerminal", "AudioCore", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

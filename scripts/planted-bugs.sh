@@ -8,92 +8,107 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 root=$PWD
 copy=$root/.build-planted
-export SWIFT_BACKTRACE=enable=no
+export SWIFT_BACKTRACE=enable=no LC_ALL=C.UTF-8
 
 mkdir -p "$copy"
 cd "$copy" || exit 1
 
 # The manifest without the endpoint, which takes minutes to build, and without the other tests;
 # parts of both that stand alone are added.
-awk '
-    /^        \.(target|testTarget|executableTarget)\($/ { block = $0 "\n"; inside = 1; next }
-    inside {
-        block = block $0 "\n"
-        if (name == "" && $0 ~ /^            name: "/) { split($0, parts, "\""); name = parts[2] }
-        if ($0 ~ /swiftSettings: [a-z]+\),$/) {
-            unwanted = name ~ /^(RecognitionEndpoint|UtterEndpointCLI|transcribe)$/
-            if (name ~ /Tests$/ && name !~ /^(Fault|SpeechService)Tests$/) unwanted = 1
-            if (!unwanted) printf "%s", block
-            inside = 0
-            name = ""
+manifest() {
+    awk '
+        /^        \.(target|testTarget|executableTarget)\($/ { block = $0 "\n"; inside = 1; next }
+        inside {
+            block = block $0 "\n"
+            if (name == "" && $0 ~ /^            name: "/) { split($0, parts, "\""); name = parts[2] }
+            if ($0 ~ /swiftSettings: [a-z]+\),$/) {
+                unwanted = name ~ /^(RecognitionEndpoint|UtterEndpointCLI|transcribe)$/
+                if (name ~ /Tests$/ && name !~ /^(Fault|SpeechService)Tests$/) unwanted = 1
+                if (!unwanted) printf "%s", block
+                inside = 0
+                name = ""
+            }
+            next
         }
-        next
-    }
-    /utter-endpoint/ { next }
-    { print }
-    END {
-        print "package.targets += ["
-        print ".target(name: \"RecognitionEndpoint\", dependencies: [\"TakeStore\"],"
-        print "    sources: [\"AnswerLedger.swift\", \"BodyIdentity.swift\", \"Recognition.swift\","
-        print "        \"RecognisedWord.swift\"], swiftSettings: shipped),"
-        print ".testTarget(name: \"LedgerTests\", dependencies: [\"RecognitionEndpoint\"],"
-        print "    path: \"Tests/RecognitionEndpointTests\","
-        print "    sources: [\"AnswerLedgerTests.swift\"], swiftSettings: settings),"
-        print ".testTarget(name: \"CommandTests\", dependencies: [\"UtterCLI\","
-        print "    \"UtterTerminal\", \"Utter\", \"TestSupport\"],"
-        print "    sources: [\"Bench.swift\", \"BenchRun.swift\", \"FlushTests.swift\","
-        print "        \"JSONText.swift\"], swiftSettings: settings),"
-        print "]"
-    }
-' "$root/Package.swift" > Package.swift
+        /utter-endpoint/ { next }
+        { print }
+    ' "$root/Package.swift"
+    cat << 'END'
+package.targets += [
+    .target(
+        name: "RecognitionEndpoint", dependencies: ["TakeStore"],
+        sources: [
+            "AnswerLedger.swift", "BodyIdentity.swift", "Recognition.swift", "RecognisedWord.swift",
+        ], swiftSettings: shipped),
+    .testTarget(
+        name: "LedgerTests", dependencies: ["RecognitionEndpoint"],
+        path: "Tests/RecognitionEndpointTests", sources: ["AnswerLedgerTests.swift"],
+        swiftSettings: settings),
+    .testTarget(
+        name: "CommandTests", dependencies: ["UtterCLI", "UtterTerminal", "Utter", "TestSupport"],
+        sources: ["Bench.swift", "BenchRun.swift", "FlushTests.swift", "JSONText.swift"],
+        swiftSettings: settings),
+]
+END
+}
 
-restore() {
-    # What has not changed keeps its time, so that it is not built again.
-    for folder in Sources Tests samples; do
-        mkdir -p "$folder"
-        (cd "$root/$folder" && find . -type f -print0) | while IFS= read -r -d '' file; do
-            cmp -s "$root/$folder/$file" "$folder/$file" && continue
-            mkdir -p "$folder/$(dirname "$file")"
-            cp "$root/$folder/$file" "$folder/$file"
-        done
+# What has not changed keeps its time, so that it is not built again.
+copy_sources() {
+    manifest > Package.swift
+    mkdir -p Sources Tests samples
+    find Sources Tests samples -type f | while IFS= read -r file; do
+        [ -e "$root/$file" ] || rm "$file"
+    done
+    (cd "$root" && find Sources Tests samples -type f) | while IFS= read -r file; do
+        cmp -s "$root/$file" "$file" || install -D -m 644 "$root/$file" "$file"
     done
 }
 
-# plant NAME TESTS FILE EXPRESSION: what perl does to the file, and the tests that must fail then.
-caught=0
-missed=0
-plant() {
-    local name=$1 tests=$2 file=$3 expression=$4 verdict
-    if [ ${#wanted[@]} -gt 0 ]; then
-        local chosen=0
-        for want in "${wanted[@]}"; do [[ $name == "$want"* ]] && chosen=1; done
-        [ $chosen = 1 ] || return 0
-    fi
-    restore
-    perl -0pi -e "$expression" "Sources/$file"
-    if cmp -s "$root/Sources/$file" "Sources/$file"; then
-        verdict="NOT PLANTED: $file has changed"
-    elif ! swift build --build-tests > build.log 2>&1; then
-        verdict="NOT BUILT: $(grep -m 1 'error:' build.log)"
-    elif swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 4 \
-        --filter "$tests" > test.log 2>&1; then
-        verdict=MISSED
-    elif grep -q 'recorded an issue' test.log; then
-        verdict=caught
-    else
-        verdict="NOT RUN: $(tail -n 1 test.log)"
-    fi
-    if [ "$verdict" = caught ]; then caught=$((caught + 1)); else missed=$((missed + 1)); fi
-    printf '%-34s %-40s %s\n' "$name" "$tests" "$verdict"
+build() { swift build --build-tests > build.log 2>&1; }
+
+# run_tests FILTER
+run_tests() {
+    swift test --skip-build --disable-xctest --experimental-maximum-parallelization-width 4 \
+        --filter "$1" > test.log 2>&1
 }
 
-wanted=("$@")
-restore
-if ! swift build --build-tests > build.log 2>&1; then
-    echo "utter: error: the sources do not build without a bug: $(grep -m 1 'error:' build.log)" >&2
+fail() {
+    echo "utter: error: $1" >&2
     exit 1
-fi
-power=PowerCutTests
+}
+
+# plant NAME TESTS FILE EXPRESSION: what perl does to the file, and the tests that must fail then.
+wanted=("$@")
+names=()
+declare -A tests files expressions
+plant() {
+    local want chosen=$((${#wanted[@]} == 0))
+    for want in "${wanted[@]}"; do [[ $1 == "$want"* ]] && chosen=1; done
+    [ $chosen = 1 ] || return 0
+    names+=("$1")
+    tests[$1]=$2
+    files[$1]=Sources/$3
+    expressions[$1]=$4
+}
+
+# What the tests say to a bug: who has caught it, or in capitals why nobody has.
+verdict() {
+    local file=${files[$1]}
+    perl -0pi -e "${expressions[$1]}" "$file"
+    if cmp -s "$root/$file" "$file"; then
+        echo "NOT PLANTED: $file has changed"
+    elif ! build; then
+        echo "NOT BUILT: $(grep -m 1 'error:' build.log)"
+    elif run_tests "${tests[$1]}"; then
+        echo MISSED
+    elif ! grep -q 'recorded an issue' test.log; then
+        echo "NOT RUN: $(tail -n 1 test.log)"
+    else
+        sed -nE 's/.* Test ([A-Za-z]+)\(.* failed after .*/\1/p' test.log | sort -u | paste -sd ' '
+    fi
+}
+
+power=whatWasDurableIsThereWheneverThePowerFails
 recovery=aKillAtEveryFileOperationOfARecovery
 send=aKillAtEveryFileOperationOfASend
 retry=aKillAtEveryFileOperationOfARetry
@@ -105,7 +120,7 @@ plant new-folders-not-synced "$power" TakeStore/TakeStore.swift \
 plant manifest-not-synced "$power" LinuxPlatform/Folder.swift \
     's/try retryingInterrupts\("fdatasync \\\(path\)\/\\\(temporary\)"\) \{ fdatasync\(file\.number\) \}//'
 plant renamed-before-synced "$power" LinuxPlatform/Folder.swift \
-    's/(            if isDurable \{\n[^\n]*fdatasync[^\n]*\n            \}\n)(            try giveName[^\n]*\n)/$2$1/'
+    's/( +if isDurable \{\n[^\n]*fdatasync[^\n]*\n +\}\n)([^\n]*giveName[^\n]*\n)/$2$1/'
 plant journal-not-synced "$power" TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant sealed-before-durable "$power" Utter/TakeRecord.swift \
@@ -146,13 +161,35 @@ plant journal-not-synced-really RealPowerCutTests TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant folder-not-synced-really RealPowerCutTests LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
-plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder.swift \
+plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder+Lock.swift \
     's/guard flock\(descriptor\.number, LOCK_EX \| LOCK_NB\) != 0 else/guard false else/'
 plant told-apart-by-id-alone AnswerLedgerTests RecognitionEndpoint/AnswerLedger.swift \
     's/case \.answered\(body, let recognition\)\?/case .answered(_, let recognition)?/'
 plant refusals-sent-again StatusVerdictTests SpeechService/StatusVerdict.swift \
     's/case 408, 425, 429: \.retryable/case 408, 409, 422, 425, 429: .retryable/'
-restore
 
-echo "$caught caught, $missed not"
+[ ${#names[@]} -gt 0 ] || fail "no bug has a name that begins with ${wanted[*]}"
+copy_sources
+build || fail "the sources do not build without a bug: $(grep -m 1 'error:' build.log)"
+
+# A test that fails anyway, or is skipped here, would prove nothing.
+mapfile -t named < <(printf '%s\n' "${tests[@]}" | tr '|' '\n' | sort -u)
+run_tests "$(IFS='|'; echo "${named[*]}")" ||
+    fail "without a bug: $(grep -E ' Test .* failed after ' test.log | head -n 3)"
+for name in "${named[@]}"; do
+    grep -qE " (Test|Suite) $name.* passed after " test.log || fail "$name is not run here"
+done
+echo "without a bug: $(tail -n 1 test.log)"
+
+table=$(printf '%-30s %s' bug 'caught by')
+missed=0
+for name in "${names[@]}"; do
+    verdict=$(verdict "$name")
+    cp "$root/${files[$name]}" "${files[$name]}"
+    [[ $verdict =~ ^[A-Z] ]] && missed=$((missed + 1))
+    table+=$(printf '\n%-30s %s' "$name" "$verdict")
+    echo "$name: $verdict"
+done
+
+printf '\n%s\n\n%s caught, %s not\n' "$table" $((${#names[@]} - missed)) "$missed"
 [ "$missed" = 0 ]

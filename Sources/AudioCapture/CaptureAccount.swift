@@ -10,7 +10,6 @@ internal import Synchronization
 public final class CaptureAccount: Sendable {
     private let captured = Atomic(0)
     private let lost = Atomic(0)
-    private let gapEvents = Atomic(0)
     private let encoded = Atomic(0)
     private let bytes = Atomic(0)
     private let levelBits = Atomic<UInt64>(0)
@@ -26,7 +25,7 @@ public final class CaptureAccount: Sendable {
     ///   - encodedBytes: the size of its audio.
     public init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
         addCaptured(encodedFrames - gapFrames)
-        if gapFrames > 0 { addGap(gapFrames, isNew: true) }
+        if gapFrames > 0 { addGap(gapFrames) }
         addEncoded(frames: encodedFrames, bytes: encodedBytes)
     }
 
@@ -35,9 +34,6 @@ public final class CaptureAccount: Sendable {
 
     /// Frames that were lost, and replaced by silence of the same length.
     public var gapFrames: Int { lost.load(ordering: .relaxed) }
-
-    /// How many holes there are; losses that follow each other make one.
-    public var gapCount: Int { gapEvents.load(ordering: .relaxed) }
 
     /// Frames that went into the encoder, silence in place of gaps included.
     public var encodedFrames: Int { encoded.load(ordering: .relaxed) }
@@ -59,10 +55,8 @@ public final class CaptureAccount: Sendable {
         captured.store(captured.load(ordering: .relaxed) + frames, ordering: .relaxed)
     }
 
-    func addGap(_ frames: Int, isNew: Bool) {
+    func addGap(_ frames: Int) {
         lost.store(lost.load(ordering: .relaxed) + frames, ordering: .relaxed)
-        guard isNew else { return }
-        gapEvents.store(gapEvents.load(ordering: .relaxed) + 1, ordering: .relaxed)
     }
 
     func addEncoded(frames: Int, bytes count: Int) {

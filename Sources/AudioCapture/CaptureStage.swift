@@ -19,19 +19,17 @@ public final class CaptureStage {
     private static let roomInterval = Duration.milliseconds(2)
 
     private let source: any CaptureSource
-    private let encoder: any AudioEncoder
-    private let producer: ByteRing.Producer
+    private let output: EncodedOutput
     private let plan: CapturePlan
     private let control: CaptureControl
     private let account: CaptureAccount
     private let onOpen: (StreamFormat) -> Void
     private let onEnd: (CaptureEnd) -> Void
 
-    private var phase = Phase.unopened
+    private var phase = CapturePhase.unopened
     private var format = StreamFormat.speech
     private var converter: SpeechConverter?
     private var gate = VoiceGate()
-    private var ledger = GapLedger()
     private var tailFrames = 0
     private var wait = SourceWait.until(.now)
     /// Where the source's descriptors stand among those polled now.
@@ -41,14 +39,6 @@ public final class CaptureStage {
     private var raw: [Int16] = []
     /// The same as 16 kHz mono.
     private var speech: [Int16] = []
-    private var encoded: [UInt8] = []
-    private let silence = [Int16](repeating: 0, count: CaptureStage.framesPerRead)
-
-    private enum Phase {
-        case unopened, running, tail, draining
-        case closing(CaptureEnd.Cause)
-        case ended
-    }
 
     /// Joins the parts of one take.
     ///
@@ -61,12 +51,12 @@ public final class CaptureStage {
         onOpen: @escaping @Sendable (StreamFormat) -> Void,
         onEnd: @escaping @Sendable (CaptureEnd) -> Void
     ) {
+        output = EncodedOutput(
+            encoder: encoder, producer: producer, account: account,
+            framesAtOnce: Self.framesPerRead)
         // A smaller ring would make a source wait for room that never comes.
-        precondition(
-            producer.freeByteCount >= encoder.maximumByteCount(forFrames: Self.speechFramesPerRead))
+        precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = source
-        self.encoder = encoder
-        self.producer = producer
         self.plan = plan
         self.control = control
         self.account = account
@@ -75,7 +65,7 @@ public final class CaptureStage {
     }
 
     /// Whether the ring was given bytes or its end in the last turn.
-    private(set) var didWrite = false
+    var didWrite: Bool { output.didWrite }
 
     /// What the next turn waits for, or nil when the take has ended.
     var pendingWait: SourceWait? { if case .ended = phase { nil } else { wait } }
@@ -100,11 +90,11 @@ public final class CaptureStage {
 
     /// Carries everything that is there into the ring.
     func turn(now: ContinuousClock.Instant) {
-        didWrite = false
-        guard isDue(now: now) || controlAsks else { return }
+        output.didWrite = false
+        guard isDue(now: now) || phase.heeds(control) else { return }
         isReady = false
         if case .unopened = phase { open() }
-        applyControl()
+        obeyControl()
         switch phase {
         case .ended: break
         case .closing(let cause): close(cause)
@@ -122,15 +112,6 @@ public final class CaptureStage {
 
     // MARK: - Opening and ending
 
-    private var controlAsks: Bool {
-        switch phase {
-        case .running: control.isStopRequested || control.isCancelRequested
-        case .tail: control.isCancelRequested || !control.keepsTail
-        case .draining, .closing: control.isCancelRequested
-        case .unopened, .ended: false
-        }
-    }
-
     private func open() {
         do throws(CaptureError) {
             format = try source.open()
@@ -142,8 +123,6 @@ public final class CaptureStage {
         let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
         raw = [Int16](repeating: 0, count: max(samples, 1) * format.channelCount)
         speech.reserveCapacity(2 * Self.framesPerRead)
-        encoded.reserveCapacity(
-            encoder.maximumByteCount(forFrames: 2 * Self.framesPerRead))
         do {
             if format != .speech {
                 converter = try SpeechConverter(
@@ -155,29 +134,18 @@ public final class CaptureStage {
             return
         }
         do throws(EncodingError) {
-            try encoder.begin(into: &encoded)
+            try output.begin()
             phase = .running
         } catch {
             phase = .closing(.encoder(error))
         }
     }
 
-    private func applyControl() {
-        if control.isCancelRequested {
-            switch phase {
-            case .running, .tail, .draining, .closing: phase = .closing(.cancelled)
-            case .unopened, .ended: break
-            }
-        }
-        switch phase {
-        case .running where control.isStopRequested:
-            if source.isLive && control.keepsTail && plan.tail != .none {
-                phase = .tail
-            } else {
-                drain()
-            }
-        case .tail where !control.keepsTail: drain()
-        default: break
+    private func obeyControl() {
+        let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
+        switch (phase, next) {
+        case (.running, .draining), (.tail, .draining): drain()
+        default: phase = next
         }
     }
 
@@ -190,7 +158,7 @@ public final class CaptureStage {
     private func close(_ cause: CaptureEnd.Cause) {
         phase = .closing(cause)
         source.close()
-        let isSettled = pushOut() && settleSilence()
+        let isSettled = output.settle()
         // A cancelled take ends at once, with what the ring has room for.
         guard isSettled || cause == .cancelled else { return waitForRoom() }
         if case .encoder = cause {
@@ -202,13 +170,11 @@ public final class CaptureStage {
                 return close(.encoder(error))
             }
         }
-        guard pushOut() || cause == .cancelled else { return waitForRoom() }
+        guard output.pushOut() || cause == .cancelled else { return waitForRoom() }
         // Before the ring: a body that ends first might be answered before it is known that
         // there was nothing to send.
-        onEnd(CaptureEnd(cause: cause, gaps: ledger.gaps, warning: source.warning))
-        producer.finish()
-        // The journal has to be told of the end, too.
-        didWrite = true
+        onEnd(CaptureEnd(cause: cause, gaps: output.gaps, warning: source.warning))
+        output.finish()
         phase = .ended
     }
 
@@ -226,9 +192,8 @@ public final class CaptureStage {
             }
             trimToLimit()
             account.addCaptured(speech.count)
-            try encode(speech, first: speech.count)
         }
-        try encoder.finish(into: &encoded)
+        try output.finishEncoding(speech)
     }
 
     private func waitForRoom() {
@@ -264,9 +229,7 @@ public final class CaptureStage {
 
     /// Whether a read may be made: a live source is always read, others wait for the journal.
     private var hasRoom: Bool {
-        source.isLive
-            || producer.freeByteCount
-                >= encoder.maximumByteCount(forFrames: Self.speechFramesPerRead)
+        source.isLive || output.hasRoom(forFrames: Self.speechFramesPerRead)
     }
 
     /// The most frames at 16 kHz that one read becomes, with what the converter held back.
@@ -296,7 +259,7 @@ public final class CaptureStage {
         account.set(level)
         gate.hear(level, frames: speech.count)
         do throws(EncodingError) {
-            try encodeOrOwe()
+            try output.encodeOrOwe(speech)
         } catch {
             return .encoder(error)
         }
@@ -309,12 +272,7 @@ public final class CaptureStage {
     ///
     /// Returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
-        let converted = ledger.speechFrames(
-            lost: frames, sampleRate: format.sampleRate,
-            speechRate: StreamFormat.speech.sampleRate)
-        let lost = min(converted, framesLeft)
-        owe(lost, cause: .overrun)
-        countTail(lost)
+        countTail(output.lose(frames, sampleRate: format.sampleRate, most: framesLeft))
         return framesLeft == 0
     }
 
@@ -337,63 +295,5 @@ public final class CaptureStage {
         guard speech.count >= left else { return false }
         speech.removeLast(speech.count - left)
         return true
-    }
-
-    // MARK: - Encoding
-
-    private func encodeOrOwe() throws(EncodingError) {
-        let needed = encoder.maximumByteCount(forFrames: speech.count)
-        guard try writeSilence(), producer.freeByteCount >= needed else {
-            // A live source cannot wait: the whole period becomes a gap.
-            return owe(speech.count, cause: .ringFull, wasCaptured: true)
-        }
-        try encode(speech, first: speech.count)
-        _ = pushOut()
-    }
-
-    private func encode(_ samples: borrowing [Int16], first count: Int) throws(EncodingError) {
-        try encoder.encode(samples.span.extracting(first: count), into: &encoded)
-        account.addEncoded(frames: count, bytes: 0)
-    }
-
-    /// Puts the encoder's output into the ring; false when it must wait for room.
-    private func pushOut() -> Bool {
-        guard !encoded.isEmpty else { return true }
-        guard producer.write(encoded.span) else { return false }
-        account.addEncoded(frames: 0, bytes: encoded.count)
-        encoded.removeAll(keepingCapacity: true)
-        didWrite = true
-        return true
-    }
-
-    private func owe(_ frames: Int, cause: Gap.Cause, wasCaptured: Bool = false) {
-        guard frames > 0 else { return }
-        if wasCaptured { account.addCaptured(-frames) }
-        let isNew = ledger.owe(frames, cause: cause, encoded: account.encodedFrames)
-        account.addGap(frames, isNew: isNew)
-    }
-
-    /// Encodes the silence that is owed, as far as the ring has room.
-    ///
-    /// - Returns: whether nothing is owed any more.
-    private func writeSilence() throws(EncodingError) -> Bool {
-        while ledger.owed > 0 {
-            let count = min(ledger.owed, silence.count)
-            let needed = encoder.maximumByteCount(forFrames: count)
-            guard pushOut(), producer.freeByteCount >= needed else { return false }
-            try encode(silence, first: count)
-            ledger.settle(count)
-        }
-        return pushOut()
-    }
-
-    private func settleSilence() -> Bool {
-        do throws(EncodingError) {
-            return try writeSilence()
-        } catch {
-            // The encoder is broken; the take ends with what it gave.
-            ledger.settle(ledger.owed)
-            return true
-        }
     }
 }

@@ -26,8 +26,8 @@ struct GapLedger {
 
     /// Notes a loss behind `encoded` frames and the silence that is owed.
     ///
-    /// - Returns: whether a new gap begins; losses that follow each other make one.
-    mutating func owe(_ frames: Int, cause: Gap.Cause, encoded: Int) -> Bool {
+    /// Losses that follow each other make one gap.
+    mutating func owe(_ frames: Int, cause: Gap.Cause, encoded: Int) {
         let start = encoded + owed
         owed += frames
         let goesOn = gaps.last.map { $0.cause == cause && $0.start + $0.frames == start } ?? false
@@ -36,7 +36,6 @@ struct GapLedger {
         } else {
             gaps.append(Gap(cause: cause, start: start, frames: frames))
         }
-        return !goesOn
     }
 
     /// Notes that frames became silence.

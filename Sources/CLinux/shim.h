@@ -7,10 +7,12 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // Declared here because defining _GNU_SOURCE would give the C library's own types a second
@@ -50,6 +52,18 @@ static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLO
 // signalfd(2) is not in the Glibc module; neither are its flags.
 static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
     return signalfd(-1, mask, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+// pidfd_open(2) is not in the Glibc module.
+static inline int utter_pidfd_open(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
+}
+
+// posix_spawn_file_actions_addtcsetpgrp_np(3) needs _GNU_SOURCE.
+int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *_Nonnull, int);
+static inline int utter_spawn_in_foreground(
+    posix_spawn_file_actions_t *_Nonnull actions, int terminal) {
+    return posix_spawn_file_actions_addtcsetpgrp_np(actions, terminal);
 }
 
 // prctl(2) is variadic; 4 is PR_SET_DUMPABLE.

@@ -17,12 +17,11 @@ final class Transfer: @unchecked Sendable {
     private let request: TransferRequest
     private let observer: any TransferObserver
     private var easy: CurlEasy
-    private var head = ResponseHead()
+    private var response: TransferResponse
     private var progress = TransferProgress(start: .now)
     private var timings = TransferTimings()
     private var offset: Int
     private var pace: SendingPace?
-    private var responseByteCount = 0
     /// Every socket that was opened for this transfer, and the one that connected.
     private var sockets: [Int32] = []
     private var socket: Int32?
@@ -42,6 +41,7 @@ final class Transfer: @unchecked Sendable {
         self.request = request
         self.observer = observer
         self.easy = easy
+        response = TransferResponse(to: request.url, limit: request.responseLimit)
         offset = request.bodyOffset
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         configure()
@@ -51,38 +51,7 @@ final class Transfer: @unchecked Sendable {
     var raw: UnsafeMutableRawPointer { unsafe easy.raw }
 
     private func configure() {
-        easy.set(CURLOPT_URL, request.url)
-        easy.set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // A SOCKS proxy's password, not Kerberos, whose library is a placeholder.
-        easy.set(CURLOPT_SOCKS5_AUTH, utter_auth_basic)
-        // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
-        easy.set(CURLOPT_POST, 1)
-        easy.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        easy.set(CURLOPT_FOLLOWLOCATION, 0)
-        // A reused connection that dies would make libcurl post a second time by itself, and one
-        // that is kept for nobody is a descriptor lost.
-        easy.set(CURLOPT_FRESH_CONNECT, 1)
-        easy.set(CURLOPT_FORBID_REUSE, 1)
-        // Breaking off must not wait for a name server that is silent.
-        easy.set(CURLOPT_QUICK_EXIT, 1)
-        easy.set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        easy.set(CURLOPT_NOSIGNAL, 1)
-        if request.bypassesProxy { easy.set(CURLOPT_PROXY, "") }
-        // A proxy's own answer to CONNECT is not the service's.
-        easy.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Above 32 KiB a burst of response bytes is never left waiting for a timer.
-        easy.set(CURLOPT_BUFFERSIZE, 131_072)
-        // Our own deadline comes first; without this libcurl has one of 300 s.
-        let connect = request.deadlines.connect + .seconds(1)
-        easy.set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
-        if let file = request.certificateFile { easy.trustOnly(certificatesIn: file) }
-        // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
-        // cost a second of dead air, and the second is libcurl's own to write.
-        let lines = (request.headers + request.lateHeaders()).map { name, value in
-            // "Name:" would take a field away; this is how libcurl is told to send an empty one.
-            value.isEmpty ? "\(name);" : "\(name): \(value)"
-        }
-        easy.setHeaders(["Expect:"] + lines)
+        easy.prepare(request)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe easy.set(CURLOPT_SOCKOPTDATA, context)
         unsafe easy.setSocketPreparation(prepareSocket)
@@ -149,7 +118,7 @@ final class Transfer: @unchecked Sendable {
     ///
     /// libcurl stops reading at the service's FIN and would learn the rest from its next send.
     private func lookForHangUp(now: ContinuousClock.Instant) {
-        guard progress.isConnected, progress.bodyEnd == nil, !head.isComplete,
+        guard progress.isConnected, progress.bodyEnd == nil, response.status == nil,
             now >= nextHangUpLook
         else { return }
         nextHangUpLook = now + .milliseconds(250)
@@ -165,7 +134,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Whether the service refused before the body was complete.
     private var isRefusedEarly: Bool {
-        head.isComplete && (head.status ?? 0) >= 300 && timings.lastByteOut == nil
+        response.isRefusal && timings.lastByteOut == nil
     }
 
     /// Breaks the transfer off without finishing the body.
@@ -227,32 +196,28 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes one line of a response's head in; false breaks the transfer off.
     fileprivate func receive(headerLine: String) -> Bool {
-        switch head.accumulate(headerLine) {
+        switch response.take(headerLine: headerLine) {
         case .goesOn: return true
-        case .tooLong:
-            ownEnding = .badResponse("the response's head is longer than 256 KiB or 200 lines")
+        case .unusable(let reason):
+            ownEnding = .badResponse(reason)
             return false
-        case .switchesProtocol:
-            ownEnding = .badResponse("the service switched to another protocol")
-            return false
-        case .complete:
-            guard let status = head.status else { return true }
+        case .head(let status):
             if timings.firstByteIn == nil { timings.firstByteIn = elapsed }
-            // Nothing more is sent after a refusal; what is left is the answer's deadline.
-            if status >= 300 && progress.bodyEnd == nil { progress.bodyEnd = .now }
-            if status >= 300 { refusedAt = .now }
-            observer.transferDidReceiveHead(
-                status: status, mediaType: head.header("content-type"))
+            if response.isRefusal {
+                // Nothing more is sent after a refusal; what is left is the answer's deadline.
+                if progress.bodyEnd == nil { progress.bodyEnd = .now }
+                refusedAt = .now
+            }
+            observer.transferDidReceiveHead(status: status, mediaType: response.mediaType)
             return true
         }
     }
 
     /// Takes bytes of the response's body in; false breaks the transfer off.
     fileprivate func receive(_ bytes: Span<UInt8>) -> Bool {
-        responseByteCount += bytes.count
         timings.lastByteIn = elapsed
-        guard responseByteCount <= request.responseLimit else {
-            ownEnding = .badResponse("the response is longer than \(request.responseLimit) bytes")
+        if let reason = response.take(bodyByteCount: bytes.count) {
+            ownEnding = .badResponse(reason)
             return false
         }
         observer.transferDidReceive(bytes)
@@ -271,29 +236,11 @@ final class Transfer: @unchecked Sendable {
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
         observer.transferDidEnd(
             TransferResult(
-                ending: ending(for: code), status: head.isComplete ? head.status : nil,
-                headers: head.headers, sentByteCount: offset - request.bodyOffset,
+                ending: response.ending(
+                    own: ownEnding, failure: code == CURLE_OK ? nil : failure(code)),
+                status: response.status, headers: response.headers,
+                sentByteCount: offset - request.bodyOffset,
                 isBodyComplete: timings.lastByteOut != nil, timings: timings))
-    }
-
-    private func ending(for code: CURLcode) -> TransferResult.Ending {
-        switch ownEnding {
-        case .cancelled?, .journalUnreadable?: return ownEnding ?? .cancelled
-        default: if isAnswerHeard { return .answered }
-        }
-        if let ownEnding { return ownEnding }
-        guard code == CURLE_OK else { return failure(code) }
-        guard head.isComplete, let status = head.status else {
-            return .connectionLost(
-                head.status == nil
-                    ? "the connection was closed without an answer"
-                    : "the connection was closed in the answer's head")
-        }
-        // Over TLS a bare close cannot be told from an attacker's cut.
-        let isBareClose =
-            request.url.lowercased().hasPrefix("https:") && status != 204
-            && head.header("content-length") == nil && !isChunked
-        return isBareClose ? .badResponse("the answer's end is not marked") : .answered
     }
 
     private func failure(_ code: CURLcode) -> TransferResult.Ending {
@@ -302,22 +249,10 @@ final class Transfer: @unchecked Sendable {
             (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR)
             && easy.long(CURLINFO_OS_ERRNO) == Int(ETIMEDOUT) && timings.lastByteOut == nil
         return isStall
-            ? .timedOut(.stall) : TransferResult.Ending(code: code, text: easy.message(for: code))
-    }
-
-    /// Whether the answer is known, however the connection ended.
-    ///
-    /// A refusal is an answer even when its body was cut, and a success when it is as long as it
-    /// said: many services reset a connection whose body they do not want to read any further.
-    private var isAnswerHeard: Bool {
-        guard head.isComplete, let status = head.status else { return false }
-        if status >= 300 { return true }
-        guard responseByteCount <= request.responseLimit else { return false }
-        return !isChunked && head.header("content-length").flatMap { Int($0) } == responseByteCount
-    }
-
-    private var isChunked: Bool {
-        head.header("transfer-encoding")?.lowercased().hasSuffix("chunked") == true
+            ? .timedOut(.stall)
+            : TransferResult.Ending(
+                code: code, text: easy.message(for: code),
+                systemCode: easy.long(CURLINFO_OS_ERRNO), url: request.url)
     }
 
     private var elapsed: Duration { .now - progress.start }

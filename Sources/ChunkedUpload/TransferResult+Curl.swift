@@ -1,11 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import LinuxPlatform
 
 extension TransferResult.Ending {
     /// Sorts libcurl's code of a failed transfer into our kinds (libcurl-errors(3)).
-    init(code: CURLcode, text: String) {
+    ///
+    /// - Parameters:
+    ///   - code: libcurl's.
+    ///   - text: libcurl's words for it.
+    ///   - systemCode: the `errno` of the call that failed, or 0.
+    ///   - url: where the request was to go.
+    init(code: CURLcode, text: String, systemCode: Int, url: String) {
         switch code {
+        case CURLE_COULDNT_CONNECT where systemCode != 0:
+            self = .cannotConnect(Self.refusal(text, systemCode: systemCode, url: url))
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             self = .cannotResolve(text)
         case CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PROXY:
@@ -26,5 +35,20 @@ extension TransferResult.Ending {
         default:
             self = .badResponse(text)
         }
+    }
+
+    /// Why no connection was made, in the system's words: libcurl's say three times that.
+    ///
+    /// Names who was asked when that is somebody else, such as a proxy.
+    private static func refusal(_ text: String, systemCode: Int, url: String) -> String {
+        let reason = SystemError(call: "connect", code: Int32(clamping: systemCode)).reason
+        // "Failed to connect to HOST port NUMBER after …"
+        let words = text.split(separator: " ")
+        guard words.count > 6, words[..<4] == ["Failed", "to", "connect", "to"] else {
+            return reason
+        }
+        let (host, port) = (words[4], words[6])
+        let isService = url.contains("//\(host):") || url.contains("//\(host)/")
+        return isService ? reason : "\(host) port \(port): \(reason)"
     }
 }

@@ -47,13 +47,15 @@ internal import Glibc
 
     /// Carries every transfer as far as it goes now, and says when to look again.
     func turn() -> ContinuousClock.Instant {
-        begin(now: .now)
+        // Deadlines are looked at as of now: what had come by then is heard before it is judged, even
+        // when the process is stopped in the middle of this.
+        let now = ContinuousClock.now
+        begin(now: now)
         for transfer in transfers.values { transfer.unpauseWhenDue() }
         var running: Int32 = 0
         unsafe utter_multi_perform(multi, &running)
         removeFinished()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
-        let now = ContinuousClock.now
         var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
         for transfer in transfers.values { next = min(next, transfer.look(now: now)) }
         for transfer in transfers.values where transfer.mustEnd {

@@ -268,23 +268,6 @@ public final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// Locks this folder against every other process that asks, for as long as it is held open.
-    ///
-    /// The corresponding C function is `flock`.
-    ///
-    /// - Returns: false when another process holds the lock.
-    public func lock() throws(SystemError) -> Bool {
-        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
-        guard errno == EWOULDBLOCK else { throw SystemError.last("lock \(path)") }
-        return false
-    }
-
-    /// Gives the lock back.
-    public func unlock() {
-        // It cannot fail on a descriptor that is open.
-        _ = flock(descriptor.number, LOCK_UN)
-    }
-
     /// Whether somebody has removed this folder, so that no name leads to it any more.
     public func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 

@@ -23,6 +23,7 @@ struct MisbehavingExchange {
     /// - Throws: any error, when the connection must be closed.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         guard case .answer(let answer) = plan.action else { return }
+        if plan.byteCount > 0 { try await writer.inviteBody(of: request) }
         var iterator = request.body.makeAsyncIterator()
         var byteCount = 0
         var isWhole = false

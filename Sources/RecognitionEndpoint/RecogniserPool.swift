@@ -13,6 +13,15 @@ final class RecogniserPool: Sendable {
         var isStopped = false
         /// Waits until no thread runs any more.
         var stopWaiter: CheckedContinuation<Void, Never>?
+        /// Wait until a recogniser is free or may be loaded.
+        var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var nextWaiter = 0
+
+        /// Takes everybody out who waits for room; they are to be resumed without the lock.
+        mutating func takeWaiters() -> [CheckedContinuation<Bool, Never>] {
+            defer { waiters = [:] }
+            return Array(waiters.values)
+        }
     }
 
     private let model: PreparedModel
@@ -36,38 +45,72 @@ final class RecogniserPool: Sendable {
 
     /// Gives a job to a recogniser; loads a new one when all are busy and there may be more.
     ///
-    /// - Returns: false when as many as there may be are busy, or the pool was stopped.
+    /// - Parameters:
+    ///   - job: what is to be recognised.
+    ///   - patience: how long to wait for a recogniser when as many as there may be are busy.
+    /// - Returns: false when none was free in time, the task was cancelled, or the pool was stopped.
     /// - Throws: `RecognitionEndpointError` when a new recogniser cannot be loaded.
-    func begin(_ job: RecognitionJob) async throws(RecognitionEndpointError) -> Bool {
-        switch reserve() {
-        case .warm(let thread):
-            return thread.work(at: job)
-        case .toStart(let number):
-            return try await start(number: number).work(at: job)
-        case .none:
-            return false
+    func begin(
+        _ job: RecognitionJob, waitingUpTo patience: Duration = .zero
+    ) async throws(RecognitionEndpointError) -> Bool {
+        let deadline = ContinuousClock.now + patience
+        while true {
+            switch reserve() {
+            case .warm(let thread):
+                return thread.work(at: job)
+            case .toStart(let number):
+                return try await start(number: number).work(at: job)
+            case .none:
+                // Somebody else may be quicker to take what was free.
+                guard await hasRoom(by: deadline) else { return false }
+            }
         }
     }
 
-    /// Waits until a recogniser is free or may be loaded, but no longer than `limit`.
-    func waitForRoom(upTo limit: Duration) async {
-        let end = ContinuousClock.now + limit
-        while ContinuousClock.now < end {
-            let hasRoom = state.withLock { !$0.idle.isEmpty || $0.count < maximumCount }
-            if hasRoom || Task.isCancelled { return }
-            // A cancelled wait ends at once, which is what is wanted.
-            try? await Task.sleep(for: .milliseconds(20))
+    /// Waits until a recogniser is free or may be loaded.
+    ///
+    /// - Returns: false when the deadline has passed, the task was cancelled, or the pool was
+    ///   stopped before.
+    private func hasRoom(by deadline: ContinuousClock.Instant) async -> Bool {
+        let number = state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
         }
+        let alarm = Task {
+            // One that is cancelled has nobody left to wake.
+            try? await Task.sleep(until: deadline)
+            giveUpWaiting(number)
+        }
+        defer { alarm.cancel() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let known: Bool? = state.withLock { state in
+                    // What would end the wait may have happened before it is noted.
+                    if Task.isCancelled || state.isStopped || deadline <= .now { return false }
+                    if !state.idle.isEmpty || state.count < maximumCount { return true }
+                    state.waiters[number] = continuation
+                    return nil
+                }
+                if let known { continuation.resume(returning: known) }
+            }
+        } onCancel: {
+            giveUpWaiting(number)
+        }
+    }
+
+    private func giveUpWaiting(_ number: Int) {
+        state.withLock { $0.waiters.removeValue(forKey: number) }?.resume(returning: false)
     }
 
     /// Ends every recogniser after the job that it is at, and waits for that.
     ///
     /// Jobs are to be failed before, or the wait is as long as the client likes.
     func stop() async {
-        let threads = state.withLock { state in
+        let (threads, waiters) = state.withLock { state in
             state.isStopped = true
-            return state.all
+            return (state.all, state.takeWaiters())
         }
+        for waiter in waiters { waiter.resume(returning: false) }
         for thread in threads { thread.stop() }
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -112,14 +155,19 @@ final class RecogniserPool: Sendable {
     }
 
     private func free(_ thread: RecogniserThread) {
-        state.withLock { $0.idle.append(thread) }
+        let waiters = state.withLock { state in
+            state.idle.append(thread)
+            return state.takeWaiters()
+        }
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 
     private func forgetOne() {
-        let waiter = state.withLock { state in
+        let (stopWaiter, waiters) = state.withLock { state in
             state.count -= 1
-            return state.count == 0 ? state.stopWaiter.take() : nil
+            return (state.count == 0 ? state.stopWaiter.take() : nil, state.takeWaiters())
         }
-        waiter?.resume()
+        stopWaiter?.resume()
+        for waiter in waiters { waiter.resume(returning: true) }
     }
 }

@@ -53,14 +53,14 @@ struct RecognitionExchange: Sendable {
                 return try await refuse(Refusal(500, "too many files are open"), writer)
             }
             guard let key = claim.key else {
-                return try await answerRecognition(job, format, plan, claim, nil, writer)
+                return try await answerRecognition(job, format, plan, claim, nil, .zero, writer)
             }
             switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
             case .known: try await answerAgain(key, format, claim, writer)
             case .new(let ticket, let takesPlace):
                 defer { ledger.abandon(ticket) }
-                if takesPlace { await pool.waitForRoom(upTo: Self.longestWaitForRoom) }
-                try await answerRecognition(job, format, plan, claim, ticket, writer)
+                try await answerRecognition(
+                    job, format, plan, claim, ticket, takesPlace ? Self.patience : .zero, writer)
             }
         }
     }
@@ -94,13 +94,14 @@ struct RecognitionExchange: Sendable {
 
     @concurrent private func answerRecognition(
         _ job: RecognitionJob, _ format: AnswerFormat, _ plan: FaultPlan, _ claim: BodyClaim,
-        _ ticket: AnswerLedger.Ticket?, _ writer: consuming ResponseWriter
+        _ ticket: AnswerLedger.Ticket?, _ patience: Duration, _ writer: consuming ResponseWriter
     ) async throws {
         do {
-            try await begin(job)
+            try await begin(job, waitingUpTo: patience)
         } catch {
             return try await refuse(error, writer)
         }
+        try await writer.inviteBody(of: request)
         let upload = BodyUpload(
             job.body, plan: plan, limit: configuration.maximumBodyByteCount, on: connection
         ) { [ledger] body in
@@ -140,14 +141,16 @@ struct RecognitionExchange: Sendable {
         }
     }
 
-    /// How long a request that was given up may need to free its recogniser.
-    private static let longestWaitForRoom = Duration.seconds(2)
+    /// How long a request that was given up may need to free its recogniser, which may be loading.
+    private static let patience = Duration.seconds(10)
 
     /// Puts a recogniser to work.
-    @concurrent private func begin(_ job: RecognitionJob) async throws(Refusal) {
+    @concurrent private func begin(
+        _ job: RecognitionJob, waitingUpTo patience: Duration
+    ) async throws(Refusal) {
         let isBegun: Bool
         do {
-            isBegun = try await pool.begin(job)
+            isBegun = try await pool.begin(job, waitingUpTo: patience)
         } catch {
             throw Refusal(500, error.description)
         }
@@ -161,6 +164,7 @@ struct RecognitionExchange: Sendable {
         _ key: String, _ format: AnswerFormat, _ claim: BodyClaim,
         _ writer: consuming ResponseWriter
     ) async throws {
+        try await writer.inviteBody(of: request)
         var identification = BodyIdentification()
         let limit = configuration.maximumBodyByteCount
         for try await buffer in request.body {

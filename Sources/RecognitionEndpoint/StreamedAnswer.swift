@@ -92,6 +92,12 @@ struct StreamedAnswer: ~Copyable {
 }
 
 extension ResponseWriter {
+    /// Lets a client go on that sends its body only when it is wanted (RFC 9110 §10.1.1).
+    @concurrent func inviteBody(of request: Request) async throws {
+        guard request.headers[.expect]?.lowercased() == "100-continue" else { return }
+        try await writeInformationalHead(HTTPResponse(status: .continue))
+    }
+
     /// Writes a whole answer that is not text.
     @concurrent consuming func refuse(_ refusal: Refusal, closes: Bool) async throws {
         let text = AnswerFormat.refusal(refusal.message)

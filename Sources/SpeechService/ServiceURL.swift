@@ -35,9 +35,6 @@ public struct ServiceURL: Sendable, Hashable {
     /// Whether others on the way can hear the recording and read the key.
     public var isInClear: Bool { origin.scheme == "http" && !isLoopback }
 
-    /// Whether the other URL means the same scheme, host and port.
-    public func isSameOrigin(as other: ServiceURL) -> Bool { origin == other.origin }
-
     /// The URL that a `Location` field means in an answer from here.
     ///
     /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.

@@ -110,6 +110,14 @@ public final class TakeFolder: Sendable {
     /// - Returns: false when another process holds it.
     public func lock() throws(SystemError) -> Bool { try folder.lock() }
 
+    /// Waits until no other process holds this take; the next one may be as quick as we are.
+    ///
+    /// - Returns: false when `deadline` has passed before, or nothing can be waited with.
+    public func isFree(by deadline: ContinuousClock.Instant) async -> Bool {
+        // Without a descriptor or a thread the take stays in use, which is said.
+        (try? await folder.waitForLock(until: deadline)) ?? false
+    }
+
     /// Lets other processes send this take.
     public func unlock() {
         isRecorded.store(false, ordering: .relaxed)

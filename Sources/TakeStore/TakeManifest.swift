@@ -91,10 +91,11 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         self.url = url
     }
 
-    /// Notes that a transfer is about to begin.
-    public mutating func beginTransfer(_ number: Int, at date: Date) {
+    /// Notes that a transfer is about to begin, which goes to `target`.
+    public mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
         attempts = max(attempts, number)
-        let record = TransferRecord(number: number, begun: date)
+        let record = TransferRecord(
+            number: number, begun: date, url: target == url ? nil : target)
         history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
     }
 
@@ -121,6 +122,9 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
         holder = nil
     }
+
+    /// Where the last transfer went, or where the first one would.
+    public var lastURL: String { history?.last?.url ?? url }
 
     /// Where the take stands among others: by its name, but behind the take that it came after.
     public var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }

@@ -6,6 +6,8 @@ public import FoundationEssentials
 public struct TransferRecord: Sendable, Codable, Equatable {
     /// Its number, from 1; goes on over all processes that send the take.
     public var number: Int
+    /// Where it went, without query and credentials; nil when the take was meant to go there.
+    public var url: String?
     /// When it was begun, in ISO 8601, UTC.
     public var begun: String
     /// When it had ended; nil while it runs, and when its process died.
@@ -18,8 +20,9 @@ public struct TransferRecord: Sendable, Codable, Equatable {
     public var wasWhole: Bool?
 
     /// Begins the record of a transfer.
-    public init(number: Int, begun: Date) {
+    public init(number: Int, begun: Date, url: String? = nil) {
         self.number = number
+        self.url = url
         self.begun = UTCTime(begun).iso8601
     }
 

@@ -40,7 +40,7 @@ struct OpenedTake {
                 var manifest = manifest
                 manifest.holder = getpid()
                 // It begins as soon as there is a journal.
-                manifest.beginTransfer(1, at: Date())
+                manifest.beginTransfer(1, at: Date(), to: manifest.url)
                 let folder = try store.makeTake(manifest.id)
                 manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)

@@ -118,7 +118,8 @@ public final class Pipeline: Sendable {
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil
-        manifest.beginTransfer(manifest.attempts + 1, at: Date())
+        manifest.beginTransfer(
+            manifest.attempts + 1, at: Date(), to: plan.service.url.description)
         // Before the first byte leaves, so that whoever finds the take knows that it may have been
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)

@@ -133,10 +133,10 @@ final class TakeRecord: Sendable {
     ///
     /// The first of a run is in the manifest that the run began with. Writes a small file without
     /// waiting for the disk, which may keep the sync thread for seconds.
-    func beginTransfer(_ number: Int) {
+    func beginTransfer(_ number: Int, to url: String) {
         let begun = present.withLock { present -> TakeManifest? in
             guard present.manifest.attempts < number else { return nil }
-            present.manifest.beginTransfer(number, at: Date())
+            present.manifest.beginTransfer(number, at: Date(), to: url)
             return present.manifest
         }
         guard let begun else { return }

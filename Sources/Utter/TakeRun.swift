@@ -130,7 +130,7 @@ final class TakeRun: Sendable {
             return (journal, state.delivery.url, state.delivery.attempt)
         }
         guard let journal else { return }
-        record?.beginTransfer(attempt)
+        record?.beginTransfer(attempt, to: url.description)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }

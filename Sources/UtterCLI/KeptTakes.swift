@@ -9,20 +9,17 @@ enum KeptTakes {
     ///
     /// The status is that of the first failure; the others are sent all the same, unless
     /// somebody wants to leave.
-    static func send(
-        _ names: [String], by service: ServiceOptions, _ output: OutputOptions, keepsAudio: Bool
-    ) async throws {
-        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
-            session throws(CommandFailure) in
+    static func send(_ names: [String], by options: KeptTakeOptions) async throws {
+        try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             for name in names {
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let folder = try folder(name)
-                    let plan = try service.delivery(of: try TakeLookup.manifest(folder).url)
+                    let plan = try options.service.delivery(of: try TakeLookup.manifest(folder).url)
                     next = await session.resend(folder, by: plan)
                 } catch {
-                    error.report(json: output.json)
+                    error.report(json: options.output.json)
                     next = error.status
                 }
                 if status == .textPrinted { status = next }
@@ -36,22 +33,20 @@ enum KeptTakes {
     ///
     /// What has waited for longer than `maxAge` is named, and left for whoever asks for it.
     static func flush(
-        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, by service: ServiceOptions,
-        _ output: OutputOptions,
-        keepsAudio: Bool
+        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, by options: KeptTakeOptions
     ) async throws {
-        try await Launch.takes(output: output, keep: keep(keepsAudio), listensToEnter: false) {
-            session throws(CommandFailure) in
+        try await start(options) { session throws(CommandFailure) in
             guard let store = try TakeLookup.store() else { return .textPrinted }
             let times = WaitingTime(in: store)
             let isOld = { (id: TakeID) in maxAge.map { times.duration(of: id) >= $0 } ?? false }
             let kept = try TakeLookup.takes(in: store) { $0.state == .kept }
             let waiting = kept.filter { !isOld($0.id) }
-            if !output.quiet { tell(old: kept.map(\.id).filter(isOld)) }
+            if !options.output.quiet { tell(old: kept.map(\.id).filter(isOld)) }
             var items: [Flush.Item] = []
             for manifest in waiting.prefix(limit) {
                 items.append(
-                    Flush.Item(id: manifest.id, plan: try service.delivery(of: manifest.url)))
+                    Flush.Item(
+                        id: manifest.id, plan: try options.service.delivery(of: manifest.url)))
             }
             var flush = Flush(items, in: session)
             return await flush.run(jobs: jobs)
@@ -71,10 +66,13 @@ enum KeptTakes {
                 + (ids.count <= 5 ? names.joined(separator: " ") : "all"))
     }
 
-    private static func keep(_ keepsAudio: Bool) -> KeepOptions {
+    private static func start(
+        _ options: KeptTakeOptions,
+        _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
+    ) async throws {
         var keep = KeepOptions.standard
-        keep.keepAudio = keepsAudio
-        return keep
+        keep.keepAudio = options.keepAudio
+        try await Launch.takes(output: options.output, keep: keep, listensToEnter: false, body)
     }
 
     private static func folder(_ name: String) throws(CommandFailure) -> TakeFolder {

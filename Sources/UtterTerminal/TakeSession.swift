@@ -249,22 +249,25 @@ extension TakeOutcome {
 }
 
 extension Pipeline {
-    /// Sends a kept take; waits a moment for its lock, which a `utter list` may hold for as long
-    /// as it looks.
+    /// As long may a `utter list` hold the lock of a take that it brings to an end.
+    private static let patience = Duration.seconds(2)
+
+    /// Sends a kept take; waits a moment for its lock while another process looks at the take.
     ///
     /// - Throws: `TakeStoreError`.
     func patientlyResend(
         _ folder: TakeFolder, by plan: DeliveryPlan
     ) async throws(TakeStoreError) -> Take {
-        for _ in 0..<10 {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
             do throws(TakeStoreError) {
                 return try resend(folder, by: plan)
             } catch {
-                guard case .inUse(_, _, isSending: false) = error else { throw error }
-                // When the task is cancelled the wait is shorter, which is what is wanted.
-                try? await Task.sleep(for: .milliseconds(50))
+                guard case .inUse(_, _, isSending: false) = error, deadline > .now else {
+                    throw error
+                }
+                guard await folder.isFree(by: deadline) else { throw error }
             }
         }
-        return try resend(folder, by: plan)
     }
 }

@@ -18,7 +18,7 @@ import Testing
         #expect(bench.account.capturedFrames == 14_265)
         #expect(bench.account.encodedFrames == 14_265)
         #expect(bench.account.encodedBytes == bench.bytes.count)
-        #expect(bench.account.gapCount == 0)
+        #expect(bench.account.gapFrames == 0)
         #expect(bench.opened == [.speech])
         #expect(bench.ringIsFinished)
         #expect(source.isClosed)

@@ -264,12 +264,33 @@ import Testing
         #expect(upload.recorder.text == "ok")
     }
 
-    @Test func anAnswerWithBrokenChunksIsNone() async throws {
-        let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"
+    @Test(.spec("RFC 9112 §7.1"), arguments: ["zz\r\n", "2\r\nokay\r\n", "FFFFFFFFFFFFFFFFF\r\n"])
+    func anAnswerWithBrokenChunksIsNone(_ chunks: String) async throws {
+        let text = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks
         let server = try RecordingServer(
             scripts: [[.readHead, .readBodyToEnd, .sendRaw(Array(text.utf8)), .close]])
         let upload = try Upload(to: server.url(), bytes(10), isSealed: true)
-        #expect(try #require(await upload.result()).ending != .answered)
+        guard case .badResponse(let reason) = try #require(await upload.result()).ending else {
+            Issue.record("it was used, or taken for a loss")
+            return
+        }
+        #expect(reason.contains("chunked-encoding"), "\(reason)")
+    }
+
+    @Test func aRefusalWithoutEndIsCutAfterFiveSeconds() async throws {
+        let trickle = (0..<600).flatMap { _ in
+            [ServerStep.sendBodyChunk(text: "why "), .stall(.milliseconds(50))]
+        }
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .beginResponse(status: 503)] + trickle])
+        let upload = try Upload(to: server.url(), bytes(10), isSealed: true)
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        #expect(result.status == 503)
+        #expect(upload.recorder.text.hasPrefix("why why why "))
+        let waited = try #require(result.timings.end) - (try #require(result.timings.firstByteIn))
+        // The server would go on for half a minute.
+        #expect((.seconds(5)..<(.seconds(25))).contains(waited))
     }
 
     @Test func interimResponsesAreNoAnswer() async throws {

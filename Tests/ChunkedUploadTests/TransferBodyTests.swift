@@ -170,4 +170,20 @@ import Testing
         let firstIn = try #require(result.timings.firstByteIn)
         #expect(firstIn < (try #require(result.timings.lastByteOut)))
     }
+
+    @Test func noTurnCarriesMoreThanTheBuffersHold() async throws {
+        let body = bytes(3_000_000)
+        let answer = bytes(2_000_000, from: 7)
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .respond(status: 200, body: answer)])
+        let upload = try Upload(to: server.url(), body, isSealed: true)
+        #expect(try #require(await upload.result()).ending == .answered)
+        let isSame = server.requests.first?.body == body
+        #expect(isSame)
+        let record = upload.recorder.record.value
+        #expect(record.body == answer)
+        for piece in [record.longestPieces.sent, record.longestPieces.received] {
+            #expect((1...(128 << 10)).contains(piece))
+        }
+    }
 }

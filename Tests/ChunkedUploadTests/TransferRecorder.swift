@@ -9,6 +9,8 @@ final class TransferRecorder: TransferObserver {
     struct Record: Sendable {
         var connects = 0
         var sentByteCount = 0
+        /// The longest pieces of the request's and the response's body.
+        var longestPieces = (sent: 0, received: 0)
         var heads: [Int] = []
         var body: [UInt8] = []
         var results: [TransferResult] = []
@@ -25,7 +27,13 @@ final class TransferRecorder: TransferObserver {
         }
     }
 
-    func transferDidSend(byteCount: Int) { record.update { $0.sentByteCount = byteCount } }
+    func transferDidSend(byteCount: Int) {
+        record.update { record in
+            record.longestPieces.sent = max(
+                record.longestPieces.sent, byteCount - record.sentByteCount)
+            record.sentByteCount = byteCount
+        }
+    }
 
     func transferDidReceiveHead(status: Int, mediaType: String?) {
         record.update { $0.heads.append(status) }
@@ -33,7 +41,10 @@ final class TransferRecorder: TransferObserver {
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
         let copy = bytes.indices.map { bytes[$0] }
-        record.update { $0.body += copy }
+        record.update { record in
+            record.longestPieces.received = max(record.longestPieces.received, copy.count)
+            record.body += copy
+        }
     }
 
     func transferDidEnd(_ result: TransferResult) { record.update { $0.results.append(result) } }

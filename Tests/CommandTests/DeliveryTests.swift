@@ -68,6 +68,13 @@ import Testing
             name: "503", script: .answer(status: 503, text: "busy"), status: 75,
             message: "the service cannot answer now: 503: busy"),
         Case(
+            name: "broken chunks",
+            script: [
+                .readHead, .readBodyToEnd,
+                .sendRaw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".utf8)),
+                .close,
+            ], status: 65, message: "the answer cannot be used: Illegal or missing hexadecimal"),
+        Case(
             name: "reset", script: [.readHead, .readBody(bytes: 20_000), .reset], status: 75,
             message: "the connection to"),
         Case(

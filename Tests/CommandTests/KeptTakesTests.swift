@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -182,17 +183,98 @@ import Testing
     @Test func aTakeWhoseProgramWasKilledIsInTheList() async throws {
         let server = try RecordingServer(otherwise: [.readHead, .readOn])
         let bench = try Bench(server: server)
-        let run = try bench.start(["send", "--pace", "realtime", Clip.speech.path])
-        #expect(await server.wait(untilBytes: 32_000) != nil)
-        run.signal(9)
+        // Its input does not end, and so neither does the recording.
+        let run = try bench.start(["send", "--pace", "max", "-"], input: .pipe)
+        let spoken = Array(try Clip.speech.samples.prefix(32_000))
+        run.write(spoken)
+        #expect(await server.wait(untilBytes: spoken.count) != nil)
+        run.signal(SIGKILL)
         _ = try await run.result()
         let list = try await bench.run("list")
-        #expect(list.outputText.contains("  kept  "))
-        #expect(list.outputText.contains("the program ended while it was "))
         let take = try #require(try bench.onlyTake())
-        let samples = try #require(try take.samples)
-        #expect(samples.count >= 32_000)
-        #expect(try Clip.speech.samples.starts(with: samples))
+        #expect(
+            list.outputText
+                == "\(take.id)  kept  0:01.0  perhaps delivered; "
+                + "the program ended while it was recording\n")
+        #expect(try take.samples == spoken)
+    }
+
+    @Test func aTakeWhoseProgramWasKilledWhileItSentIsInTheList() async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let bench = try Bench()
+        let take = try await keep(bench)
+        let run = try bench.start(["retry", take.id, "--to", server.url()])
+        #expect(await server.waitForRequest() != nil)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        let list = try await bench.run("list")
+        #expect(
+            list.outputText
+                == "\(take.id)  kept  0:02.7  perhaps delivered; "
+                + "the program ended while it was sending\n")
+        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
+    }
+
+    @Test func showNamesWhereATakeWentAtLast() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "there"))
+        let bench = try Bench()
+        let take = try await keep(bench)
+        #expect(
+            try await bench.run("show", "last").outputText.contains(
+                "service     http://127.0.0.1:9/\n"))
+        let retry = try await bench.run("retry", take.id, "--to", server.url())
+        #expect(retry.outputText == "there\n")
+        let shown = try await bench.run("show", take.id).outputText
+        #expect(shown.contains("service     \(server.url())\n"))
+        #expect(shown.contains(" answered 200, by \(server.url())\n"))
+        // What it was recorded for is still known.
+        let json = try JSONText(try await bench.run("show", "--json", take.id).output)
+        #expect(json["url"] == .string("http://127.0.0.1:9/"))
+        #expect(json["history"]?[0]?["url"] == nil)
+        #expect(json["history"]?[1]?["url"] == .string(server.url()))
+    }
+
+    @Test func audioThatHasBeenDeletedHasNoPath() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "done"))
+        let bench = try Bench(server: server)
+        let kept = try await keep(bench)
+        _ = try await bench.run("send", Clip.goForward.path)
+        let list = try JSONText(try await bench.run("list", "--json").output)
+        #expect(list[0]?["path"] == .string("\(kept.path)/audio.wav"))
+        #expect(list[1]?["state"] == .string("answered"))
+        #expect(list[1]?["path"] == nil)
+        let shown = try JSONText(try await bench.run("show", "--json", "last").output)
+        #expect(shown["path"] == nil)
+        let before = try JSONText(try await bench.run("show", "--json", kept.id).output)
+        #expect(before["path"] == .string("\(kept.path)/audio.wav"))
+    }
+
+    @Test func whatARefusedConnectionSaysIsSaidOnce() async throws {
+        let bench = try Bench()
+        let result = try await bench.run(
+            "send", "--no-retry", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
+        #expect(
+            result.errorText.contains(
+                "utter: error: cannot connect to http://127.0.0.1:9: Connection refused\n"))
+        // A proxy that refuses is named.
+        let behind = try Bench(["http_proxy": "http://127.0.0.1:9/"])
+        let other = try await behind.run(
+            "send", "--no-retry", "--to", "http://speech.example/", Clip.goForward.path)
+        #expect(
+            other.errorText.contains(
+                "cannot connect to http://speech.example: 127.0.0.1 port 9: Connection refused\n"),
+            "\(other.errorText)")
+    }
+
+    @Test(arguments: [["retry", "last"], ["flush"]])
+    func theFormOfAKeptTakeIsNotOffered(_ command: [String]) async throws {
+        let bench = try Bench()
+        let help = try await bench.run(command[0], "--help").outputText
+        #expect(help.contains("--to <url>"))
+        #expect(!help.contains("--format"))
+        let refused = try await bench.start(command + ["--format", "wav"]).result()
+        #expect(refused.status == .exited(64))
+        #expect(refused.errorText.contains("a kept one travels in the form it was recorded in\n"))
     }
 
     @Test func nothingTouchesTheDiskWithNoKeep() async throws {

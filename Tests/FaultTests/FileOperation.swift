@@ -52,6 +52,9 @@ struct FileOperation: Sendable {
         }
     }
 
+    /// What was done to which file: what tells operations that are alike from others.
+    var place: String { name + " " + path }
+
     /// Whether it leaves something on the disk that was not there before, or makes it durable.
     var isChange: Bool {
         result >= 0 && !["open", "read", "stat", "statfs", "list"].contains(name)

@@ -8,7 +8,12 @@ import Testing
 /// A disk without room, and folders that go away.
 @Suite(.serialized) struct FullDiskTests {
     /// Everything a take of one second writes, and some more.
-    static let quotas = Array(stride(from: 0, through: 40 << 10, by: 4 << 10))
+    static let quotas = Array(stride(from: 0, through: 40 << 10, by: 4 << 10)).thinned {
+        $0 / (16 << 10)
+    }
+
+    /// From too few for anything to more than it needs.
+    private static let descriptors = Array(stride(from: 4, through: 60, by: 3)).thinned { $0 / 8 }
 
     private static let send = ["send", "-q", "--format", "pcm", "--pace", "realtime"]
     private static let noServer = ["--no-retry", "--to", "http://127.0.0.1:9/"]
@@ -95,17 +100,18 @@ import Testing
     /// Something else fills a real file system in the middle of a take, and perhaps frees it again.
     @Test(
         .enabled(if: Namespaces.areAllowed, "needs a mount of its own"),
-        arguments: ["", "sleep 1; rm $HOME/.local/big; "])
+        arguments: ["", #"read line < "$2"; rm $HOME/.local/big; "#])
     func aDiskThatFillsUpInMidTakeKeepsWhatItSaysToKeep(_ freeing: String) async throws {
         let bench = try FaultBench(milliseconds: 2_000)
+        let busy = try BusyService(in: bench.folder, tellsAt: [8_000, 32_000])
         let script = """
-            (sleep 0.7; head -c 90m /dev/zero > $HOME/.local/big; \(freeing)true) 2>/dev/null & \
-            "$0" \((Self.send + Self.noServer).joined(separator: " ")) "$1"; status=$?; \
+            (read line < "$2"; head -c 90m /dev/zero > $HOME/.local/big; \(freeing)true) 2>/dev/null & \
+            "$0" \(Self.send.joined(separator: " ")) --no-retry --to \(busy.url) "$1"; status=$?; \
             wait; rm -f $HOME/.local/big; \
             "$0" retry -q --to \(bench.server.url()) all >/dev/null; exit $status
             """
         let result = try await bench.run(
-            [bench.recording], shell: Namespaces.shell("size=80m", script))
+            [bench.recording, busy.pipePath], shell: Namespaces.shell("size=80m", script))
         #expect([.exited(75), .exited(74)].contains(result.status))
         #expect(!result.isRepetitive)
         if result.errorText.contains("utter: kept: ") {
@@ -123,14 +129,15 @@ import Testing
     @Test(.enabled(if: Namespaces.areAllowed, "needs a mount of its own"))
     func whatWasKilledOnAFullDiskIsDelivered() async throws {
         let bench = try FaultBench(milliseconds: 2_000)
+        let busy = try BusyService(in: bench.folder, tellsAt: [8_000])
         let script = """
-            "$0" \((Self.send + Self.noServer).joined(separator: " ")) "$1" & \
-            sleep 0.7; cat /dev/zero >$HOME/.local/big 2>/dev/null; kill -9 $!; wait; \
+            "$0" \(Self.send.joined(separator: " ")) --no-retry --to \(busy.url) "$1" & \
+            read line < "$2"; cat /dev/zero >$HOME/.local/big 2>/dev/null; kill -9 $!; wait; \
             cat /dev/zero >>$HOME/.local/big 2>/dev/null; \
             "$0" retry -q --to \(bench.server.url()) last && "$0" list --json
             """
         let result = try await bench.run(
-            [bench.recording], shell: Namespaces.shell("size=80m", script))
+            [bench.recording, busy.pipePath], shell: Namespaces.shell("size=80m", script))
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains(#""state" : "answered""#))
         let sent = try #require(bench.server.requests.last).body
@@ -186,7 +193,7 @@ import Testing
     }
 
     @Test func withoutDescriptorsItEndsWithWords() async throws {
-        let problems = try await inLanes(3, Array(stride(from: 4, through: 60, by: 3))) { count in
+        let problems = try await inLanes(3, Self.descriptors) { count in
             let bench = try FaultBench()
             let result = try await bench.run(
                 Self.send + ["--no-retry", bench.recording],

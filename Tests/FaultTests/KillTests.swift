@@ -30,7 +30,7 @@ import Testing
     private static func kills(
         in trace: [FileOperation], twice: Bool = true, part: Int = 0, of count: Int = 1
     ) -> [FileFaults.Kill] {
-        let changes = trace.filter(\.isChange).map(\.number)
+        let changes = trace.filter(\.isChange).thinned { $0.place }.map(\.number)
         let before = (changes + (1...3).map { trace.count + $0 }).map { FileFaults.Kill.before($0) }
         let after = twice ? changes.map { FileFaults.Kill.after($0) } : []
         return (before + after).enumerated().filter { $0.offset % count == part }.map(\.element)
@@ -60,7 +60,7 @@ import Testing
         try #require(whole.outputText == FaultBench.transcript + "\n")
         let kills = Self.kills(
             in: try rehearsal.trace, twice: share.pace == "max", part: share.part, of: Share.count)
-        #expect(kills.count > 8)
+        #expect(kills.count > 8 || FewFaults.areWanted && !kills.isEmpty)
         let problems = try await inLanes(3, kills) { kill in
             let bench = try FaultBench()
             return try await Self.problems(bench, share.arguments + [bench.recording], kill)
@@ -133,7 +133,7 @@ import Testing
     @Test(arguments: 0..<10)
     func aKillAtAnyMomentLosesNothing(_ part: Int) async throws {
         var random = SeededRandom()
-        let deaths = (0..<20).map { number in
+        let deaths = Array(0..<20).thinned(to: 3).map { number in
             // 300 ms are spoken; what comes before and after takes about as long.
             (Int.random(in: 0..<600, using: &random), ["pcm", "wav", "ogg-opus"][number % 3])
         }

@@ -53,10 +53,10 @@ struct RealPowerCutTests {
 
     /// Sends two seconds of speech, cuts the power, kills the program and mounts the disk again.
     private static func remains(of moment: Moment, _ format: String) async throws -> Remains {
-        let process = Observed<Int32>(0)
+        let (process, traced) = (Observed<Int32>(0), Observed<[UInt8]>([]))
         let folder = try TemporaryFolder()
         // On the server's thread: the moment passes quickly.
-        let cut = ServerStep.perform { _ in Self.cutPower(in: folder, process) }
+        let cut = ServerStep.perform { _ in Self.cutPower(in: folder, process, traced) }
         let answer: [ServerStep] =
             switch moment {
             case .sent(let count): [.readHead, .readBody(bytes: count), cut]
@@ -71,17 +71,17 @@ struct RealPowerCutTests {
         process.update { $0 = run.processIdentifier }
         if case .answered = moment {
             try #require(await run.wait(for: FaultBench.transcript + "\n", in: .output))
-            Self.cutPower(in: folder, process)
+            Self.cutPower(in: folder, process, traced)
         } else if case .ended = moment {
             try #require(await run.wait(for: "ended with 0\n", in: .error))
-            Self.cutPower(in: folder, process)
+            Self.cutPower(in: folder, process, traced)
         }
         // The shell that holds the disk would wait for a minute.
         #expect(try await run.result(within: .seconds(30)).status == .signalled(SIGKILL))
 
         var (random, model) = (SeededRandom(), LostPower(folder: bench.home))
+        for operation in FileOperation.trace(traced.value) { model.apply(operation) }
         let trace = try bench.trace
-        for operation in trace { model.apply(operation) }
         let left = try FaultBench()
         try await onOwnThread { Result { try disk.copy(to: left.home, by: bench.home) } }.get()
         return Remains(
@@ -91,9 +91,17 @@ struct RealPowerCutTests {
     }
 
     /// Cuts the power, and kills the program with the shell that holds the disk.
-    private static func cutPower(in folder: TemporaryFolder, _ process: Observed<Int32>) {
+    ///
+    /// `traced` is what had been done before: a sync that is under way may then return a success
+    /// that is none.
+    private static func cutPower(
+        in folder: TemporaryFolder, _ process: Observed<Int32>, _ traced: Observed<[UInt8]>
+    ) {
         let number = process.waitBlocking(within: .seconds(30)) { $0 > 0 ? $0 : nil } ?? 0
         do {
+            let trace = try folder.read("trace")
+            // The last line may be on its way.
+            traced.update { $0 = Array(trace[..<(trace.lastIndex(of: 10) ?? 0)]) }
             try LoopDisk.cutPower(at: folder.path("home"), of: number)
         } catch {
             Issue.record(error)

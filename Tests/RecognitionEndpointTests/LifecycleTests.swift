@@ -127,13 +127,13 @@ import Testing
                 try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
                 try client.sendChunk(audio.prefix(64_000))
                 let head = try client.readHead()
+                let idle = try RawClient(port: port)
+                try idle.send(Array("GET /health HTTP/1.1\r\nHost: test\r\n\r\n".utf8))
+                _ = try idle.readAnswer()
                 endpoint.shutdown()
-                // Refused once nobody listens any more.
-                while let other = try? RawClient(port: port, patience: 1) {
-                    // Connections that were accepted in the last moment are closed; how soon is
-                    // not what this is about.
-                    _ = try? other.readToEnd()
-                }
+                // What is idle is closed once nobody listens any more.
+                #expect(try idle.readToEnd().isEmpty)
+                #expect(throws: RawClient.Failure.connectionRefused) { try RawClient(port: port) }
                 try client.sendChunk(audio.dropFirst(64_000))
                 try client.sendEnd()
                 return try client.readBody(head)

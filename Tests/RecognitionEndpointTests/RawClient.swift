@@ -18,12 +18,12 @@ final class RawClient: @unchecked Sendable {
     private let socket: OwnedDescriptor
     private var received: [UInt8] = []
 
-    /// Connects to the loopback interface; no wait for the other side is longer than `patience`.
-    init(port: Int, patience: Int = 30) throws {
+    /// Connects to the loopback interface.
+    init(port: Int) throws {
         let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("socket") }
         socket = OwnedDescriptor(taking: number)
-        var time = timeval(tv_sec: patience, tv_usec: 0)
+        var time = timeval(tv_sec: 30, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &time, size)
         setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, size)

@@ -24,7 +24,7 @@ import Testing
         var manifest = TakeManifest(
             id: take.id, created: Date(), audio: take.newAudioName("audio.wav"), format: "pcm",
             source: "diary.wav", url: "http://service/")
-        manifest.beginTransfer(1, at: Date())
+        manifest.beginTransfer(1, at: Date(), to: manifest.url)
         manifest.endTransfer(1, "words of it", at: Date(), status: 503, wasWhole: true)
         manifest.reason = "words of it"
         manifest.transcript = transcript

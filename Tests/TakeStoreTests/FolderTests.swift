@@ -83,6 +83,32 @@ import Testing
                 == "\(scratch.path)/folder belongs to somebody else: Operation not permitted")
     }
 
+    @Test func whoWaitsForTheLockIsToldWhenItIsFree() async throws {
+        let scratch = try TakeStoreScratch()
+        let (holder, other) = (try scratch.folder(), try scratch.folder())
+        #expect(try holder.lock())
+        #expect(try !other.lock())
+        async let isFree = other.waitForLock(until: .now + .seconds(3_600))
+        holder.unlock()
+        #expect(try await isFree)
+        // It was only waited for.
+        #expect(try holder.lock())
+    }
+
+    @Test func theWaitForALockHasAnEnd() async throws {
+        let scratch = try TakeStoreScratch()
+        let (holder, other) = (try scratch.folder(), try scratch.folder())
+        #expect(try holder.lock())
+        #expect(try await !other.waitForLock(until: .now))
+        #expect(try await !other.waitForLock(until: .now + .milliseconds(20)))
+        // Whoever has waited in vain keeps nothing.
+        holder.unlock()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !other.lock() {
+            #expect(try await other.waitForLock(until: deadline))
+        }
+    }
+
     @Test func aFileIsCreatedOnce() throws {
         let scratch = try TakeStoreScratch()
         let folder = try scratch.folder()

@@ -198,6 +198,76 @@ import Testing
         try #require(takeStoreWait(for: done))
         return (try #require(seals.withLock { $0.count == 1 ? $0[0] : nil }), journal)
     }
+
+    @Test func aRingThatIsFullGivesTheNextTakeItsTurn() throws {
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        let (isOpening, mayOpen, done) = (try Wakeup(), try Wakeup(), try Wakeup())
+        let loop = try JournalLoop(onAppend: {})
+        defer { loop.shutDown() }
+        let (long, short) = (ByteRing(minimumCapacity: 1 << 20), ByteRing(minimumCapacity: 1_024))
+        for (ring, byteCount) in [(long, 1 << 20), (short, 1_000)] {
+            let producer = ring.takeProducer()
+            let isWritten = producer.write([UInt8](repeating: 1, count: byteCount).span)
+            #expect(isWritten)
+            producer.finish()
+        }
+        let journals = try ["long", "short"].map { name in
+            Journal(file: try folder.createFile(name), path: scratch.path + name)
+        }
+        let growth = Mutex<[Int]>([])
+        let lengthAtShortSeal = Mutex(-1)
+        loop.add(
+            ring: long.takeConsumer(),
+            open: {
+                // The other one is there before the first byte is carried.
+                isOpening.signal()
+                _ = takeStoreWait(for: mayOpen)
+                return .success(journals[0])
+            }, onGrowth: { growth.withLock { $0.append(journals[0].byteCount) } },
+            onSeal: { _ in done.signal() })
+        try #require(takeStoreWait(for: isOpening))
+        loop.add(
+            ring: short.takeConsumer(), open: { .success(journals[1]) }, onGrowth: {},
+            onSeal: { _ in lengthAtShortSeal.withLock { $0 = journals[0].byteCount } })
+        mayOpen.signal()
+        try #require(takeStoreWait(for: done))
+        loop.shutDown()
+        #expect(growth.withLock { $0 } == (1...8).map { $0 * (128 << 10) })
+        // It came after the first turn, and had its own within the second.
+        #expect(lengthAtShortSeal.withLock { $0 } == 2 * (128 << 10))
+    }
+
+    @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
+        let done = try Wakeup()
+        let loop = try JournalLoop(onAppend: {})
+        defer { loop.shutDown() }
+        let ring = ByteRing(minimumCapacity: 1 << 20)
+        let producer = ring.takeProducer()
+        let isWritten = producer.write([UInt8](repeating: 1, count: 1 << 20).span)
+        #expect(isWritten)
+        let memory = Journal(
+            file: PlainFile(try makeNamelessFile()), path: nil, memoryLimit: 300_000)
+        let fullAt = Mutex<[Int]>([])
+        let seal = Mutex<JournalSeal?>(nil)
+        loop.add(
+            ring: ring.takeConsumer(), open: { .success(memory) }, onGrowth: {},
+            onFull: {
+                fullAt.withLock { $0.append(memory.byteCount) }
+                // As the take does: what was captured by then is the end.
+                producer.finish()
+            },
+            onSeal: { sealed in
+                seal.withLock { $0 = sealed }
+                done.signal()
+            })
+        try #require(takeStoreWait(for: done))
+        // At the end of the third turn of 128 KiB.
+        #expect(fullAt.withLock { $0 } == [3 * (128 << 10)])
+        let end = try #require(seal.withLock { $0 })
+        #expect(end.byteCount == 1 << 20)
+        #expect(end.loss == nil)
+    }
 }
 
 /// Bytes that go into a small ring in pieces of random size, on one thread.

@@ -206,7 +206,7 @@ import Testing
     @Test func onlyTheNewestTransfersAreRemembered() throws {
         let take = try leave(0)
         var manifest = try take.manifest()
-        for number in 1...40 { manifest.beginTransfer(number, at: Date()) }
+        for number in 1...40 { manifest.beginTransfer(number, at: Date(), to: manifest.url) }
         manifest.endTransfer(40, "lost", at: Date(), status: nil, wasWhole: true)
         try take.save(manifest)
         let history = try #require(try take.manifest().history)

@@ -68,4 +68,45 @@ import Testing
         loop.perform { loop.perform { done.signal() } }
         #expect(takeStoreWait(for: done))
     }
+
+    @Test func hundredsOfJournalsAndJobsTakeTurns() throws {
+        let count = 300
+        let scratch = try TakeStoreScratch()
+        let folder = try scratch.folder()
+        let (isWaiting, mayBegin, done) = (try Wakeup(), try Wakeup(), try Wakeup())
+        let loop = try SyncLoop()
+        defer { loop.shutDown() }
+        // Everything is there before the first of it is done.
+        loop.perform {
+            isWaiting.signal()
+            _ = takeStoreWait(for: mayBegin)
+        }
+        try #require(takeStoreWait(for: isWaiting))
+        let settled = Mutex<Set<Int>>([])
+        let settledAtJob = Mutex<[Int]>([])
+        let journals = try (0..<count).map { number in
+            let journal = Journal(
+                file: try folder.createFile("\(number).wav"), path: scratch.path)
+            try journal.append([UInt8](repeating: 1, count: 1_000).span)
+            journal.seal()
+            loop.add(journal) {
+                guard journal.isSettled else { return }
+                let isLast = settled.withLock {
+                    $0.insert(number)
+                    return $0.count == count
+                }
+                if isLast { done.signal() }
+            }
+            loop.perform {
+                let now = settled.withLock { $0.count }
+                settledAtJob.withLock { $0.append(now) }
+            }
+            return journal
+        }
+        mayBegin.signal()
+        try #require(takeStoreWait(for: done))
+        #expect(journals.allSatisfy { $0.durableByteCount == 1_000 })
+        // Between two jobs there was one sync, and no more.
+        #expect(settledAtJob.withLock { $0 } == Array(0..<count))
+    }
 }

@@ -47,11 +47,11 @@ public final class FaultProxy: Sendable {
         core.state.look { $0.passed[number].map { ($0[0], $0[1]) } ?? (0, 0) }
     }
 
-    /// Cuts the link: connections are reset and new ones refused until `mend`.
-    public func cut() { core.setCut(true) }
+    /// Cuts the link: connections are reset and new ones refused until `mend`, from when this returns.
+    public func cut() async { await core.setCut(true) }
 
-    /// Lets connections succeed again.
-    public func mend() { core.setCut(false) }
+    /// Lets connections succeed again, from when this returns.
+    public func mend() async { await core.setCut(false) }
 
     /// Gives further connections these plans, before those that are left.
     public func plan(_ plans: LinkPlan...) {

@@ -11,6 +11,8 @@ final class FaultProxyCore: Sendable {
         /// The bytes that have passed each connection, to the service and to the client.
         var passed: [Int: [Int]] = [:]
         var isCut = false
+        /// Whether the acceptor has done what `isCut` says.
+        var isCutDone = false
         /// How often the link was cut: a connection of an earlier time is reset.
         var cuts = 0
     }
@@ -35,12 +37,13 @@ final class FaultProxyCore: Sendable {
     }
 
     /// Cuts or mends the link, and waits until the acceptor has done it.
-    func setCut(_ isCut: Bool) {
+    func setCut(_ isCut: Bool) async {
         state.update { state in
             state.isCut = isCut
             if isCut { state.cuts += 1 }
         }
         change.signal()
+        _ = await state.wait(within: .seconds(30)) { $0.isCutDone == isCut ? true : nil }
     }
 
     /// Accepts until the proxy is stopped, then joins the connections; on the acceptor's thread.
@@ -58,6 +61,7 @@ final class FaultProxyCore: Sendable {
                 isCut = state.look { $0.isCut }
                 // A socket that does not listen refuses; it keeps its port.
                 if isCut { listener.refuseConnects() } else { listener.releaseConnects() }
+                state.update { [isCut] in $0.isCutDone = isCut }
                 continue
             }
             guard ready[2], let client = listener.accept() else { continue }

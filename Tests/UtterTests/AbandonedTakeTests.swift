@@ -42,7 +42,7 @@ import Testing
         manifest.byteCount = audio.count
         manifest.frames = 1_000
         manifest.sha256 = "as it was"
-        manifest.beginTransfer(1, at: Date())
+        manifest.beginTransfer(1, at: Date(), to: manifest.url)
         change(&manifest)
         try take.save(manifest)
     }

@@ -19,6 +19,7 @@ final class FaultBench: Sendable {
     let server: RecordingServer
     /// The audio of every take.
     let samples: [UInt8]
+    private let noise: [Int16]
     private let path: String
 
     /// Prepares takes of `byteCount` bytes of PCM, which differ from place to place.
@@ -27,7 +28,7 @@ final class FaultBench: Sendable {
         pipeline = try Pipeline(stateFolder: folder.path("state"))
         server = try RecordingServer(otherwise: ledger.script)
         var random = SeededRandom(seed: 7)
-        let noise = random.noise(count: byteCount / 2)
+        noise = random.noise(count: byteCount / 2)
         samples = WAVBytes.pcm(noise)
         path = try folder.write(WAVBytes.speech(noise), to: "take.wav")
     }
@@ -55,6 +56,12 @@ final class FaultBench: Sendable {
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
         pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))
+    }
+
+    /// Records a take from somebody who says all of it and does not fall silent.
+    func start(_ plan: DeliveryPlan, from speaker: Speaker) -> Take {
+        speaker.say(noise)
+        return pipeline.start(TakePlan(source: speaker.source, delivery: plan))
     }
 
     /// Sends a take that was kept.

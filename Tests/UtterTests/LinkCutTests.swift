@@ -34,10 +34,10 @@ import Testing
                     progress.elapsed >= .seconds(next)
                 else { continue }
                 left.removeFirst()
-                proxy.cut()
+                await proxy.cut()
                 Task {
                     _ = await Gate().wait(within: .seconds(length / scale))
-                    proxy.mend()
+                    await proxy.mend()
                 }
             }
         }

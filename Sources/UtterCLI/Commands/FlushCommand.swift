@@ -28,17 +28,8 @@ struct FlushCommand: TakeCommand {
         transform: AgeArgument.init(parsing:))
     var maxAge: AgeArgument?
 
-    @OptionGroup(title: "Service")
-    var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
-
-    @OptionGroup(title: "Encryption")
-    var encryption: EncryptionOptions
+    @OptionGroup
+    var options: KeptTakeOptions
 
     func validate() throws {
         guard limit > 0 else { throw ValidationError("--limit must be above zero.") }
@@ -48,7 +39,6 @@ struct FlushCommand: TakeCommand {
         guard maxAge?.duration != .zero else {
             throw ValidationError("--max-age must be above zero.")
         }
-        try service.validateForKeptTakes()
     }
 
     func run() async throws {
@@ -56,9 +46,8 @@ struct FlushCommand: TakeCommand {
         do throws(CommandFailure) {
             age = try KeepOptions.maxAge(maxAge)
         } catch {
-            throw Launch.exit(error, json: output.json)
+            throw Launch.exit(error, json: options.output.json)
         }
-        try await KeptTakes.flush(
-            limit: limit, jobs: jobs, maxAge: age, by: service, output, keepsAudio: keepAudio)
+        try await KeptTakes.flush(limit: limit, jobs: jobs, maxAge: age, by: options)
     }
 }

@@ -22,7 +22,9 @@ struct ListCommand: ParsableCommand {
     var encryption: EncryptionOptions
 
     private struct Row: Encodable {
-        var id, path, state: String
+        var id, state: String
+        /// Where its audio is; nil when that has been deleted.
+        var path: String?
         var created, reason, transcript, unreadable: String?
         var durationMs: Double?
         var attempts: Int?
@@ -69,14 +71,14 @@ struct ListCommand: ParsableCommand {
             }.sorted { $0.order < $1.order }
             let foreign = try store.foreignNames().map {
                 Row(
-                    id: $0, path: "\(store.path)/\($0)", state: "foreign",
+                    id: $0, state: "foreign", path: "\(store.path)/\($0)",
                     unreadable: "not a take; left alone",
                     order: ($0, ""))
             }
             let (folder, names) = store.quarantined()
             let quarantined = names.map {
                 Row(
-                    id: $0, path: "\(folder)/\($0)", state: "quarantined",
+                    id: $0, state: "quarantined", path: "\(folder)/\($0)",
                     unreadable: "could not be used; look at it in \(folder)", order: ($0, ""))
             }
             return takes + foreign + quarantined
@@ -90,8 +92,11 @@ struct ListCommand: ParsableCommand {
         do throws(TakeStoreError) {
             let take = try store.take(id)
             let manifest = try take.manifest()
+            // What cannot be looked at is nowhere.
+            let isThere = (try? take.audioByteCount(fileName: manifest.audio)) != nil
             return Row(
-                id: id.text, path: "\(path)/\(manifest.audio)", state: manifest.state.rawValue,
+                id: id.text, state: manifest.state.rawValue,
+                path: isThere ? "\(path)/\(manifest.audio)" : nil,
                 created: manifest.created,
                 reason: manifest.isLocked ? Self.lock(of: take) : manifest.reason,
                 transcript: manifest.transcript,
@@ -106,7 +111,7 @@ struct ListCommand: ParsableCommand {
                 default: "unreadable"
                 }
             return Row(
-                id: id.text, path: path, state: state, unreadable: error.description,
+                id: id.text, state: state, path: path, unreadable: error.description,
                 order: (id.text, ""))
         }
     }

@@ -29,6 +29,9 @@ struct RecordCommand: TakeCommand {
             valueName: "time"))
     var tail: DurationArgument?
 
+    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
+    var format = AudioFormat.pcm
+
     @OptionGroup(title: "Service")
     var service: ServiceOptions
 
@@ -50,7 +53,7 @@ struct RecordCommand: TakeCommand {
     func run() async throws {
         try await Launch.takes(output: output, keep: keep, listensToEnter: exactly == nil) {
             session throws(CommandFailure) in
-            let plan = try service.planner()(
+            let plan = try service.planner(format: format)(
                 Microphone(device: device),
                 CapturePlan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,

@@ -15,26 +15,15 @@ struct RetryCommand: TakeCommand {
         completion: .takes)
     var takes: [String]
 
-    @OptionGroup(title: "Service")
-    var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
-
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
-
-    @OptionGroup(title: "Encryption")
-    var encryption: EncryptionOptions
-
-    func validate() throws { try service.validateForKeptTakes() }
+    @OptionGroup
+    var options: KeptTakeOptions
 
     func run() async throws {
         guard takes == ["all"] else {
-            try await KeptTakes.send(takes, by: service, output, keepsAudio: keepAudio)
+            try await KeptTakes.send(takes, by: options)
             return
         }
         // However old: somebody asks.
-        try await KeptTakes.flush(by: service, output, keepsAudio: keepAudio)
+        try await KeptTakes.flush(by: options)
     }
 }

@@ -26,6 +26,9 @@ struct SendCommand: TakeCommand {
     @Option(help: "The channels of raw standard input.")
     var channels = 1
 
+    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
+    var format = AudioFormat.pcm
+
     @OptionGroup(title: "Service")
     var service: ServiceOptions
 
@@ -53,7 +56,7 @@ struct SendCommand: TakeCommand {
     func run() async throws {
         try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
             session throws(CommandFailure) in
-            let plan = try service.planner()
+            let plan = try service.planner(format: format)
             // The first failure is what the caller hears of; the other files are sent all the
             // same, unless somebody wants to leave.
             var status = ExitStatus.textPrinted
@@ -110,7 +113,7 @@ extension SendCommand {
     private static var standard: SendCommand {
         var command = SendCommand()
         (command.files, command.pace) = ([], .unpaced)
-        (command.rate, command.channels) = (16_000, 1)
+        (command.rate, command.channels, command.format) = (16_000, 1, .pcm)
         (command.service, command.output) = (.standard, .standard)
         (command.keep, command.encryption) = (.standard, .standard)
         return command

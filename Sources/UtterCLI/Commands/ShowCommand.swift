@@ -19,17 +19,17 @@ struct ShowCommand: ParsableCommand {
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    /// The manifest, and where it is.
+    /// The manifest, and where the audio is, if it is.
     private struct Report: Encodable {
         let manifest: TakeManifest
-        let path: String
+        let path: String?
 
         enum CodingKeys: CodingKey { case path }
 
         func encode(to encoder: any Encoder) throws {
             try manifest.encode(to: encoder)
             var container = encoder.container(keyedBy: CodingKeys.self)
-            try container.encode(path, forKey: .path)
+            try container.encodeIfPresent(path, forKey: .path)
         }
     }
 
@@ -42,35 +42,36 @@ struct ShowCommand: ParsableCommand {
         } catch {
             throw Launch.exit(error)
         }
+        // Playing and sending say why it cannot be read.
+        let isThere = (try? folder.audioByteCount(fileName: manifest.audio)) != nil
+        let path = isThere ? "\(folder.path)/\(manifest.audio)" : nil
         let text: String
         if json {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let report = Report(manifest: manifest, path: "\(folder.path)/\(manifest.audio)")
+            let report = Report(manifest: manifest, path: path)
             text = String(decoding: try encoder.encode(report), as: UTF8.self)
         } else {
-            text = Self.lines(manifest, folder)
+            text = Self.lines(manifest, audio: path)
         }
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
     }
 
-    private static func lines(_ manifest: TakeManifest, _ folder: TakeFolder) -> String {
+    private static func lines(_ manifest: TakeManifest, audio: String?) -> String {
         var rows = [
             ("take", manifest.id.text), ("state", manifest.state.rawValue),
             ("begun", manifest.created),
         ]
         if !manifest.isLocked { rows.append(("source", manifest.source)) }
-        // Playing and sending say why it cannot be read.
-        let isThere = (try? folder.audioByteCount(fileName: manifest.audio)) != nil
         rows += [
-            ("service", manifest.url),
-            ("audio", isThere ? "\(folder.path)/\(manifest.audio)" : "deleted"),
+            ("service", manifest.lastURL), ("audio", audio ?? "deleted"),
             ("format", manifest.format), ("attempts", "\(manifest.attempts)"),
         ]
         rows += (manifest.history ?? []).map { transfer in
             let status = transfer.status.map { " \($0)" } ?? ""
             let ending = transfer.ending ?? "its process died, or runs"
-            return ("  \(transfer.number)", "\(transfer.begun) \(ending)\(status)")
+            let target = transfer.url.map { ", by \($0)" } ?? ""
+            return ("  \(transfer.number)", "\(transfer.begun) \(ending)\(status)\(target)")
         }
         if manifest.mayBeDelivered {
             rows.append(("delivered", "perhaps: all was sent, and no answer came"))

@@ -30,56 +30,27 @@ package struct SecretCommand {
     /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
     package func output(within limit: Duration = limit) throws(CommandFailure) -> [UInt8] {
         let deadline = ContinuousClock.now + limit
-        let (reading, process) = try start()
-        let output = OwnedDescriptor(taking: reading)
+        let terminal = ForegroundTerminal.ours()
+        defer { terminal?.takeBack() }
+        var process = try start(on: terminal?.number)
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
-            bytes = try read(output.number, by: deadline)
-            try wait(for: process, by: deadline)
+            try read(process.output.number, into: &bytes, by: deadline)
+            try wait(for: &process, by: deadline)
         } catch {
             for index in bytes.indices { bytes[index] = 0 }
-            kill(process, SIGKILL)
-            _ = waitpid(process, nil, 0)
             throw error
         }
         return bytes
     }
 
-    private func start() throws(CommandFailure) -> (reading: Int32, process: pid_t) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw failure(SystemError.last("pipe").reason) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let writing = OwnedDescriptor(taking: ends[1])
-        var actions = unsafe posix_spawn_file_actions_t()
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, writing.number, STDOUT_FILENO)
-        // Ctrl-C ends the command as it would end any other.
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var usual = sigset_t()
-        unsafe sigemptyset(&none)
-        unsafe sigemptyset(&usual)
-        for number in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&usual, number) }
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setsigdefault(&attributes, &usual)
-        unsafe posix_spawnattr_setflags(
-            &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
-        var process: pid_t = 0
-        let words = ["sh", "-c", command]
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        var environment = unsafe Self.environment.map { unsafe strdup($0) } + [nil]
-        defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
-        let code = unsafe posix_spawn(
-            &process, "/bin/sh", &actions, &attributes, &arguments, &environment)
-        guard code == 0 else {
-            _ = close(ends[0])
-            throw failure(SystemError(call: "posix_spawn", code: code).reason)
+    private func start(on terminal: Int32?) throws(CommandFailure) -> ChildProcess {
+        do throws(SystemError) {
+            return try ChildProcess(
+                shell: command, environment: Self.environment, terminal: terminal)
+        } catch {
+            throw failure("cannot be run: \(error.description)")
         }
-        return (ends[0], process)
     }
 
     /// The environment without the service's key.
@@ -94,31 +65,30 @@ package struct SecretCommand {
     }
 
     private func read(
-        _ descriptor: Int32, by deadline: ContinuousClock.Instant
-    ) throws(CommandFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
+        _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant
+    ) throws(CommandFailure) {
         var buffer = [UInt8](repeating: 0, count: 4_096)
+        defer { for index in buffer.indices { buffer[index] = 0 } }
         while bytes.count <= Self.byteLimit {
-            var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let left = (deadline - .now) / .milliseconds(1)
-            guard left > 0 else { throw failure("did not end in time") }
-            guard unsafe poll(&readable, 1, Int32(left) + 1) > 0 else { continue }
+            guard waitUntilReadable(descriptor, by: deadline) else { throw late }
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { return }
             bytes += buffer[..<count]
         }
         throw failure("prints too much for a key")
     }
 
     private func wait(
-        for process: pid_t, by deadline: ContinuousClock.Instant
+        for process: inout ChildProcess, by deadline: ContinuousClock.Instant
     ) throws(CommandFailure) {
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, WNOHANG) == 0 {
-            guard deadline > .now else { throw failure("did not end in time") }
-            usleep(1_000)
+        let status: Int32?
+        do throws(SystemError) {
+            status = try process.status(by: deadline)
+        } catch {
+            throw failure("is lost: \(error.description)")
         }
+        guard let status else { throw late }
         guard status == 0 else {
             let signal = status & 0x7F
             throw failure(
@@ -126,6 +96,8 @@ package struct SecretCommand {
                 hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
         }
     }
+
+    private var late: CommandFailure { failure("did not end in time") }
 
     private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
         CommandFailure("\(option): the command \(reason)", hint: hint, status: .configuration)

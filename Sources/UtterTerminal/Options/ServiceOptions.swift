@@ -22,9 +22,6 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "url"))
     package var to: String?
 
-    @Option(help: "How a new take travels: pcm (unless given), wav or ogg-opus.")
-    package var format: AudioFormat?
-
     @Option(
         help: ArgumentHelp(
             "A file with the service's key, readable by you alone. Otherwise UTTER_TOKEN.",
@@ -95,22 +92,16 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Refuses what has no meaning for takes that have been recorded already.
-    ///
-    /// - Throws: `ValidationError`.
-    package func validateForKeptTakes() throws {
-        guard format == nil else {
-            throw ValidationError(
-                "--format is for new takes; a kept one travels in the form it was recorded in.")
-        }
-    }
-
     /// Makes takes to the service that these options describe.
     ///
+    /// - Parameter format: how they travel.
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or the key's file cannot be used.
-    package func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
-        let delivery = try delivery()
+    package func planner(
+        format: AudioFormat
+    ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
+        var delivery = try delivery()
+        delivery.format = format
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
@@ -122,7 +113,7 @@ package struct ServiceOptions: ParsableArguments {
     package func delivery(of origin: String? = nil) throws(CommandFailure) -> DeliveryPlan {
         try checkCertificates()
         var plan = DeliveryPlan(
-            service: try service(of: origin), format: format ?? .pcm, deadlines: deadlines,
+            service: try service(of: origin), deadlines: deadlines,
             redirectOrigins: try redirectOrigins(), certificateFile: cacert, retry: retry)
         plan.catchUpRate = catchUpRate?.rate
         if let idHeader {
@@ -233,7 +224,6 @@ extension ServiceOptions {
     package static var standard: ServiceOptions {
         var options = ServiceOptions()
         options.to = nil
-        options.format = nil
         options.tokenFile = nil
         options.header = []
         options.contentType = nil

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How far a take has come, seen from the capture thread.
+enum CapturePhase {
+    /// The source is not open yet.
+    case unopened
+    /// What the source has is recorded.
+    case running
+    /// The person has asked for the end; the last word is still awaited.
+    case tail
+    /// What the device still holds is taken; then the source ends.
+    case draining
+    /// The encoder's and the ring's rest is on its way.
+    case closing(CaptureEnd.Cause)
+    /// Nothing follows.
+    case ended
+
+    /// Whether somebody asks for something that this phase obeys.
+    func heeds(_ control: CaptureControl) -> Bool {
+        switch self {
+        case .running: control.isStopRequested || control.isCancelRequested
+        case .tail: control.isCancelRequested || !control.keepsTail
+        case .draining, .closing: control.isCancelRequested
+        case .unopened, .ended: false
+        }
+    }
+
+    /// The phase that follows when what was asked for is obeyed.
+    ///
+    /// Only a source with a tail (`hasTail`) goes on after the request to stop.
+    func obeying(_ control: CaptureControl, hasTail: Bool) -> CapturePhase {
+        switch self {
+        case .unopened, .ended: self
+        case .running, .tail, .draining, .closing:
+            control.isCancelRequested
+                ? .closing(.cancelled) : stopping(for: control, hasTail: hasTail)
+        }
+    }
+
+    private func stopping(for control: CaptureControl, hasTail: Bool) -> CapturePhase {
+        switch self {
+        case .running where control.isStopRequested:
+            hasTail && control.keepsTail ? .tail : .draining
+        case .tail where !control.keepsTail: .draining
+        default: self
+        }
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What has come of a transfer's response, and what that makes of the transfer's end.
+///
+/// Holds the head, and of the body its length.
+struct TransferResponse {
+    private var head = ResponseHead()
+    private var byteCount = 0
+    /// The most bytes that its body may have.
+    private let limit: Int
+    /// Whether it comes over TLS.
+    private let isSecure: Bool
+
+    /// Expects a response to a request for `url`.
+    init(to url: String, limit: Int) {
+        self.limit = limit
+        isSecure = url.lowercased().hasPrefix("https:")
+    }
+
+    /// What one line of a head did.
+    enum Step: Equatable {
+        case goesOn
+        /// The head of the final response is complete.
+        case head(status: Int)
+        /// The response cannot be used.
+        case unusable(reason: String)
+    }
+
+    /// Takes one line of a head in, its end included.
+    mutating func take(headerLine: String) -> Step {
+        switch head.accumulate(headerLine) {
+        case .goesOn: .goesOn
+        case .tooLong:
+            .unusable(reason: "the response's head is longer than 256 KiB or 200 lines")
+        case .switchesProtocol:
+            .unusable(reason: "the service switched to another protocol")
+        case .complete: head.status.map { .head(status: $0) } ?? .goesOn
+        }
+    }
+
+    /// Counts bytes of the body.
+    ///
+    /// - Returns: why it cannot be used, or nil.
+    mutating func take(bodyByteCount: Int) -> String? {
+        byteCount += bodyByteCount
+        return byteCount > limit ? "the response is longer than \(limit) bytes" : nil
+    }
+
+    /// The status of the final response once its head is complete.
+    var status: Int? { head.isComplete ? head.status : nil }
+    var headers: [(name: String, value: String)] { head.headers }
+    var mediaType: String? { head.header("content-type") }
+    /// Whether the service has said that it does not want the rest.
+    var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
+
+    /// Decides how the transfer ended.
+    ///
+    /// - Parameters:
+    ///   - own: why we broke it off ourselves; nil when we did not.
+    ///   - failure: what libcurl complains of; nil when it does not.
+    /// - Returns: what the take is told.
+    func ending(
+        own: TransferResult.Ending?, failure: TransferResult.Ending?
+    ) -> TransferResult.Ending {
+        switch own {
+        case .cancelled?, .journalUnreadable?: return own ?? .cancelled
+        default: if isHeard { return .answered }
+        }
+        if let ending = own ?? failure { return ending }
+        guard let status else {
+            return .connectionLost(
+                head.status == nil
+                    ? "the connection was closed without an answer"
+                    : "the connection was closed in the answer's head")
+        }
+        // Over TLS a bare close cannot be told from an attacker's cut.
+        let isBareClose =
+            isSecure && status != 204 && head.header("content-length") == nil && !isChunked
+        return isBareClose ? .badResponse("the answer's end is not marked") : .answered
+    }
+
+    /// Whether the answer is known, however the connection ended.
+    ///
+    /// A refusal is an answer even when its body was cut, and a success when it is as long as it
+    /// said: many services reset a connection whose body they do not want to read any further.
+    private var isHeard: Bool {
+        guard status != nil else { return false }
+        if isRefusal { return true }
+        guard byteCount <= limit else { return false }
+        return !isChunked && head.header("content-length").flatMap { Int($0) } == byteCount
+    }
+
+    private var isChunked: Bool {
+        head.header("transfer-encoding")?.lowercased().hasSuffix("chunked") == true
+    }
+}

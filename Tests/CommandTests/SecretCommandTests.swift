@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+import UtterTerminal
+
+/// A command that prints a key, beyond what `EncryptionTests` ask of it.
+@Suite struct SecretCommandTests {
+    @Test func whatACommandHasStartedGoesWithItWhenTimeIsUp() async throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let reading = open(pipe, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reading >= 0)
+        defer { close(reading) }
+        // Two generations of it hold the pipe open; each would for ten minutes.
+        let command = SecretCommand(
+            "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600", option: "--key")
+        let message = await onOwnThread { () -> String in
+            do throws(CommandFailure) {
+                _ = try command.output(within: .seconds(2))
+                return "it ended"
+            } catch {
+                return error.message
+            }
+        }
+        #expect(message == "--key: the command did not end in time")
+        // The last of them is gone when the pipe has no writer any more.
+        let hungUp = await onOwnThread {
+            var event = pollfd(fd: reading, events: 0, revents: 0)
+            return poll(&event, 1, 30_000)
+        }
+        #expect(hungUp == 1)
+    }
+
+    @Test func aCommandAsksThePersonOnTheTerminalWhichIsOursAgainThen() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
+        let bench = try Bench(server: server, microphone: card)
+        let terminal = try PseudoTerminal()
+        // The terminal keeps it for whoever reads first.
+        try terminal.type("0123456789abcdef\n")
+        let run = try bench.start(
+            [
+                "--keep-audio", "--encrypt-key-command",
+                "printf 'the key? ' >/dev/tty; read -r key </dev/tty; echo $key",
+            ], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        try terminal.type("\n")
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.screenText)")
+        #expect(result.outputText == "open\n")
+        #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
+    }
+
+    /// As Ctrl-C on the terminal, which the command has to itself.
+    @Test func aSignalToTheCommandsGroupIsItsOwnAffair() async throws {
+        let bench = try Bench()
+        let result = try await bench.run(
+            "send", "--encrypt-key-command", "kill -INT 0; exec sleep 600", Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("the command was ended by signal 2\n"))
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import TestSupport
+import Testing
+
+@testable import RecognitionEndpoint
+
+/// Waiting for a recogniser that somebody else has.
+@Suite struct RecogniserPoolTests {
+    /// A pool whose only recogniser works at a job.
+    private func withBusyPool(
+        _ body: (RecogniserPool, RecognitionJob) async throws -> Void
+    ) async throws {
+        let pool = RecogniserPool(
+            model: try PreparedModel(.grammar(Samples.grammar)), maximumCount: 1)
+        let job = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+        #expect(try await pool.begin(job))
+        try await body(pool, job)
+        job.body.fail(.brokenOff)
+        await pool.stop()
+    }
+
+    @Test func whoWaitsGetsTheRecogniserThatBecomesFree() async throws {
+        try await withBusyPool { pool, job in
+            let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            async let isBegun = pool.begin(next, waitingUpTo: .seconds(3_600))
+            job.body.fail(.superseded)
+            #expect(try await isBegun)
+            next.body.fail(.brokenOff)
+            #expect(await next.events.next() == .failed(.brokenOff))
+        }
+    }
+
+    @Test func severalWhoWaitGetItOneAfterTheOther() async throws {
+        try await withBusyPool { pool, job in
+            try await withThrowingTaskGroup(of: Bool.self) { tasks in
+                for _ in 0..<8 {
+                    tasks.addTask {
+                        let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+                        next.body.fail(.superseded)
+                        return try await pool.begin(next, waitingUpTo: .seconds(3_600))
+                    }
+                }
+                job.body.fail(.superseded)
+                for try await isBegun in tasks { #expect(isBegun) }
+            }
+        }
+    }
+
+    @Test func theWaitHasAnEnd() async throws {
+        try await withBusyPool { pool, _ in
+            let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            #expect(try await !pool.begin(next))
+            #expect(try await !pool.begin(next, waitingUpTo: .milliseconds(20)))
+        }
+    }
+
+    @Test func aTaskThatIsCancelledWaitsNoLonger() async throws {
+        try await withBusyPool { pool, _ in
+            let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            let waiting = Task { try await pool.begin(next, waitingUpTo: .seconds(3_600)) }
+            waiting.cancel()
+            #expect(try await !waiting.value)
+        }
+    }
+
+    @Test func nobodyWaitsForAPoolThatIsStopped() async throws {
+        try await withBusyPool { pool, job in
+            let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            async let isBegun = pool.begin(next, waitingUpTo: .seconds(3_600))
+            async let stopped: Void = pool.stop()
+            #expect(try await !isBegun)
+            job.body.fail(.brokenOff)
+            await stopped
+        }
+    }
+}
