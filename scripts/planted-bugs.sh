@@ -165,7 +165,7 @@ plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder+Lock.sw
     's/guard flock\(descriptor\.number, LOCK_EX \| LOCK_NB\) != 0 else/guard false else/'
 plant told-apart-by-id-alone AnswerLedgerTests RecognitionEndpoint/AnswerLedger.swift \
     's/case \.answered\(body, let recognition\)\?/case .answered(_, let recognition)?/'
-plant refusals-sent-again StatusVerdictTests SpeechService/StatusVerdict.swift \
+plant refusals-sent-again everyStatusHasItsVerdict SpeechService/StatusVerdict.swift \
     's/case 408, 425, 429: \.retryable/case 408, 409, 422, 425, 429: .retryable/'
 
 [ ${#names[@]} -gt 0 ] || fail "no bug has a name that begins with ${wanted[*]}"

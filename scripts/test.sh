@@ -22,6 +22,8 @@ case "${1:-}" in address | thread) export UTTER_FEW_FAULTS=1 ;; esac
 case "${1:-}" in
     address)
         shift
+        LSAN_OPTIONS="suppressions=$PWD/scripts/lsan-suppressions print_suppressions=0"
+        export LSAN_OPTIONS
         flags=(--sanitize=address --scratch-path .build-asan)
         log=.build-asan/test.log
         ;;

@@ -86,7 +86,7 @@ final class Transfer: @unchecked Sendable {
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         unpauseWhenDue()
         if progress.bodyEnd == nil, isBodyWaiting {
-            progress.waitingSince = progress.waitingSince ?? now
+            progress.waitingSince = progress.waitingSince ?? .now
         } else {
             lookForHangUp(now: now)
         }

@@ -88,7 +88,10 @@ extension Journal {
     }
 
     /// Says that bytes waited for the disk much longer than promised; the first time counts.
+    ///
+    /// What was never meant for the disk does not wait for it.
     func note(slow wait: Duration) {
+        guard path != nil else { return }
         state.withLock { state in
             if state.condition.slowSync == nil { state.condition.slowSync = wait }
         }

@@ -8,15 +8,18 @@ import Testing
 @Suite struct SendingPaceTests {
     private let start = ContinuousClock.now
 
-    @Test func aSecondHasItsBytesAndTheFirstOneABurst() {
-        var pace = SendingPace(bytesPerSecond: 100_000, now: start)
-        var sent = 0
-        for turn in 0...200 {
+    /// What a transfer that takes all that it may has sent after so many turns of 20 ms.
+    private func sent(at bytesPerSecond: Int, turns: Int) -> Int {
+        var pace = SendingPace(bytesPerSecond: bytesPerSecond, now: start)
+        return (0...turns).reduce(0) { sent, turn in
             let room = pace.room(now: start + .milliseconds(turn * 20))
             pace.spend(room)
-            sent += room
+            return sent + room
         }
-        #expect((424_000...426_000).contains(sent))
+    }
+
+    @Test func aSecondHasItsBytesAndTheFirstOneABurst() {
+        #expect((424_000...426_000).contains(sent(at: 100_000, turns: 200)))
     }
 
     @Test func anHourOfSilenceEarnsNoMoreThanABurst() {
@@ -26,14 +29,7 @@ import Testing
     }
 
     @Test func aByteASecondIsStillSent() {
-        var pace = SendingPace(bytesPerSecond: 1, now: start)
-        var sent = 0
-        for turn in 0...500 {
-            let room = pace.room(now: start + .milliseconds(turn * 20))
-            pace.spend(room)
-            sent += room
-        }
-        #expect((10...11).contains(sent))
+        #expect((10...11).contains(sent(at: 1, turns: 500)))
     }
 
     @Test func aBodyIsHeldBackAndStillWhole() async throws {

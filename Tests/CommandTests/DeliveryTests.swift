@@ -73,7 +73,7 @@ import Testing
                 .readHead, .readBodyToEnd,
                 .sendRaw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n".utf8)),
                 .close,
-            ], status: 65, message: "the answer cannot be used: Illegal or missing hexadecimal"),
+            ], status: 76, message: "the answer cannot be used: Illegal or missing hexadecimal"),
         Case(
             name: "reset", script: [.readHead, .readBody(bytes: 20_000), .reset], status: 75,
             message: "the connection to"),

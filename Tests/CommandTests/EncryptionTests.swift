@@ -201,10 +201,10 @@ import Testing
     func whatWasSaidBeforeAKillIsThere(_ format: String) async throws {
         let server = try RecordingServer(otherwise: [.readHead, .readOn])
         let (bench, key) = try bench(server: server)
-        let run = try bench.start([
-            "send", "--pace", "realtime", "--format", format, "--encrypt-key", key,
-            Clip.speech.path,
-        ])
+        // Its input does not end, and so neither does the recording.
+        let run = try bench.start(
+            ["send", "--pace", "max", "--format", format, "--encrypt-key", key, "-"], input: .pipe)
+        run.write(Array(try Clip.speech.samples.prefix(96_000)))
         let sent = format == "pcm" ? 32_000 : 3_000
         #expect(await server.wait(untilBytes: sent) != nil)
         #expect(try limit("Max core file size", of: run.processIdentifier) == ["0", "0"])

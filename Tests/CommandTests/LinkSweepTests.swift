@@ -58,7 +58,8 @@ import Testing
     @Test(arguments: Sweep.all)
     func aTakeIsAnsweredOrKeptWhereverTheLinkFails(_ sweep: Sweep) async throws {
         let ledger = TakeLedger()
-        let server = try RecordingServer(otherwise: ledger.script)
+        // A connection that stands still lasts as long as its proxy.
+        let server = try RecordingServer(otherwise: ledger.script, limit: .seconds(600))
         let bench = try Bench(server: server)
         try bench.folder.write(
             WAVBytes.file([

@@ -33,6 +33,8 @@ struct LostPower {
         var entries: [String: [UInt8]?]
         /// The audio of each take as far as it was durable, by the take's id.
         var durable: [String: [UInt8]]
+        /// The paths of manifests of which one has been durable: it is there, or a later one.
+        var manifests: Set<String>
     }
 
     /// What becomes of a change.
@@ -43,6 +45,7 @@ struct LostPower {
     fileprivate static let sector = 512
     private let folder: String
     private var nodes = [Node(isFolder: true)]
+    private var manifests: Set<String> = []
 
     /// Begins with an empty folder, with which the operations' paths begin.
     init(folder: String) {
@@ -70,7 +73,18 @@ struct LostPower {
             guard let node = find(operation.path) else { return }
             for change in nodes[node].changes { nodes[node].take(change, .kept) }
             nodes[node].changes = []
+            noteManifests(0, "")
         default: break
+        }
+    }
+
+    /// Notes which manifests are durable now: whole bytes under durable names.
+    private mutating func noteManifests(_ node: Int, _ path: String) {
+        for (name, child) in nodes[node].names {
+            let below = path.isEmpty ? name : path + "/" + name
+            let isWhole = nodes[child].changes.isEmpty && !nodes[child].bytes.isEmpty
+            if name == "take.json" && isWhole { manifests.insert(below) }
+            noteManifests(child, below)
         }
     }
 
@@ -140,7 +154,8 @@ struct LostPower {
                 let sectors = Int.random(in: 1...8, using: &random)
                 left[place.0].take(nodes[place.0].changes[place.1], fate, sectors: sectors)
             }
-            return Remains(entries: Self.entries(left), durable: durableAudio)
+            return Remains(
+                entries: Self.entries(left), durable: durableAudio, manifests: manifests)
         }
     }
 

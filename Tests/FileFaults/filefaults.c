@@ -369,14 +369,14 @@ int flock(int descriptor, int what) {
     PERFORM(NEXT(flock)(descriptor, what));
 }
 
-#define FSTAT(symbol, type)                                                   \
-    int symbol(int descriptor, struct type *status) {                         \
-        struct operation it = {.name = "stat"};                               \
+#define ASK(what, symbol, type)                                               \
+    int symbol(int descriptor, struct type *answer) {                         \
+        struct operation it = {.name = what};                                 \
         find(it.path, descriptor, NULL);                                      \
-        PERFORM(NEXT(symbol)(descriptor, status));                            \
+        PERFORM(NEXT(symbol)(descriptor, answer));                            \
     }
-FSTAT(fstat, stat)
-FSTAT(fstat64, stat64)
+ASK("stat", fstat, stat)
+ASK("stat", fstat64, stat64)
 
 #define FSTATAT(symbol, type)                                                       \
     int symbol(int at, const char *name, struct type *status, int flags) {          \
@@ -419,13 +419,7 @@ DIR *fdopendir(int descriptor) {
     return stream;
 }
 
-#define FSTATFS(symbol, type)                                                 \
-    int symbol(int descriptor, struct type *status) {                         \
-        struct operation it = {.name = "statfs"};                             \
-        find(it.path, descriptor, NULL);                                      \
-        PERFORM(NEXT(symbol)(descriptor, status));                            \
-    }
-FSTATFS(fstatfs, statfs)
-FSTATFS(fstatfs64, statfs64)
-FSTATFS(fstatvfs, statvfs)
-FSTATFS(fstatvfs64, statvfs64)
+ASK("statfs", fstatfs, statfs)
+ASK("statfs", fstatfs64, statfs64)
+ASK("statfs", fstatvfs, statvfs)
+ASK("statfs", fstatvfs64, statvfs64)

@@ -64,35 +64,7 @@ import Testing
         let journal = Journal(
             file: try scratch.folder().createFile("audio.wav"),
             path: scratch.path + "/folder/audio.wav")
-        let problems = Mutex<[String]>([])
-        let readers = try (0..<3).map { reader in
-            try NamedThread(name: "reader") {
-                var buffer = [UInt8](repeating: 0, count: 1_000 + reader * 7_777)
-                var offset = 0
-                while true {
-                    let found = Result {
-                        try buffer.withUnsafeMutableBytes { try journal.read(at: offset, into: $0) }
-                    }
-                    switch found {
-                    case .success(.bytes(let count)):
-                        if buffer[..<count] != bytes[offset..<offset + count] {
-                            problems.withLock { $0.append("wrong bytes at \(offset)") }
-                            return
-                        }
-                        offset += count
-                    case .success(.nothingYet): sched_yield()
-                    case .success(.end):
-                        if offset != bytes.count {
-                            problems.withLock { $0.append("end at \(offset)") }
-                        }
-                        return
-                    case .failure(let error):
-                        problems.withLock { $0.append("\(error)") }
-                        return
-                    }
-                }
-            }
-        }
+        let readers = try JournalReaders(of: journal, expecting: bytes)
         var offset = 0
         while offset < bytes.count {
             let count = min(Int.random(in: 1...20_000, using: &random), bytes.count - offset)
@@ -100,8 +72,7 @@ import Testing
             offset += count
         }
         journal.seal()
-        for reader in readers { reader.join() }
-        #expect(problems.withLock { $0 } == [], "seed \(seed)")
+        #expect(readers.problems() == [], "seed \(seed)")
     }
 
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {

@@ -261,6 +261,14 @@ import Testing
         #expect(journal.durableByteCount == 3)
     }
 
+    @Test func onlyWhatIsMeantForTheDiskWaitsForIt() throws {
+        let (_, journal) = try failing { _ in }
+        for journal in [journal, Journal()] {
+            journal.note(slow: .seconds(2))
+            #expect(journal.condition.slowSync == (journal.path == nil ? nil : .seconds(2)))
+        }
+    }
+
     // MARK: - The bound of memory
 
     @Test func memoryIsFullAtItsBoundAndTakesTheRestOfTheRing() throws {
@@ -337,29 +345,7 @@ import Testing
                 journal.sync(at: clock)
             }
         }
-        let failures = Mutex<[String]>([])
-        let reader = try NamedThread(name: "reader") {
-            var buffer = [UInt8](repeating: 0, count: 10_000)
-            var offset = 0
-            while true {
-                let found = Result {
-                    try buffer.withUnsafeMutableBytes { try journal.read(at: offset, into: $0) }
-                }
-                switch found {
-                case .success(.bytes(let count)):
-                    if buffer[..<count] != bytes[offset..<offset + count] {
-                        failures.withLock { $0.append("wrong bytes at \(offset)") }
-                        return
-                    }
-                    offset += count
-                case .success(.nothingYet): sched_yield()
-                case .success(.end): return
-                case .failure(let error):
-                    failures.withLock { $0.append("\(error) at \(offset)") }
-                    return
-                }
-            }
-        }
+        let readers = try JournalReaders(of: journal, expecting: bytes, count: 1)
         var offset = 0
         while offset < bytes.count {
             let count = min(Int.random(in: 1...3_000, using: &random), bytes.count - offset)
@@ -369,8 +355,7 @@ import Testing
         journal.seal()
         hasFinished.store(true, ordering: .releasing)
         sync.join()
-        reader.join()
-        #expect(failures.withLock { $0 } == [], "seed \(seed)")
+        #expect(readers.problems() == [], "seed \(seed)")
         #expect(journal.condition.failure == nil, "seed \(seed)")
         #expect(journal.durableByteCount == bytes.count, "seed \(seed)")
         #expect(try audio == bytes, "seed \(seed)")

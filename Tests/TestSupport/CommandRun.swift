@@ -188,7 +188,7 @@ public final class CommandRun: Sendable {
     /// The variables of the test that every program needs, and a fixed language.
     public static let cleanEnvironment: [String: String] = {
         var environment = ["LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no"]
-        for name in ["PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+        for name in ["PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }
         }
         return environment

@@ -140,7 +140,7 @@ import Testing
         try leave {
             $0.state = .sending
             $0.endTransfer(1, "refused", at: Date(), status: 503, wasWhole: false)
-            $0.beginTransfer(2, at: Date())
+            $0.beginTransfer(2, at: Date(), to: "http://127.0.0.1:9/")
         }
         var note = try store.take(id).manifest()
         change(&note)
@@ -150,7 +150,7 @@ import Testing
     @Test func aTransferThatBeganBehindASlowDiskIsCounted() throws {
         try leaveWithNote {
             $0.endTransfer(2, "refused", at: Date(), status: 503, wasWhole: false)
-            $0.beginTransfer(3, at: Date())
+            $0.beginTransfer(3, at: Date(), to: "http://127.0.0.1:9/")
             // It may not be durable, unlike what the manifest says.
             $0.byteCount = 7
             $0.sha256 = "not there yet"
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func aTransferThatBeganIsCountedWithoutAManifest() throws {
-        try leaveWithNote { $0.beginTransfer(3, at: Date()) }
+        try leaveWithNote { $0.beginTransfer(3, at: Date(), to: "http://127.0.0.1:9/") }
         try folder.write(Array("{".utf8), to: path("take.json"))
         try Recovery.recoverAll(in: store)
         #expect(try store.take(id).manifest().attempts == 3)

@@ -8,13 +8,19 @@ import Utter
 @Suite struct TakeEndTests {
     private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
 
-    @Test func aCancelSendsNoLastChunkAndKeepsTheAudio() async throws {
-        let server = try RecordingServer()
-        let bench = try Bench()
-        let speaker = try Speaker()
+    /// A take of which the service has the first period, and which goes on.
+    private func takeUnderWay(
+        _ bench: Bench, _ speaker: Speaker, _ server: RecordingServer
+    ) async throws -> Take {
         let take = try bench.start(speaker.source, to: server.url())
         speaker.say(period)
         _ = await server.wait(untilBytes: 640)
+        return take
+    }
+
+    @Test func aCancelSendsNoLastChunkAndKeepsTheAudio() async throws {
+        let (server, bench, speaker) = (try RecordingServer(), try Bench(), try Speaker())
+        let take = try await takeUnderWay(bench, speaker, server)
         take.cancel()
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.cancelled))
@@ -52,12 +58,8 @@ import Utter
     }
 
     @Test func aTakeThatIsLeftIsKept() async throws {
-        let server = try RecordingServer()
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
-        speaker.say(period)
-        _ = await server.wait(untilBytes: 640)
+        let (server, bench, speaker) = (try RecordingServer(), try Bench(), try Speaker())
+        let take = try await takeUnderWay(bench, speaker, server)
         take.leave()
         let outcome = try await take.end()
         #expect(outcome.result == .failure(.left))
