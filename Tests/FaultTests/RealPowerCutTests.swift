@@ -145,6 +145,7 @@ struct RealPowerCutTests {
         case .ended: #expect(try remains.bench.takes().map(\.manifest?.state) == ["answered"])
         }
         let check = SurvivorCheck(bench: remains.bench, written: remains.durable)
-        #expect(try await check.problems() == [])
+        let problems = try await check.problems()
+        #expect(problems == [])
     }
 }
