@@ -72,20 +72,22 @@ extension TakeStore {
     /// Removes a take that never got its name, or gives it that when it has audio, of which a power
     /// cut has left more than of its name.
     ///
-    /// Whoever has just made it may not have locked it yet, unless it has audio.
+    /// Whoever has just made it is about to lock it, unless it has audio.
     private func clearUnborn(_ id: TakeID, _ name: String) {
         // As above.
-        guard let folder = try? takes.openFolder(name), (try? folder.lock()) == true,
-            let names = try? folder.names()  // As above.
+        guard let folder = try? takes.openFolder(name), let names = try? folder.names()
         else { return }
-        let audioNames = TakeFolder.audioNames.flatMap { [$0, $0 + TakeFolder.newSuffix] }
-        guard !names.contains(where: audioNames.contains) else {
+        let hasAudio = names.contains { name in
+            TakeFolder.audioNames.contains { [$0, $0 + TakeFolder.newSuffix].contains(name) }
+        }
+        let age = Int(Date().timeIntervalSince1970) - (folder.modificationTime(of: ".") ?? 0)
+        guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // As above.
+        else { return }
+        guard !hasAudio else {
             // As above; a take that has its name already is nobody's to replace.
             if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
             return
         }
-        let age = Int(Date().timeIntervalSince1970) - (folder.modificationTime(of: ".") ?? 0)
-        guard abs(age) >= Self.longestBirth else { return }
         TakeFolder(id: id, folder: folder).removeFiles()
         try? takes.removeFolder(name)  // As above.
     }
