@@ -116,6 +116,14 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
     }
 
+    /// Whether nobody records or sends it any more.
+    public var isAtRest: Bool {
+        switch state {
+        case .recording, .sealed, .sending: false
+        case .answered, .kept, .cancelled: true
+        }
+    }
+
     /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
     public mutating func keep(_ state: State = .kept, reason: String?) {
         self.state = state

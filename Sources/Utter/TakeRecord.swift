@@ -16,6 +16,8 @@ final class TakeRecord: Sendable {
     private struct Present {
         var manifest: TakeManifest
         var version = 0
+        /// The first version in which the take is at rest.
+        var restVersion: Int?
     }
 
     private let folder: TakeFolder
@@ -56,6 +58,9 @@ final class TakeRecord: Sendable {
         present.withLock { present in
             change(&present.manifest)
             present.version += 1
+            if present.restVersion == nil, present.manifest.isAtRest {
+                present.restVersion = present.version
+            }
         }
         sync.perform { [self] in write() }
     }
@@ -80,11 +85,12 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Whether the manifest on the disk is the last one that there was to be written.
+    /// Whether the disk knows what became of the take.
     ///
     /// On the sync thread.
-    private var isSaved: Bool {
-        savedVersion.load(ordering: .relaxed) == present.withLock { $0.version }
+    private var isSettledOnDisk: Bool {
+        guard let version = present.withLock({ $0.restVersion }) else { return false }
+        return savedVersion.load(ordering: .relaxed) >= version
     }
 
     /// Has the manifest written that could not be written before, once a second.
@@ -194,7 +200,7 @@ final class TakeRecord: Sendable {
         }
         sync.perform { [self] in
             // No transfer follows any more.
-            if isSaved { folder.forgetNotedTransfers() }
+            if isSettledOnDisk { folder.forgetNotedTransfers() }
             journal.finish()
             isEnded.store(true, ordering: .relaxed)
             unlockOnceSettled()
@@ -220,7 +226,7 @@ final class TakeRecord: Sendable {
         }
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
-            guard isSaved else { return }
+            guard isSettledOnDisk else { return }
             journal.abandon()
             // A failure leaves the audio where it is, which loses nothing.
             try? folder.removeAudio(fileName: manifest.audio)

@@ -209,6 +209,8 @@ final class TakeRun: Sendable {
 
     /// On the journal thread.
     private func didSeal(_ seal: JournalSeal) {
+        // Before an answer, which may be there already, can end the take.
+        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         state.withLock { state in
             state.seal = seal
             state.sealedAt = .now
@@ -219,7 +221,6 @@ final class TakeRun: Sendable {
         if let loss = seal.loss, seal.byteCount <= plan.format.bodyOffset {
             deliver(.failure(.journal(reason: loss.description)))
         }
-        record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
         finishIfComplete()
     }
 
