@@ -51,6 +51,10 @@ status=0
 swift test --skip-build "${flags[@]}" "${options[@]}" "$@" 2>&1 | tee "$log" || status=$?
 closing=$(grep -E 'Test run with [0-9]+ tests?' "$log" | tail -n 1 || true)
 if [ "$status" -ne 0 ]; then
+    # Whoever sees only the end of the output shall see what has failed, and why.
+    echo "utter: what has failed:" >&2
+    grep -E 'recorded an issue|Fatal error|unexpected signal' "$log" |
+        tail -n 40 | cut -c 1-400 >&2 || true
     echo "utter: error: swift test ended with status $status" >&2
 elif ! grep -qE 'Test run with [1-9][0-9]* tests? .*passed' <<<"$closing"; then
     echo "utter: error: no test has run" >&2

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import Synchronization
 
 extension Folder {
     /// Locks this folder against every other process that asks, for as long as it is held open.
@@ -34,48 +33,18 @@ extension Folder {
     ) async throws(SystemError) -> Bool {
         // The lock belongs to whoever has opened the folder, not to the process.
         let other = try openFolder(".")
-        let wait = LockWait()
+        let outcome = Settlement<Bool>()
         _ = try NamedThread(name: "lock") {
             let isFree = flock(other.descriptor.number, LOCK_EX) == 0
             other.unlock()
-            wait.end(isFree)
+            outcome.settle(isFree)
         }
         let alarm = Task {
             // One that is cancelled comes too late to matter.
             try? await Task.sleep(until: deadline)
-            wait.end(false)
+            outcome.settle(false)
         }
         defer { alarm.cancel() }
-        return await wait.result
-    }
-}
-
-/// A wait that ends once, by whichever of two events comes first.
-private final class LockWait: Sendable {
-    private struct State {
-        var result: Bool?
-        var waiter: CheckedContinuation<Bool, Never>?
-    }
-
-    private let state = Mutex(State())
-
-    var result: Bool {
-        get async {
-            await withCheckedContinuation { continuation in
-                let result = state.withLock { state in
-                    if state.result == nil { state.waiter = continuation }
-                    return state.result
-                }
-                if let result { continuation.resume(returning: result) }
-            }
-        }
-    }
-
-    func end(_ result: Bool) {
-        let waiter = state.withLock { state in
-            if state.result == nil { state.result = result }
-            return state.waiter.take()
-        }
-        waiter?.resume(returning: result)
+        return await outcome.value
     }
 }

@@ -19,7 +19,7 @@ extension TakeStore {
     /// Blocks on the disk, seldom. A clock that was never seen before has jumped.
     ///
     /// - Parameter date: the present time.
-    /// - Returns: a moment that is not after `now`.
+    /// - Returns: a moment that is not after the present.
     public func clockJump(now date: Date) -> Date {
         let now = Int(date.timeIntervalSince1970)
         let known = seen()

@@ -71,8 +71,8 @@ public final class TakeStore: Sendable {
 
     /// Makes the folder of a new take.
     ///
-    /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so that no recovery
-    /// takes it for a leftover, and stays so for as long as it is held open.
+    /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so
+    /// that no recovery takes it for a leftover, and stays so for as long as it is held open.
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a take.
     public func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {

@@ -3,7 +3,7 @@
 internal import Synchronization
 
 /// A value that becomes known once; any number of tasks wait for it.
-final class Settlement<Value: Sendable>: Sendable {
+public final class Settlement<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiting: [CheckedContinuation<Value, Never>] = []
@@ -11,8 +11,11 @@ final class Settlement<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Creates one of which nothing is known yet.
+    public init() {}
+
     /// The value, as soon as it is known.
-    var value: Value {
+    public var value: Value {
         get async {
             await withCheckedContinuation { continuation in
                 let known = state.withLock { state in
@@ -24,9 +27,10 @@ final class Settlement<Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes the value known; called once, from any thread.
-    func settle(_ value: Value) {
+    /// Makes the value known, from any thread; the first one counts.
+    public func settle(_ value: Value) {
         let waiting = state.withLock { state in
+            guard state.value == nil else { return [CheckedContinuation<Value, Never>]() }
             state.value = value
             defer { state.waiting = [] }
             return state.waiting
