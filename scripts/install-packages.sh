@@ -12,7 +12,7 @@ libcurl4t64|libcurl4         sends the recording over HTTP and TLS
 libopus0                     compresses speech
 libogg0                      wraps the compressed speech into pages
 libsamplerate0               converts other sample rates to 16 kHz
-libssl3t64|libssl3           computes the SHA-256 of a recording
+libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
 ca-certificates              whom to trust in TLS'
@@ -22,7 +22,7 @@ libcurl4-openssl-dev         sends the recording over HTTP and TLS
 libopus-dev                  compresses speech
 libogg-dev                   wraps the compressed speech into pages
 libsamplerate0-dev           converts other sample rates to 16 kHz
-libssl-dev                   computes the SHA-256 of a recording
+libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libpocketsphinx-dev          recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
 ca-certificates              whom to trust in TLS

@@ -16,16 +16,10 @@ LATE(int, EVP_CipherInit_ex,
      (a, b, c, d, e, f))
 LATE(int, EVP_CipherUpdate,
      (EVP_CIPHER_CTX *a, unsigned char *b, int *c, const unsigned char *d, int e), (a, b, c, d, e))
-LATE(int, EVP_DigestFinal_ex, (EVP_MD_CTX *a, unsigned char *b, unsigned int *c), (a, b, c))
-LATE(int, EVP_DigestInit_ex, (EVP_MD_CTX *a, const EVP_MD *b, ENGINE *c), (a, b, c))
-LATE(int, EVP_DigestUpdate, (EVP_MD_CTX *a, const void *b, size_t c), (a, b, c))
-LATE(void, EVP_MD_CTX_free, (EVP_MD_CTX *a), (a))
-LATE(EVP_MD_CTX *, EVP_MD_CTX_new, (void), ())
 LATE(const EVP_CIPHER *, EVP_aes_256_gcm, (void), ())
 LATE(const EVP_MD *, EVP_sha256, (void), ())
 LATE(unsigned char *, HMAC,
      (const EVP_MD *a, const void *b, int c, const unsigned char *d, size_t e, unsigned char *f,
       unsigned int *g),
      (a, b, c, d, e, f, g))
-LATE(void, OPENSSL_cleanse, (void *a, size_t b), (a, b))
 #pragma GCC visibility pop

@@ -30,8 +30,8 @@ struct BodyIdentity: Sendable, Hashable {
 }
 
 /// Takes the identity of a body while it comes.
-struct BodyIdentification: ~Copyable {
-    private let digest = SHA256()
+struct BodyIdentification {
+    private var digest = SHA256()
     private(set) var byteCount = 0
 
     /// Adds bytes.
@@ -40,9 +40,8 @@ struct BodyIdentification: ~Copyable {
         byteCount += bytes.count
     }
 
-    /// The identity of all bytes.
-    consuming func finish() -> BodyIdentity {
-        let count = byteCount
-        return BodyIdentity(byteCount: count, sha256: digest.finish())
+    /// The identity of all bytes so far.
+    var identity: BodyIdentity {
+        BodyIdentity(byteCount: byteCount, sha256: digest.hexadecimal)
     }
 }

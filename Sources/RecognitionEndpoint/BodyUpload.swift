@@ -60,7 +60,7 @@ struct BodyUpload: Sendable {
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
         if !hasMisbehaved { try await misbehave() }
-        if let failure = acceptsEnd(identification.finish()) { queue.fail(failure) }
+        if let failure = acceptsEnd(identification.identity) { queue.fail(failure) }
         queue.finish()
     }
 

@@ -175,7 +175,7 @@ struct RecognitionExchange: Sendable {
         }
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
-        let body = identification.finish()
+        let body = identification.identity
         guard body.agrees(with: claim.digest) else {
             return try await writer.refuse(Refusal(.digestMismatch), closes: false)
         }

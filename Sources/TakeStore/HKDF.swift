@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCrypto
+internal import Glibc
 
 /// The key derivation of RFC 5869 with SHA-256, over libcrypto's HMAC.
 enum HKDF {
@@ -52,8 +53,11 @@ enum HKDF {
 extension [UInt8] {
     /// Overwrites the bytes, in a way that the optimiser keeps.
     ///
-    /// The corresponding C function is `OPENSSL_cleanse`.
+    /// The corresponding C function is `explicit_bzero`.
     mutating func clear() {
-        unsafe withUnsafeMutableBytes { unsafe OPENSSL_cleanse($0.baseAddress, $0.count) }
+        unsafe withUnsafeMutableBytes { bytes in
+            guard let start = bytes.baseAddress else { return }
+            unsafe explicit_bzero(start, bytes.count)
+        }
     }
 }

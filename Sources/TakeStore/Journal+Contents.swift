@@ -22,7 +22,7 @@ extension Journal {
     ///
     /// Reads all of it: blocks on the disk.
     public func sha256(from start: Int = 0) throws(SystemError) -> String {
-        let digest = SHA256()
+        var digest = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var offset = start
         while true {
@@ -31,7 +31,7 @@ extension Journal {
             digest.update(buffer.span.extracting(first: found))
             offset += found
         }
-        return digest.finish()
+        return digest.hexadecimal
     }
 }
 

@@ -137,8 +137,7 @@ private final class JournalStage: @unchecked Sendable {
     private let onGrowth: @Sendable () -> Void
     private let onFull: @Sendable () -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
-    /// Made with the first bytes: making one waits for libcrypto, the connection for neither.
-    private var digest: SHA256?
+    private var digest = SHA256()
     private var journal: Journal?
     private var loss: SystemError?
     private var hasGrown = false
@@ -187,8 +186,7 @@ private final class JournalStage: @unchecked Sendable {
         announceGrowth()
         journal?.seal()
         let seal = JournalSeal(
-            byteCount: journal?.byteCount ?? 0, sha256: (digest.take() ?? SHA256()).finish(),
-            loss: loss)
+            byteCount: journal?.byteCount ?? 0, sha256: digest.hexadecimal, loss: loss)
         onSeal(seal)
         return true
     }
@@ -209,8 +207,7 @@ private final class JournalStage: @unchecked Sendable {
         guard loss == nil else { return bytes.count }
         do throws(SystemError) {
             try journal?.append(bytes)
-            if digest == nil { digest = SHA256() }
-            digest?.update(bytes)
+            digest.update(bytes)
         } catch {
             loss = error
         }
