@@ -30,7 +30,9 @@ put_all() {
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
     for library in "$(dirname "$built")"/lib/utter/*; do
-        put 644 "$library" "$root/lib/utter/$(basename "$library")"
+        install -d "$root/lib/utter"
+        # Most are links to one.
+        cp -P "$library" "$root/lib/utter/"
     done
     put 644 man/utter.1 "$root/share/man/man1/utter.1"
     put 644 <("$program" --generate-completion-script bash) "$bash_completion"

@@ -6,7 +6,7 @@
 # libcurl brings forty libraries along, for RTMP, SCP, LDAP, Kerberos, HTTP/2, compressed answers,
 # cookies and hosts that are not ASCII. utter asks for none of that, and tells libcurl so where it
 # would have to. A library that is loaded already is not looked for again, so that utter first loads
-# one of the same name: it has the functions that libcurl asks for, and all they do is fail.
+# one that has all their names: it has the functions that libcurl asks for, and all they do is fail.
 # Loading libcurl then takes half as long. Without the placeholders, or with a libcurl that asks for
 # more than they have, everything is loaded as usual: deleting them is the way out.
 #
@@ -34,32 +34,39 @@ names_in() {
         | sed 's/@.*//' | sort -u | paste -sd '|'))(@.*)?" <<<"$asked"
 }
 
-link() { "$tools/clang" -shared -nostdlib ${linker:+"$linker"} -Wl,-s "$@"; }
 
-# Reads such names and makes the placeholder with the soname $1. Each has a version, even if libcurl
-# wants none: the loader ends a program that misses one where there are none at all. libssh2_init is
-# called when libcurl is made ready, and has to succeed.
-make_placeholder() {
-    awk -F @ -v code="$folder/code.c" -v versions="$folder/versions" '
-        { print "int " $1 "(void) { return " ($1 == "libssh2_init" ? 0 : -1) "; }" >code
-          version = $2 ? $2 : "PLACEHOLDER"; names[version] = names[version] " " $1 ";" }
-        END { for (v in names) print v " {" names[v] " };" >versions }'
-    link -fPIC -O1 -Wl,-soname,"$1" -Wl,--version-script="$folder/versions" \
-        -o "$folder/$1" "$folder/code.c"
-    rm "$folder/code.c" "$folder/versions"
+# Makes the library $1 of the options and files that follow.
+link() {
+    "$tools/clang" -shared -nostdlib -fPIC -O1 ${linker:+"$linker"} -Wl,-s \
+        -Wl,-soname,"$(basename "$1")" -o "$@"
 }
 
 needed=()
+names=
 while read -r soname _ file _; do
     [[ $soname =~ $unneeded ]] || continue
     # Nothing is asked for of what only another library brings along.
-    names=$(names_in "$file" || true)
-    [ -n "$names" ] || continue
-    make_placeholder "$soname" <<<"$names"
-    needed+=("$folder/$soname")
+    found=$(names_in "$file" || true)
+    [ -n "$found" ] || continue
+    names+=$found$'\n'
+    needed+=("$soname")
 done < <(ldd "$libcurl")
 [ ${#needed[@]} -gt 0 ] || exit 0
-# One library that stands for all of them: it brings them along, from its own folder.
+
+# One library stands for all: it asks for itself under each of their names, and the loader, which
+# knows a file again, gives it all of them. Each function has a version, even if libcurl wants none:
+# the loader ends a program that misses one where there are none at all. libssh2_init is called
+# when libcurl is made ready, and has to succeed.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+awk -F @ -v code="$work/code.c" -v versions="$work/versions" '
+    { print "int " $1 "(void) { return " ($1 == "libssh2_init" ? 0 : -1) "; }" >code
+      version = $2 ? $2 : "PLACEHOLDER"; names[version] = names[version] " " $1 ";" }
+    END { for (v in names) print v " {" names[v] " };" >versions }' <<<"${names%?}"
+for soname in "${needed[@]}"; do
+    link "$work/$soname" -x c /dev/null
+    ln -s libutter-placeholders.so "$folder/$soname"
+done
 # shellcheck disable=SC2016 # The loader replaces it.
-link -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' -Wl,-soname,libutter-placeholders.so \
-    -o "$folder/libutter-placeholders.so" "${needed[@]}"
+link "$folder/libutter-placeholders.so" -Wl,--version-script="$work/versions" \
+    -Wl,--no-as-needed -Wl,-rpath,'$ORIGIN' "$work/code.c" "${needed[@]/#/$work/}"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCurl
 public import LinuxPlatform
 internal import Synchronization
 
@@ -27,6 +28,12 @@ public final class TransferLoop: Sendable {
     private let isShutDown = Atomic(false)
     private let nextNumber = Atomic(1)
     private let thread = Mutex<NamedThread?>(nil)
+
+    /// Loads libcurl on the calling thread, so that the loop's has it at once.
+    public static func loadLibrary() {
+        // What is missing is noticed by the loop.
+        _ = unsafe utter_curl_load()
+    }
 
     /// Starts the thread, which loads libcurl at once.
     ///

@@ -15,6 +15,12 @@ public final class PipelineLoops: Sendable {
     let transfer: TransferLoop
     let sync: SyncLoop
 
+    /// Loads libcurl on the calling thread, for a program that has nothing to record meanwhile.
+    ///
+    /// In a process with one thread that takes half as long: nobody has to be told of each change
+    /// to a page table. Blocks on the disk, the first time after the machine has started.
+    public static func loadLibrary() { TransferLoop.loadLibrary() }
+
     /// Starts the threads.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.

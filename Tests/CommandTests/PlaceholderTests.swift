@@ -57,6 +57,10 @@ import Testing
             "-shared", "-nostdlib", "-Wl,-soname,libssh2.so.1", "-o",
             installation.path("libssh2.so.1"), "-x", "c", "/dev/null",
         ])
+        try ForeignTool("cc").run([
+            "-shared", "-nostdlib", "-Wl,--no-as-needed,-rpath,$ORIGIN", "-o",
+            installation.path("libutter-placeholders.so"), installation.path("libssh2.so.1"),
+        ])
         let (result, libraries) = try await installation.run("send", Clip.digits.path)
         #expect(result.outputText == "long\n")
         #expect(libraries.isSuperset(of: ["libcurl.so.4", "libgnutls.so.30"]))
