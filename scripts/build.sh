@@ -12,15 +12,15 @@ command -v swift >/dev/null || {
 }
 scripts/install-packages.sh build
 
-# The C++ runtime too, below Swift's: as a shared library it costs every start 0.7 ms. A folder
-# with nothing but the archive makes the linker take that one.
-flags=()
-archive=$("$(dirname "$(realpath "$(command -v swift)")")/clang" -print-file-name=libstdc++.a || true)
-if [ -f "$archive" ]; then
-    mkdir -p .build/archives
-    ln -sf "$archive" .build/archives/
-    flags=(-Xlinker "-L$PWD/.build/archives")
-fi
+# What lies below Swift's runtime too: as shared libraries, that of C++ costs every start 0.7 ms,
+# and gcc's 0.1. A folder with nothing but archives makes the linker take those.
+flags=(-Xlinker "-L$PWD/.build/archives")
+mkdir -p .build/archives
+for archive in libstdc++.a libgcc_eh.a; do
+    file=$("$(dirname "$(realpath "$(command -v swift)")")/clang" -print-file-name="$archive")
+    # The linker knows the last of them by the name of the shared library.
+    if [ -f "$file" ]; then ln -sf "$file" ".build/archives/${archive/gcc_eh/gcc_s}"; fi
+done
 # LLVM's linker packs the 40,000 places where the program is adjusted to its address, which makes
 # loading it 0.2 ms shorter (glibc 2.36 or later reads that). Nobody looks for symbols in a program,
 # nor for libraries beside it.

@@ -9,7 +9,7 @@ internal import Glibc
 @safe final class TransferTable {
     private let multi: UnsafeMutableRawPointer
     private var waiting: [TransferCommand.Start] = []
-    private var transfers: [TransferID: Transfer] = [:]
+    private var transfers: [Transfer] = []
 
     /// Loads libcurl; nil when it is not there or memory ran out.
     init?() {
@@ -38,7 +38,7 @@ internal import Glibc
         case .cancel(let id):
             if let index = waiting.firstIndex(where: { $0.id == id }) {
                 waiting.remove(at: index).observer.transferDidEnd(.unstarted(.cancelled))
-            } else if let transfer = transfers[id] {
+            } else if let transfer = transfers.first(where: { $0.id == id }) {
                 transfer.cancel()
                 remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
             }
@@ -51,14 +51,14 @@ internal import Glibc
         // when the process is stopped in the middle of this.
         let now = ContinuousClock.now
         begin(now: now)
-        for transfer in transfers.values { transfer.unpauseWhenDue() }
+        for transfer in transfers { transfer.unpauseWhenDue() }
         var running: Int32 = 0
         unsafe utter_multi_perform(multi, &running)
         removeFinished()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
-        for transfer in transfers.values { next = min(next, transfer.look(now: now)) }
-        for transfer in transfers.values where transfer.mustEnd {
+        for transfer in transfers { next = min(next, transfer.look(now: now)) }
+        for transfer in transfers where transfer.mustEnd {
             remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
         }
         return next
@@ -73,7 +73,7 @@ internal import Glibc
 
     /// Breaks off everything that is left.
     func cancelEverything() {
-        for id in waiting.map(\.id) + Array(transfers.keys) { obey(.cancel(id)) }
+        for id in waiting.map(\.id) + transfers.map(\.id) { obey(.cancel(id)) }
     }
 
     private func begin(now: ContinuousClock.Instant) {
@@ -86,7 +86,7 @@ internal import Glibc
                 start.observer.transferDidEnd(.unstarted(.noMemory))
                 continue
             }
-            transfers[start.id] = transfer
+            transfers.append(transfer)
         }
         waiting.removeAll { $0.due <= now }
     }
@@ -97,7 +97,7 @@ internal import Glibc
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
             let handle = unsafe message.pointee.easy_handle
             let code = unsafe utter_message_result(message)
-            if let transfer = transfers.values.first(where: { unsafe $0.raw == handle }) {
+            if let transfer = transfers.first(where: { unsafe $0.raw == handle }) {
                 remove(transfer, code: code)
             }
         }
@@ -105,7 +105,7 @@ internal import Glibc
 
     private func remove(_ transfer: Transfer, code: CURLcode) {
         unsafe utter_multi_remove_handle(multi, transfer.raw)
-        transfers[transfer.id] = nil
+        transfers.removeAll { $0 === transfer }
         transfer.end(code: code)
     }
 }

@@ -24,7 +24,7 @@ public final class Folder: Sendable {
     public static func make(at path: String) throws(SystemError) -> Folder {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {
-            parent += "/" + part
+            parent += "/\(part)"
             if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
                 throw SystemError.last("mkdir \(parent)")
             }

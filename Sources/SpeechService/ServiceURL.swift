@@ -83,7 +83,7 @@ public struct ServiceURL: Sendable, Hashable {
             default: kept.append(segment)
             }
         }
-        return "/" + kept.joined(separator: "/")
+        return kept.isEmpty ? "/" : kept.reduce(into: "") { $0 += "/\($1)" }
     }
 
     /// The error for a text, of which neither user information nor query is repeated.

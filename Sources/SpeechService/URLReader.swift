@@ -56,7 +56,7 @@ struct URLReader {
     private func target(_ rest: Substring) -> String {
         let target = rest.prefix { $0 != "#" }
         let path = target.prefix { $0 != "?" }
-        return (path.isEmpty ? "/" : ServiceURL.withoutDots(path)) + target[path.endIndex...]
+        return "\(path.isEmpty ? "/" : ServiceURL.withoutDots(path))\(target[path.endIndex...])"
     }
 
     private func hostAndPort(_ authority: Substring) throws(ServiceError) -> (String, Int?) {

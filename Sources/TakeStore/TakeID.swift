@@ -38,6 +38,9 @@ public struct TakeID: Sendable, Hashable, Codable {
         text = UTCTime(date).compact + "-" + String(moment + random)
     }
 
+    /// When the take began, by its name; nil when the name says no time.
+    public var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
+
     /// Decodes a name.
     ///
     /// - Throws: `DecodingError` when it cannot be one.

@@ -65,7 +65,7 @@ public final class Pipeline: Sendable {
     }
 
     /// The takes that have no outcome yet.
-    private let running = Mutex<[ObjectIdentifier: TakeRun]>([:])
+    private let running = Mutex<[TakeRun]>([])
 
     var capture: CaptureLoop { loops.capture }
     var journal: JournalLoop { loops.journal }
@@ -161,19 +161,19 @@ public final class Pipeline: Sendable {
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
         loops.shutDown()
-        for run in running.withLock({ $0 }).values {
+        for run in running.withLock({ $0 }) {
             run.finish(.failure(.left), capture: CaptureEnd(cause: .cancelled))
         }
     }
 
     /// Remembers a take whose outcome somebody may wait for.
     private func began(_ run: TakeRun) {
-        running.withLock { $0[ObjectIdentifier(run)] = run }
+        running.withLock { $0.append(run) }
     }
 
     /// Forgets a take that has its outcome.
     func ended(_ run: TakeRun) {
-        running.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(run)) }
+        running.withLock { $0.removeAll { $0 === run } }
     }
 }
 

@@ -99,19 +99,3 @@ extension TakeFolder {
         manifestTime.map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 }
-
-extension TakeID {
-    /// When the take began, by its name; nil when the name says no time.
-    public var date: Date? {
-        let digits = text.filter { $0 != "-" }.prefix(14)
-        guard digits.count == 14 else { return nil }
-        func part(_ from: Int, _ count: Int) -> Substring {
-            digits.dropFirst(from).prefix(count)
-        }
-        let iso =
-            "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))"
-            + "T\(part(8, 2)):\(part(10, 2)):\(part(12, 2))Z"
-        // A name that only looks like a time has none.
-        return try? Date(iso, strategy: .iso8601)
-    }
-}

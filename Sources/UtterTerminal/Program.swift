@@ -3,6 +3,7 @@
 package import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import Utter
 
 /// How both programs begin and end.
 package enum Program {
@@ -49,8 +50,9 @@ package enum Program {
     ) async throws {
         let words = CommandLine.arguments.dropFirst()
         if let quick, words.first == quick._commandName {
+            PipelineLoops.loadLibrary()
             Launch.prepare()
-            if var command = quick.shortcut(words.dropFirst()) { return try await command.run() }
+            if let command = quick.shortcut(words.dropFirst()) { return try await command.run() }
         }
         var command = try parse(root)
         if var command = command as? any AsyncParsableCommand {

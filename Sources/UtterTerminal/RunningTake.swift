@@ -15,7 +15,7 @@ final class RunningTake: Sendable {
 
     private struct State {
         /// Those that run, and whether the end of the program cancels them.
-        var takes: [TakeID: Running] = [:]
+        var takes: [Running] = []
         /// Those that have ended on a disk that failed, of which the person was told.
         var unprotected: Set<TakeID> = []
         /// The first request to end the program.
@@ -38,20 +38,20 @@ final class RunningTake: Sendable {
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
         guard request != .stop else {
-            for running in state.withLock({ $0.takes }).values { running.take.stop() }
+            for running in state.withLock({ $0.takes }) { running.take.stop() }
             return
         }
-        let (takes, status) = state.withLock { state -> ([TakeID: Running], ExitStatus?) in
+        let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
             let isUrgent = request == .cancel || request == .leaveNow
             if isUrgent, let status = state.status ?? state.farewell?.status {
-                return ([:], status)
+                return ([], status)
             }
-            guard state.farewell == nil else { return ([:], nil) }
+            guard state.farewell == nil else { return ([], nil) }
             state.farewell = request
             return (state.takes, nil)
         }
         if let status { leave(status) }
-        for running in takes.values {
+        for running in takes {
             running.take.end(for: request, isCancellable: running.isCancellable)
         }
     }
@@ -61,7 +61,7 @@ final class RunningTake: Sendable {
     /// When it is not cancellable, Ctrl-C keeps it for another time.
     func begin(_ take: Take, isCancellable: Bool = true) {
         let farewell = state.withLock { state in
-            state.takes[take.id] = Running(take: take, isCancellable: isCancellable)
+            state.takes.append(Running(take: take, isCancellable: isCancellable))
             return state.farewell
         }
         if let farewell { take.end(for: farewell, isCancellable: isCancellable) }
@@ -70,7 +70,7 @@ final class RunningTake: Sendable {
     /// Says that a take is over, and whether the person knows that the disk has failed it.
     func end(_ take: Take, isUnprotected: Bool) {
         state.withLock { state in
-            state.takes[take.id] = nil
+            state.takes.removeAll { $0.take.id == take.id }
             if isUnprotected { state.unprotected.insert(take.id) }
         }
     }
@@ -85,7 +85,7 @@ final class RunningTake: Sendable {
     /// What the disk has to be told yet has the rest of the time that a signal leaves.
     func finish(_ status: ExitStatus) {
         state.withLock { state in
-            state.takes = [:]
+            state.takes = []
             state.status = status
         }
     }

@@ -32,6 +32,18 @@ import Testing
         #expect(id.text.hasPrefix("20260102-030405-"))
     }
 
+    @Test(arguments: [0, 1_795_238_553, 1_767_323_045, 1_709_164_800, 4_102_444_799])
+    func aNameSaysWhenTheTakeBegan(seconds: Int) {
+        var random = TakeStoreRandom(state: 1)
+        let date = Date(timeIntervalSince1970: TimeInterval(seconds))
+        #expect(TakeID(at: date + 0.75, using: &random).date == date)
+    }
+
+    @Test(arguments: ["20260231-000000", "20261301-000000", "20260101-240000", "99999999-999999"])
+    func aNameThatOnlyLooksLikeATimeHasNone(moment: String) throws {
+        #expect(try #require(TakeID(moment + "-k3f9q2m7x4tz")).date == nil)
+    }
+
     @Test func theRandomPartIsMadeOf32Letters() {
         var random = TakeStoreRandom(state: 2)
         var letters = Set<Character>()

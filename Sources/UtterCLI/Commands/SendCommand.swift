@@ -53,69 +53,38 @@ struct SendCommand: TakeCommand {
         }
     }
 
-    func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
-            session throws(CommandFailure) in
-            let plan = try service.planner(format: format)
-            // The first failure is what the caller hears of; the other files are sent all the
-            // same, unless somebody wants to leave.
-            var status = ExitStatus.textPrinted
-            for file in files {
-                var next: ExitStatus
-                do throws(CommandFailure) {
-                    let source = try source(file) { session.farewellStatus != nil }
-                    next = await session.run(plan(source, CapturePlan()), as: .sending)
-                } catch {
-                    next = session.farewellStatus ?? session.refuse(error)
-                }
-                if status == .textPrinted { status = next }
-                if next.isByRequest { return next }
-            }
-            return status
-        }
-    }
+    func run() async throws { try await sending.run() }
 
-    private func source(
-        _ file: String, isOver: () -> Bool
-    ) throws(CommandFailure) -> any CaptureSource {
-        guard file == "-" else { return WAVReplay(path: file, pace: pace.pace) }
-        return try StandardInput.source(
-            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
-            isOver: isOver)
+    /// What the options say.
+    var sending: Sending {
+        Sending(
+            files: files, pace: pace.pace,
+            rawFormat: StreamFormat(sampleRate: rate, channelCount: channels), format: format,
+            service: service, output: output, keep: keep)
     }
 }
 
 extension SendCommand {
-    static func shortcut(_ words: ArraySlice<String>) -> SendCommand? {
-        var command = SendCommand.standard
+    static func shortcut(_ words: ArraySlice<String>) -> (any QuickCommand)? {
+        var sending = Sending()
         var words = words
         while let word = words.popFirst() {
             switch word {
-            case "-q", "--quiet": command.output.quiet = true
-            case "--json": command.output.json = true
+            case "-q", "--quiet": sending.output.quiet = true
+            case "--json": sending.output.json = true
             case "--to":
                 // An option that comes twice is a question of its own.
-                guard command.service.to == nil, let url = words.popFirst(), isPlain(url)
+                guard sending.service.to == nil, let url = words.popFirst(), isPlain(url)
                 else { return nil }
-                command.service.to = url
+                sending.service.to = url
             default:
                 guard isPlain(word) else { return nil }
-                command.files.append(word)
+                sending.files.append(word)
             }
         }
-        return command.files.isEmpty ? nil : command
+        return sending.files.isEmpty ? nil : sending
     }
 
     /// Whether the parser would take the word for nothing but a value.
     private static func isPlain(_ word: String) -> Bool { !word.isEmpty && !word.hasPrefix("-") }
-
-    /// What an empty command line would be, if it were allowed.
-    private static var standard: SendCommand {
-        var command = SendCommand()
-        (command.files, command.pace) = ([], .unpaced)
-        (command.rate, command.channels, command.format) = (16_000, 1, .pcm)
-        (command.service, command.output) = (.standard, .standard)
-        (command.keep, command.encryption) = (.standard, .standard)
-        return command
-    }
 }
