@@ -21,7 +21,7 @@ manifest() {
         inside {
             block = block $0 "\n"
             if (name == "" && $0 ~ /^            name: "/) { split($0, parts, "\""); name = parts[2] }
-            if ($0 ~ /swiftSettings: [a-z]+\),$/) {
+            if ($0 ~ /(swift|linker)Settings: .*\),$/) {
                 unwanted = name ~ /^(RecognitionEndpoint|UtterEndpointCLI|transcribe)$/
                 if (name ~ /Tests$/ && name !~ /^(Fault|SpeechService)Tests$/) unwanted = 1
                 if (!unwanted) printf "%s", block
@@ -161,6 +161,8 @@ plant journal-not-synced-really RealPowerCutTests TakeStore/PlainFile.swift \
     's/try retryingInterrupts\("fdatasync"\) \{ fdatasync\(file\.number\) \}//'
 plant folder-not-synced-really RealPowerCutTests LinuxPlatform/Folder.swift \
     's/(func sync\(\) throws\(SystemError\) \{\n).*?\n(    \})/$1$2/s'
+plant pipe-read-ahead ofAPipeAKillCostsThePeriodInHand AudioCapture/CaptureStage.swift \
+    's/guard source.isStored else \{ return output.awaitDrain\(\) \}//'
 plant lock-not-taken ofTwoThatSendATakeOneIsRefused LinuxPlatform/Folder+Lock.swift \
     's/guard flock\(descriptor\.number, LOCK_EX \| LOCK_NB\) != 0 else/guard false else/'
 plant told-apart-by-id-alone AnswerLedgerTests RecognitionEndpoint/AnswerLedger.swift \

@@ -19,6 +19,9 @@ struct ByteReader: ~Copyable {
         case ended
     }
 
+    /// As much is read at once of what nobody needs.
+    private static let skipByteCount = 4_096
+
     /// What to poll for `POLLIN`.
     let descriptor: Int32
 
@@ -101,7 +104,7 @@ struct ByteReader: ~Copyable {
         if start == end || start + wanted > buffer.count { moveToFront() }
         while byteCount < wanted {
             if fileByteCount == nil, try !isReadable() { return .notYet }
-            guard let count = try readOnce() else { return .notYet }
+            guard let count = try readOnce(to: wanted) else { return .notYet }
             guard count > 0 else { return .ended }
             end += count
         }
@@ -118,8 +121,8 @@ struct ByteReader: ~Copyable {
             return .filled
         }
         while position < target {
-            let fill = try fill(1)
-            guard case .filled = fill else { return fill }
+            let fill = try fill(min(target - position, Self.skipByteCount))
+            guard byteCount > 0 else { return fill }
             consume(min(byteCount, target - position))
         }
         return .filled
@@ -146,13 +149,14 @@ struct ByteReader: ~Copyable {
         (start, end) = (0, count)
     }
 
-    /// One read behind what is there.
+    /// One read behind what is there; of a pipe, whose bytes are then nowhere else, no more than
+    /// is wanted.
     ///
     /// - Returns: 0 at the end; `nil` when somebody else made the descriptor non-blocking and
     ///   took the bytes first.
     /// - Throws: `SystemError` of `read` or `pread`.
-    private mutating func readOnce() throws(SystemError) -> Int? {
-        let room = end..<buffer.count
+    private mutating func readOnce(to wanted: Int) throws(SystemError) -> Int? {
+        let room = end..<(fileByteCount == nil ? start + wanted : buffer.count)
         let offset = fileByteCount == nil ? nil : off_t(fileOffset + position + byteCount)
         let descriptor = descriptor
         do throws(SystemError) {

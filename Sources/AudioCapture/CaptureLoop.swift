@@ -42,7 +42,7 @@ public final class CaptureLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Makes the loop look at every take's control.
+    /// Makes the loop look at every take's control, and at the rings that it waits for.
     ///
     /// From any thread; never blocks.
     public func wake() { wakeup.signal() }
@@ -76,11 +76,12 @@ public final class CaptureLoop: Sendable {
                 if stage.didWrite { didWrite = true }
                 switch stage.pendingWait {
                 case nil: hasEnded = true
-                case .forDescriptors: stage.appendPollDescriptors(to: &descriptors)
-                case .forDescriptorsOrUntil(let instant):
+                case .journal: break
+                case .source(.forDescriptors): stage.appendPollDescriptors(to: &descriptors)
+                case .source(.forDescriptorsOrUntil(let instant)):
                     stage.appendPollDescriptors(to: &descriptors)
                     due = min(due ?? instant, instant)
-                case .until(let instant): due = min(due ?? instant, instant)
+                case .source(.until(let instant)): due = min(due ?? instant, instant)
                 }
             }
             if hasEnded { stages.removeAll { $0.pendingWait == nil } }

@@ -18,6 +18,12 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// A full ring makes a live source lose a counted gap; any other source is made to wait.
     var isLive: Bool { get }
 
+    /// Whether frames stay where they are when they are read, as in a file.
+    ///
+    /// Of any other source that can wait, no more than one read is taken before the journal has
+    /// the last. Asked while the source is open.
+    var isStored: Bool { get }
+
     /// What a person should know of a source that ended well, such as a file cut short.
     var warning: String? { get }
 
@@ -98,6 +104,9 @@ public enum SourceWait: Sendable, Equatable {
 }
 
 extension CaptureSource {
+    /// False: what was read is nowhere else.
+    public var isStored: Bool { false }
+
     /// Nothing, for most sources.
     public var warning: String? { nil }
 }

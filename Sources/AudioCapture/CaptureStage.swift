@@ -15,8 +15,6 @@ public final class CaptureStage {
     private static let framesPerRead = 1_600
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
-    /// How long to wait for the journal when the ring is full, a tenth of a period.
-    private static let roomInterval = Duration.milliseconds(2)
 
     private let source: any CaptureSource
     private let output: EncodedOutput
@@ -31,7 +29,7 @@ public final class CaptureStage {
     private var converter: SpeechConverter?
     private var gate = VoiceGate()
     private var tailFrames = 0
-    private var wait = SourceWait.until(.now)
+    private var wait = StageWait.source(.until(.now))
     /// Where the source's descriptors stand among those polled now.
     private var polled = 0..<0
     private var isReady = false
@@ -68,7 +66,7 @@ public final class CaptureStage {
     var didWrite: Bool { output.didWrite }
 
     /// What the next turn waits for, or nil when the take has ended.
-    var pendingWait: SourceWait? { if case .ended = phase { nil } else { wait } }
+    var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
     /// Adds the source's descriptors, when it waits for them.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
@@ -104,9 +102,10 @@ public final class CaptureStage {
 
     private func isDue(now: ContinuousClock.Instant) -> Bool {
         switch wait {
-        case .until(let instant): now >= instant
-        case .forDescriptors: isReady
-        case .forDescriptorsOrUntil(let instant): isReady || now >= instant
+        case .journal: output.awaitDrain()
+        case .source(.until(let instant)): now >= instant
+        case .source(.forDescriptors): isReady
+        case .source(.forDescriptorsOrUntil(let instant)): isReady || now >= instant
         }
     }
 
@@ -160,7 +159,7 @@ public final class CaptureStage {
         source.close()
         let isSettled = output.settle()
         // A cancelled take ends at once, with what the ring has room for.
-        guard isSettled || cause == .cancelled else { return waitForRoom() }
+        guard isSettled || cause == .cancelled else { return waitForJournal() }
         if case .encoder = cause {
             // What the encoder still holds cannot be had.
         } else if isSettled, account.encodedFrames > 0 || cause == .finished {
@@ -170,7 +169,7 @@ public final class CaptureStage {
                 return close(.encoder(error))
             }
         }
-        guard output.pushOut() || cause == .cancelled else { return waitForRoom() }
+        guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
         // Before the ring: a body that ends first might be answered before it is known that
         // there was nothing to send.
         onEnd(CaptureEnd(cause: cause, gaps: output.gaps, warning: source.warning))
@@ -196,15 +195,16 @@ public final class CaptureStage {
         try output.finishEncoding(speech)
     }
 
-    private func waitForRoom() {
-        wait = .until(.now + Self.roomInterval)
+    private func waitForJournal() {
+        // It may have everything by now, and would not say so again.
+        wait = output.awaitDrain() ? .source(.until(.now)) : .journal
     }
 
     // MARK: - Reading
 
     private func readWhatIsThere(now: ContinuousClock.Instant) {
         for _ in 0..<Self.readsPerTurn {
-            guard hasRoom else { return waitForRoom() }
+            guard mayRead else { return waitForJournal() }
             let read: SourceRead
             do throws(CaptureError) {
                 var buffer = raw
@@ -219,17 +219,22 @@ public final class CaptureStage {
             case .frames(let count): if let cause = take(frames: count) { return close(cause) }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
-                wait = reason
+                wait = .source(reason)
                 return
             case .end: return close(.finished)
             }
         }
-        wait = .until(now)
+        wait = .source(.until(now))
     }
 
-    /// Whether a read may be made: a live source is always read, others wait for the journal.
-    private var hasRoom: Bool {
-        source.isLive || output.hasRoom(forFrames: Self.speechFramesPerRead)
+    /// Whether a read may be made: a live source is always read, a file while there is room.
+    ///
+    /// Of any other, such as a pipe, a killed program loses what it has read and not written; so
+    /// the journal must have the last read before the next is made.
+    private var mayRead: Bool {
+        if source.isLive { return true }
+        guard source.isStored else { return output.awaitDrain() }
+        return output.hasRoom(forFrames: Self.speechFramesPerRead)
     }
 
     /// The most frames at 16 kHz that one read becomes, with what the converter held back.
@@ -296,4 +301,12 @@ public final class CaptureStage {
         speech.removeLast(speech.count - left)
         return true
     }
+}
+
+/// What the next turn of a stage waits for.
+enum StageWait {
+    /// What the source has said.
+    case source(SourceWait)
+    /// An empty ring, of which the journal tells.
+    case journal
 }

@@ -37,6 +37,9 @@ final class EncodedOutput {
         producer.freeByteCount >= encoder.maximumByteCount(forFrames: count)
     }
 
+    /// Whether the journal has everything; if not, it will wake the capture loop when it has.
+    func awaitDrain() -> Bool { producer.awaitDrain() }
+
     /// Makes what comes before the first frame.
     ///
     /// - Throws: `EncodingError` when the encoder fails.

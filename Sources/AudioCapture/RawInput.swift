@@ -21,6 +21,9 @@ public final class RawInput: CaptureSource, @unchecked Sendable {
     /// What was odd about the input, or `nil`; final once `read` has said `.end`.
     public private(set) var warning: String?
 
+    /// Whether the input is a file.
+    public var isStored: Bool { reader?.fileByteCount != nil }
+
     private static let bufferByteCount = 65_536
 
     private let descriptor: Int32
@@ -59,10 +62,11 @@ public final class RawInput: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    /// Delivers the whole frames that have come.
+    /// Delivers the whole frames that have come, of a pipe at most a period.
     public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        let room = frames.count / format.channelCount
-        precondition(room > 0, "a capture buffer holds at least one frame")
+        let most = frames.count / format.channelCount
+        precondition(most > 0, "a capture buffer holds at least one frame")
+        let room = isStored ? most : min(most, max(1, format.framesPerPeriod))
         guard !isStopped, reader != nil else { return .end }
         let bytesPerFrame = format.bytesPerFrame
         let wanted = min(room * bytesPerFrame, Self.bufferByteCount / bytesPerFrame * bytesPerFrame)

@@ -19,6 +19,9 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// False: a recording waits.
     public var isLive: Bool { false }
 
+    /// Whether it is a file that nobody hears; one that is replayed at a pace stands for a voice.
+    public var isStored: Bool { pace.speed == nil && reader?.fileByteCount != nil }
+
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
     public private(set) var warning: String?
 
@@ -135,7 +138,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
         }
         let available = (reader?.byteCount ?? 0) / header.bytesPerFrame
         guard available >= step else { return .wait(.forDescriptors) }
-        let most = min(room, left, available, due - deliveredFrameCount)
+        let most = min(isStored ? room : unit, left, available, due - deliveredFrameCount)
         let count = most == left ? left : most / unit * unit
         deliver(count, header, into: &frames)
         return .frames(count)
@@ -192,8 +195,8 @@ extension WAVReplay {
     private func fillPeriods(
         _ unit: Int, of room: Int, _ header: WAVHeader
     ) throws(CaptureError) -> ByteReader.Fill {
-        // When paced, one period at a time: what is read ahead would have to be moved each time.
-        let most = pace.speed == nil ? Self.minimumBufferByteCount / header.bytesPerFrame : unit
+        // Else one period at a time: what is read ahead would have to be moved each time.
+        let most = isStored ? Self.minimumBufferByteCount / header.bytesPerFrame : unit
         var wanted = max(unit, min(room, most)) * header.bytesPerFrame
         if let frameCount {
             wanted = min(wanted, (frameCount - deliveredFrameCount) * header.bytesPerFrame)

@@ -14,6 +14,8 @@ internal import Synchronization
     private let written = PaddedCounter()
     private let consumed = PaddedCounter()
     private let isFinished = Atomic(false)
+    /// Whether the producer waits for the ring to be empty.
+    private let isAwaited = Atomic(false)
     private let producerIsTaken = Atomic(false)
     private let consumerIsTaken = Atomic(false)
 
@@ -83,6 +85,16 @@ internal import Synchronization
             return true
         }
 
+        /// Whether everything was consumed; if not, the consumer's `wasAwaited` will say yes.
+        public func awaitDrain() -> Bool {
+            ring.isAwaited.store(true, ordering: .relaxed)
+            // Partner of the fence in Consumer.wasAwaited: the consumer sees the flag, or we see
+            // what it has consumed.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            return ring.consumed.value.load(ordering: .acquiring)
+                == ring.written.value.load(ordering: .relaxed)
+        }
+
         /// Says that nothing more will be written.
         public func finish() {
             // releasing: partner of the acquire in Consumer.isFinished.
@@ -100,6 +112,14 @@ internal import Synchronization
         public var isFinished: Bool {
             // acquiring: partner of the release in Producer.finish.
             ring.isFinished.load(ordering: .acquiring)
+        }
+
+        /// Whether the producer has waited for what was consumed by now; says so once.
+        public func wasAwaited() -> Bool {
+            // Partner of the fence in Producer.awaitDrain.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            return ring.isAwaited.load(ordering: .relaxed)
+                && ring.isAwaited.exchange(false, ordering: .relaxed)
         }
 
         /// Offers the oldest bytes that stand together, and frees as many as `body` used.

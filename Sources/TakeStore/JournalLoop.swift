@@ -41,17 +41,21 @@ public final class JournalLoop: Sendable {
     ///   - ring: the reading end.
     ///   - open: called once on the journal thread, makes the journal.
     ///   - onGrowth: called on the journal thread when the journal grew; must not block.
+    ///   - onDrain: called on the journal thread when the ring's writer waits for it to be empty and
+    ///     it may be; must not block.
     ///   - onFull: called once on the journal thread when the journal has no room for much more:
     ///     the ring's writer should finish.
     ///   - onSeal: called once on the journal thread, after the journal was sealed.
     public func add(
         ring: consuming ByteRing.Consumer,
         open: @escaping @Sendable () -> Result<Journal, SystemError>,
-        onGrowth: @escaping @Sendable () -> Void, onFull: @escaping @Sendable () -> Void = {},
+        onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {},
+        onFull: @escaping @Sendable () -> Void = {},
         onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
         let stage = JournalStage(
-            ring: ring, open: open, onGrowth: onGrowth, onFull: onFull, onSeal: onSeal)
+            ring: ring, open: open, onGrowth: onGrowth, onDrain: onDrain, onFull: onFull,
+            onSeal: onSeal)
         inbox.withLock { $0.stages.append(stage) }
         wakeup.signal()
     }
@@ -135,6 +139,7 @@ private final class JournalStage: @unchecked Sendable {
     private let ring: ByteRing.Consumer
     private let open: @Sendable () -> Result<Journal, SystemError>
     private let onGrowth: @Sendable () -> Void
+    private let onDrain: @Sendable () -> Void
     private let onFull: @Sendable () -> Void
     private let onSeal: @Sendable (JournalSeal) -> Void
     private var digest = SHA256()
@@ -149,10 +154,11 @@ private final class JournalStage: @unchecked Sendable {
     init(
         ring: consuming ByteRing.Consumer,
         open: @escaping @Sendable () -> Result<Journal, SystemError>,
-        onGrowth: @escaping @Sendable () -> Void, onFull: @escaping @Sendable () -> Void,
-        onSeal: @escaping @Sendable (JournalSeal) -> Void
+        onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void,
+        onFull: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
     ) {
         self.ring = ring
+        self.onDrain = onDrain
         self.open = open
         self.onGrowth = onGrowth
         self.onFull = onFull
@@ -180,6 +186,7 @@ private final class JournalStage: @unchecked Sendable {
             hasMore = count > 0
         }
         hasGrown = carried > 0
+        if ring.wasAwaited() { onDrain() }
         declareFull()
         guard isLast && !hasMore else { return hasGrown }
         isDone = true

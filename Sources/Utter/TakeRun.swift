@@ -63,7 +63,8 @@ final class TakeRun: Sendable {
         }
         pipeline.journal.add(
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
-            onGrowth: { [self] in didGrow() }, onFull: { [self] in stop(cutShort: true) },
+            onGrowth: { [self] in didGrow() }, onDrain: { [pipeline] in pipeline.capture.wake() },
+            onFull: { [self] in stop(cutShort: true) },
             onSeal: { [self] in didSeal($0) })
     }
 

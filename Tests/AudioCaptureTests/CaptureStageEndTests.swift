@@ -90,6 +90,23 @@ import Testing
         #expect(bench.account.encodedFrames == 3_200 + 14_000)
     }
 
+    @Test func aPipeIsReadNoFurtherThanTheJournalHasWritten() {
+        let source = CaptureStageScript(isLive: false, isStored: false, Self.minute)
+        let bench = CaptureStageBench(source)
+        bench.turn(10)
+        #expect(bench.account.capturedFrames == 320)
+        guard case .journal = bench.stage.pendingWait else {
+            Issue.record("waits for \(String(describing: bench.stage.pendingWait))")
+            return
+        }
+        bench.emptyRing()
+        bench.turn(10)
+        #expect(bench.account.capturedFrames == 640)
+        bench.control.requestStop()
+        #expect(bench.runToEnd())
+        #expect(bench.samples.count == bench.account.capturedFrames)
+    }
+
     @Test func aFileThatIsStoppedHasNoTail() {
         let source = CaptureStageScript(isLive: false, Self.minute, afterStop: [])
         let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))

@@ -29,6 +29,7 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
 
     let name = "script"
     let isLive: Bool
+    let isStored: Bool
     var warning: String?
     var openError: CaptureError?
     var format = StreamFormat.speech
@@ -43,8 +44,12 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     private var next = 0
     private var descriptor: Int32 = -1
 
-    init(isLive: Bool = true, _ steps: [Step], afterStop: [Step] = []) {
+    /// A microphone, a file, or with `isStored` false a pipe.
+    init(
+        isLive: Bool = true, isStored: Bool = true, _ steps: [Step], afterStop: [Step] = []
+    ) {
         self.isLive = isLive
+        self.isStored = isStored
         self.steps = steps
         self.afterStop = afterStop
     }

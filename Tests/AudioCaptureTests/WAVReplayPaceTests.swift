@@ -51,7 +51,7 @@ import Testing
         #expect(clock.elapsed == .zero)
     }
 
-    @Test func aLateReaderGetsEverythingThatIsDueAtOnceAndIsThenOnTime() throws {
+    @Test func aLateReaderGetsWhatIsDuePeriodByPeriodAndIsThenOnTime() throws {
         let clock = ManualClock()
         let source = WAVReplay(path: try path(), now: clock.now)
         _ = try source.open()
@@ -61,7 +61,8 @@ import Testing
             try source.readOnce(room: 4_096, into: &received)
                 == .wait(.until(clock.start + .milliseconds(20))))
         clock.advance(by: .milliseconds(50))
-        #expect(try source.readOnce(room: 4_096, into: &received) == .frames(640))
+        #expect(try source.readOnce(room: 4_096, into: &received) == .frames(320))
+        #expect(try source.readOnce(room: 4_096, into: &received) == .frames(320))
         #expect(
             try source.readOnce(room: 4_096, into: &received)
                 == .wait(.until(clock.start + .milliseconds(60))))

@@ -3,6 +3,7 @@
 import AudioCore
 import Glibc
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ByteRingTests {
@@ -88,6 +89,31 @@ import Testing
         #expect(rest == [1])
     }
 
+    @Test func aProducerThatWaitsForAnEmptyRingIsHeardOfOnce() {
+        let ring = ByteRing(minimumCapacity: 1)
+        let producer = ring.takeProducer()
+        let consumer = ring.takeConsumer()
+        let isEmpty = producer.awaitDrain()
+        #expect(isEmpty)
+        _ = producer.write([1, 2].span)
+        let isEmptied = producer.awaitDrain()
+        #expect(!isEmptied)
+        _ = consumer.consume { $0.count }
+        let wasAwaited = [consumer.wasAwaited(), consumer.wasAwaited()]
+        #expect(wasAwaited == [true, false])
+        let isDrained = producer.awaitDrain()
+        #expect(isDrained)
+    }
+
+    @Test func noWaitForAnEmptyRingIsForgotten() async {
+        let ring = ByteRing(minimumCapacity: 1)
+        let talk = ByteRingTalk(ring.takeProducer(), ring.takeConsumer(), rounds: 200_000)
+        async let reading: Void = onOwnThread { talk.read() }
+        async let isHeard = onOwnThread { talk.write() }
+        #expect(await isHeard)
+        await reading
+    }
+
     @Test func everyByteArrivesOnceAndInOrderAcrossTwoThreads() throws {
         let seed = UInt64.random(in: 0 ... .max)
         let byteCount = 8_000_000
@@ -107,6 +133,49 @@ import Testing
             return span.count
         }) > 0 {}
         return content
+    }
+}
+
+/// A producer that waits for an empty ring after each byte, and hears of it from the consumer.
+private final class ByteRingTalk: Sendable {
+    private let producer: ByteRing.Producer
+    private let consumer: ByteRing.Consumer
+    private let rounds: Int
+    private let notices = Atomic(0)
+    private let isOver = Atomic(false)
+
+    init(
+        _ producer: consuming ByteRing.Producer, _ consumer: consuming ByteRing.Consumer,
+        rounds: Int
+    ) {
+        self.producer = producer
+        self.consumer = consumer
+        self.rounds = rounds
+    }
+
+    /// Returns whether no notice was missing.
+    func write() -> Bool {
+        defer { isOver.store(true, ordering: .relaxed) }
+        var heard = 0
+        for _ in 0..<rounds {
+            _ = producer.write([1].span)
+            let end = ContinuousClock.now + .seconds(20)
+            while !producer.awaitDrain() {
+                while notices.load(ordering: .relaxed) == heard {
+                    if ContinuousClock.now > end { return false }
+                }
+                heard += 1
+            }
+        }
+        return true
+    }
+
+    func read() {
+        while !isOver.load(ordering: .relaxed) {
+            // Asked only behind a byte: nobody asks again for a notice that was missed.
+            guard consumer.consume({ $0.count }) > 0, consumer.wasAwaited() else { continue }
+            notices.add(1, ordering: .relaxed)
+        }
     }
 }
 
