@@ -11,7 +11,8 @@ import Testing
         let problems = try await inLanes(4, deaths) { number in
             // All of it is in the pipe before the program starts.
             let bench = try FaultBench(milliseconds: 1_900)
-            let pipe = try FullPipe(bench.folder.path("voice.fifo"), try bench.folder.read("voice.wav"))
+            let pipe = try FullPipe(
+                bench.folder.path("voice.fifo"), try bench.folder.read("voice.wav"))
             let run = try bench.start(
                 ["send", "-q", "--pace", "max", pipe.path],
                 FileFaults(kill: .before(number), isTraced: false))
