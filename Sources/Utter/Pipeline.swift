@@ -173,7 +173,7 @@ public final class Pipeline: Sendable {
 
     /// Forgets a take that has its outcome.
     func ended(_ run: TakeRun) {
-        running.withLock { $0.removeAll { $0 === run } }
+        running.withLock { $0 = $0.filter { $0 !== run } }
     }
 }
 

@@ -121,6 +121,7 @@ import Testing
         let result = try await run.result()
         #expect(result.status == .exited(130))
         #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("utter: left without waiting for the disk"))
         let kept = try #require(try bench.onlyTake()?.samples)
         #expect(kept == RecordTests.samples(kept.count / 2))
     }

@@ -64,11 +64,11 @@ import Testing
     }
 
     @Test func aTakeThroughALinkThatIsCutTwiceArrivesWholeAndInTime() async throws {
-        try await check(seconds: 12, cuts: [2, 7], length: 2, scale: 4)
+        try await check(seconds: 12, cuts: [2, 7], length: 2, scale: 2)
     }
 
     @Test func aLinkThatComesBackJustBeforeTheEndIsUsedAtOnce() async throws {
-        try await check(seconds: 8, cuts: [5], length: 2.5, scale: 4)
+        try await check(seconds: 8, cuts: [5], length: 2.5, scale: 2)
     }
 
     @Test(.enabled(if: getenv("UTTER_SOAK") != nil, "takes two minutes"))

@@ -18,6 +18,12 @@ package enum StandardError {
     /// The terminal's width in columns.
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
+    /// Whether a line can be written without waiting for its reader.
+    static var isWritable: Bool {
+        var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
+    }
+
     /// Writes text as it is.
     package static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
