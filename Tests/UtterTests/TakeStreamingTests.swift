@@ -57,7 +57,10 @@ import Testing
 
     @Test func theStreamClosesWithTheEndOfTheRecording() async throws {
         var delays: [Duration] = []
-        for _ in 0..<4 {
+        // Below every interval that something in us might wait for.
+        let limit = Duration.milliseconds(100)
+        // The tries of a busy machine may be late, but not all of them.
+        while delays.allSatisfy({ $0 >= limit }) && delays.count < 12 {
             let answer = Gate()
             let server = try RecordingServer(
                 scripts: [
@@ -82,8 +85,7 @@ import Testing
             answer.open()
             _ = try await take.end()
         }
-        // Below every interval that something in us might wait for.
-        #expect(try #require(delays.min()) < .milliseconds(100), "\(delays)")
+        #expect(try #require(delays.min()) < limit, "\(delays)")
     }
 
     @Test func whatIsSaidDuringASlowConnectIsNotLost() async throws {
