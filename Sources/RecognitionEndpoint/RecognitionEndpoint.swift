@@ -67,6 +67,8 @@ public final class RecognitionEndpoint: Sendable {
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {
         let group = try prepare(onReady: onReady)
+        // The group holds the caller's closure, which may hold this.
+        defer { state.withLock { $0 = .over } }
         do {
             try await pool.warmUp()
         } catch {
@@ -88,7 +90,6 @@ public final class RecognitionEndpoint: Sendable {
         } onCancel: {
             shutdown()
         }
-        state.withLock { $0 = .over }
         await pool.stop()
         if let failure { throw translated(failure) }
     }

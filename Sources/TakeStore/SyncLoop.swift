@@ -27,6 +27,8 @@ public final class SyncLoop: Sendable {
     private struct Inbox {
         var jobs: [@Sendable () -> Void] = []
         var journals: [Entry] = []
+        /// Whether the thread has ended: a job would wait for ever, and keep alive what it uses.
+        var isClosed = false
     }
 
     private let wakeup: Wakeup
@@ -56,11 +58,11 @@ public final class SyncLoop: Sendable {
         wakeup.signal()
     }
 
-    /// Carries out a job after those that were given before.
+    /// Carries out a job after those that were given before, unless the loop has been shut down.
     ///
     /// From any thread.
     public func perform(_ job: @escaping @Sendable () -> Void) {
-        inbox.withLock { $0.jobs.append(job) }
+        inbox.withLock { if !$0.isClosed { $0.jobs.append(job) } }
         wakeup.signal()
     }
 
@@ -97,7 +99,7 @@ public final class SyncLoop: Sendable {
             }
             if isLast {
                 for entry in entries { entry.journal.finish() }
-                return
+                return inbox.withLock { $0 = Inbox(isClosed: true) }
             }
             wait(until: entries.map(\.dueAt).min())
         }

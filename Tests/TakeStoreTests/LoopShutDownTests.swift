@@ -64,6 +64,18 @@ import Testing
         #expect(!journal.isSealed)
     }
 
+    @Test func aJobGivenAfterTheShutDownKeepsNothingAlive() throws {
+        let loop = try SyncLoop()
+        loop.shutDown()
+        weak var kept: Wakeup?
+        do {
+            let wakeup = try Wakeup()
+            kept = wakeup
+            loop.perform { wakeup.signal() }
+        }
+        #expect(kept == nil)
+    }
+
     @Test func jobsGivenBeforeTheShutDownAreDone() throws {
         let count = Mutex(0)
         let loop = try SyncLoop()
