@@ -25,7 +25,10 @@ public final class Folder: Sendable {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {
             parent += "/\(part)"
-            if unsafe mkdir(parent, 0o700) != 0, errno != EEXIST, errno != EROFS, errno != EACCES {
+            if unsafe mkdir(parent, 0o700) == 0 {
+                // The umask can only have taken permissions away. Without them the next one fails.
+                _ = unsafe chmod(parent, 0o700)
+            } else if ![EEXIST, EROFS, EACCES].contains(errno) {
                 throw SystemError.last("mkdir \(parent)")
             }
         }

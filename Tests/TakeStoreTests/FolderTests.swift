@@ -22,7 +22,7 @@ import Testing
                 #expect(try scratch.mode("a/b/c/inner") == 0o700)
                 #expect(try scratch.mode("a/b/c/inner/audio.wav") == 0o600)
                 #expect(try scratch.mode("a/b/c/inner/take.json") == 0o600)
-                #expect(try scratch.mode("a") & 0o077 == 0)
+                #expect(try scratch.mode("a") == 0o700)
             }
         }
     }
