@@ -139,11 +139,14 @@ struct RealPowerCutTests {
         #expect(sorted[sorted.count - 1] <= 1_000, "\(sorted) ms")
     }
 
-    @Test(arguments: [Moment.spoken, .sealed, .answered, .ended], ["ogg-opus", "wav"])
+    @Test(
+        arguments: [Moment.sent(2_000), .spoken, .sealed, .answered, .ended], ["ogg-opus", "wav"])
     func whatWasDurableIsThereAfterAPowerCut(_ moment: Moment, _ format: String) async throws {
         let remains = try await Self.remains(of: moment, format)
         switch moment {
-        case .sent, .spoken, .sealed: #expect(!remains.durable.isEmpty)
+        case .spoken, .sealed: #expect(!remains.durable.isEmpty)
+        // Less than a power cut may cost; what is durable all the same must be there.
+        case .sent: break
         // The audio may be gone by then.
         case .answered: break
         case .ended: #expect(try remains.bench.takes().map(\.manifest?.state) == ["answered"])
