@@ -64,7 +64,7 @@ findings=$(
             say("no library imports Foundation; FoundationEssentials may do in some")
         }
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
-            && target !~ /^(TakeStore|RecognitionEndpoint|Utter|UtterTerminal)$/ {
+            && target !~ /^(SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterTerminal)$/ {
             say("FoundationEssentials is not for this module")
         }
         { previous = $0 }

@@ -13,6 +13,8 @@ public final class CaptureAccount: Sendable {
     private let encoded = Atomic(0)
     private let bytes = Atomic(0)
     private let levelBits = Atomic<UInt64>(0)
+    /// Below zero until there is a level.
+    private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
 
     /// Creates an account of nothing.
     public init() {}
@@ -49,6 +51,12 @@ public final class CaptureAccount: Sendable {
             rootMeanSquare: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
     }
 
+    /// The loudest sample so far; nil when nothing has been captured in this run.
+    public var peak: Level? {
+        let peak = Float(bitPattern: peakBits.load(ordering: .relaxed))
+        return peak < 0 ? nil : Level(peak: peak, rootMeanSquare: 0)
+    }
+
     // The capture thread is the only writer, so that a load and a store make an addition.
 
     func addCaptured(_ frames: Int) {
@@ -68,5 +76,7 @@ public final class CaptureAccount: Sendable {
         let bits =
             UInt64(level.peak.bitPattern) << 32 | UInt64(level.rootMeanSquare.bitPattern)
         levelBits.store(bits, ordering: .relaxed)
+        let loudest = Float(bitPattern: peakBits.load(ordering: .relaxed))
+        if level.peak > loudest { peakBits.store(level.peak.bitPattern, ordering: .relaxed) }
     }
 }

@@ -6,6 +6,10 @@ public import TakeStore
 public struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     public var url: String
+    /// The body's length, which is said in `Content-Length`; nil for a chunked body.
+    ///
+    /// Only for a sealed journal: libcurl counts on it.
+    public var contentLength: Int?
     /// Header fields in order; names and values have been checked.
     public var headers: [(name: String, value: String)]
     /// Where the body comes from.

@@ -17,6 +17,8 @@ extension TransferResult.Ending {
             self = .cannotConnect(Self.refusal(text, systemCode: systemCode, url: url))
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             self = .cannotResolve(text)
+        case CURLE_SSL_CONNECT_ERROR where Self.isLasting(text):
+            self = .notTLS(text)
         case CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PROXY:
             self = .cannotConnect(text)
         case CURLE_OPERATION_TIMEDOUT:
@@ -35,6 +37,14 @@ extension TransferResult.Ending {
         default:
             self = .badResponse(text)
         }
+    }
+
+    /// Whether a handshake that failed would fail again.
+    ///
+    /// OpenSSL has an error of its own for what the peer says wrongly; a connection that breaks in
+    /// the middle has the system's, or none that is a peer's mistake.
+    private static func isLasting(_ text: String) -> Bool {
+        text.hasPrefix("error:") && !text.contains("unexpected eof")
     }
 
     /// Why no connection was made, in the system's words: libcurl's say three times that.

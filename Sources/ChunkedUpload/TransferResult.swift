@@ -12,6 +12,8 @@ public struct TransferResult: Sendable {
         case cannotConnect(String)
         /// The peer could not prove who it is, or TLS failed; the text is libcurl's.
         case insecure(String)
+        /// What answers there does not speak TLS, or none that we speak; the text is libcurl's.
+        case notTLS(String)
         /// The connection broke before a complete answer; the text is libcurl's.
         case connectionLost(String)
         /// A deadline passed.
@@ -39,6 +41,21 @@ public struct TransferResult: Sendable {
 
     /// The value of the first header field of that name; `name` in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// Whether a final response came before the service had the whole body.
+    ///
+    /// A head alone is none: a service that streams its answer sends it while the body comes. Where
+    /// the answer's end is the connection's (RFC 9112 §6.3), a connection that is reset may have
+    /// ended it: a server that has not read the body resets.
+    public var isEarlyAnswer: Bool {
+        guard status != nil, !isBodyComplete else { return false }
+        switch ending {
+        case .answered: return true
+        case .connectionLost:
+            return header("content-length") == nil && header("transfer-encoding") == nil
+        default: return false
+        }
+    }
 }
 
 /// When the parts of a transfer happened, as durations since its start.

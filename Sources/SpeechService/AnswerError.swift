@@ -19,8 +19,8 @@ public enum AnswerError: Error, Sendable, Equatable {
     case tooManyValues(limit: Int)
     /// The body is not UTF-8 text at this byte.
     case notText(offset: Int)
-    /// The JSON has no text at the path that the rule names.
-    case missingText(path: String, excerpt: String)
+    /// The JSON has no text at the path that the rule names; `places` has some.
+    case missingText(path: String, excerpt: String, places: [String] = [])
     /// The stream ended after partial text and without a final.
     case noFinal(partial: String)
     /// The service says that it failed, in an answer with a good status.
@@ -49,8 +49,11 @@ extension AnswerError {
             "the answer holds more than \(limit) JSON values"
         case .notText(let offset):
             "the answer is not UTF-8 text: byte \(offset)"
-        case .missingText(let path, let excerpt):
-            "the answer has no text at '\(path)': '\(excerpt)'"
+        case .missingText(let path, let excerpt, let places):
+            places.isEmpty
+                ? "the answer has no text at '\(path)': '\(excerpt)'"
+                : "the answer has no text at '\(path)'; there is text at "
+                    + places.joined(separator: ", ")
         case .noFinal(let partial):
             "the answer ended without a final text; the last partial was '\(partial)'"
         case .serviceReported(let message):
@@ -65,14 +68,17 @@ extension AnswerError {
     /// What to do about it, or nil when nothing helps.
     public var hint: String? {
         switch self {
-        case .empty, .truncated, .noFinal:
-            "the recording is kept; send it again"
+        case .empty:
+            "check that the URL is one of a speech-recognition service, and not one that stores files"
+        case .truncated, .noFinal: nil
         case .notJSON:
             "check the URL, or say what it answers with --answer text, sequence or json:PATH"
+        case .unsupportedMediaType("text/event-stream"):
+            "ask the service for one answer without events, for example with stream=false"
         case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
             "check that the URL is one of a speech-recognition service"
-        case .missingText:
-            "name the path of the text with --answer json:PATH"
+        case .missingText(_, _, let places):
+            "name the path of the text with --answer json:\(places.first ?? "PATH")"
         case .serviceReported:
             nil
         case .webPage:

@@ -56,3 +56,15 @@ public enum AnswerRule: Sendable, Hashable {
         }
     }
 }
+
+extension AnswerRule: CustomStringConvertible {
+    /// The rule as it is written; a sequence by a rule of one's own is `sequence` too.
+    public var description: String {
+        switch self {
+        case .automatic: "auto"
+        case .text: "text"
+        case .json(let path): "json:\(path)"
+        case .jsonSequence: "sequence"
+        }
+    }
+}

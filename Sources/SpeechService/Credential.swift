@@ -1,36 +1,69 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A secret that opens the service, and the scheme by which it is shown (RFC 9110 §11.4).
+/// A secret that opens the service, where in the request it stands, and where it comes from.
 ///
-/// The secret is out of reach of descriptions, `dump` and string interpolation; only
-/// `headerValue` reads it.
+/// The secret is out of reach of descriptions, `dump` and string interpolation; only `value` and
+/// `headerValue` read it.
 public struct Credential: Sendable, Hashable {
-    /// The word in front of the secret, such as `Bearer`.
-    public let scheme: String
+    /// Where in the request a secret stands.
+    public enum Place: Sendable, Hashable {
+        /// In the header field of this name.
+        case header(String)
+        /// In the query parameter of this name.
+        case query(String)
+    }
+
+    /// Where it stands.
+    public let place: Place
+    /// How it is written there.
+    public let form: SecretForm
+    /// Where it comes from.
+    public let source: SecretSource
     private let secret: String
 
-    /// Creates a credential.
+    /// Creates a credential for the `Authorization` field, such as `Bearer …` (RFC 9110 §11.4).
     ///
     /// White space around the secret goes, since files end in a line break.
     ///
     /// - Throws: `ServiceError.invalidCredential` when the scheme is not a token, or when the
     ///   secret is empty or holds anything but visible ASCII and inner spaces.
-    public init(scheme: String = "Bearer", secret: String) throws(ServiceError) {
+    public init(
+        scheme: String = "Bearer", secret: String, source: SecretSource = .given
+    ) throws(ServiceError) {
         guard HeaderField.isToken(scheme) else {
             throw .invalidCredential(reason: "its scheme is not a word")
         }
+        try self.init(
+            place: .header("Authorization"), form: SecretForm("\(scheme) {}"), secret: secret,
+            source: source)
+    }
+
+    /// Creates a credential for any place.
+    ///
+    /// - Throws: as above, but for the scheme.
+    public init(
+        place: Place, form: SecretForm = .plain, secret: String, source: SecretSource = .given
+    ) throws(ServiceError) {
         let bytes = Self.trimmed(secret)
         guard !bytes.isEmpty else { throw .invalidCredential(reason: "it is empty") }
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             let reason = "it holds a line break, a control character or a byte that is not ASCII"
             throw .invalidCredential(reason: reason)
         }
-        self.scheme = scheme
+        self.place = place
+        self.form = form
         self.secret = String(decoding: bytes, as: UTF8.self)
+        self.source = source
     }
 
-    /// The value of the `Authorization` field; secret.
-    public var headerValue: String { "\(scheme) \(secret)" }
+    /// What stands at the place in the request; secret.
+    public var value: String { form.applied(to: secret) }
+
+    /// The value of the header field, or nil for a query parameter; secret.
+    public var headerValue: String? {
+        guard case .header = place else { return nil }
+        return value
+    }
 
     private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
         var bytes = Array(text.utf8)[...].drop(while: JSONScanner.isWhitespace)
@@ -39,9 +72,19 @@ public struct Credential: Sendable, Hashable {
     }
 }
 
+extension Credential.Place: CustomStringConvertible {
+    /// The place in words, such as "header 'Authorization'".
+    public var description: String {
+        switch self {
+        case .header(let name): "header '\(name)'"
+        case .query(let name): "query parameter '\(name)'"
+        }
+    }
+}
+
 extension Credential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The scheme, and "redacted" for the secret.
-    public var description: String { "\(scheme) redacted" }
+    /// The form, and "redacted" for the secret.
+    public var description: String { "\(place): \(form.redacted)" }
 
     /// The same as `description`.
     public var debugDescription: String { description }

@@ -36,8 +36,15 @@ struct JSONAnswer: ResponseDecoder {
             if case .object = value, let message = ServiceMessage.extract(from: value) {
                 throw .serviceReported(message: message)
             }
+            if NoSpeech.isSaid(by: value) { return [Hypothesis(text: "", isFinal: true)] }
             let excerpt = TerminalText.excerpt(of: body.bytes)
-            throw .missingText(path: path.description, excerpt: excerpt)
+            throw .missingText(
+                path: path.description, excerpt: excerpt,
+                places: JSONPath.placesOfText(in: value).map(\.description))
+        }
+        // Some refuse with a good status, an empty text and a word about it.
+        if text.isEmpty, let message = NoSpeech.complaint(in: value) {
+            throw .serviceReported(message: message)
         }
         return [SequenceRule.standard.hypothesis(text: text, isFinal: true, in: value)]
     }

@@ -45,14 +45,15 @@ public struct JSONPath: Sendable, Hashable {
         return values
     }
 
-    /// The strings at this place, joined by a space.
+    /// The strings at this place, each without outer white space, joined by a space.
     ///
     /// - Returns: nil when there is no string; the empty text when `[]` stands for an array without
     ///   elements, which is how services say that nobody spoke.
     public func text(in value: JSONValue) -> String? {
         let texts = values(in: value).compactMap(\.string)
         if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }
-        return texts.joined(separator: " ")
+        // Some services end each piece with a space of its own.
+        return texts.map(TerminalText.singleLine).filter { !$0.isEmpty }.joined(separator: " ")
     }
 
     /// The path to a member of what is at this place.

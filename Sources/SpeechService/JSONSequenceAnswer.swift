@@ -13,8 +13,10 @@ struct JSONSequenceAnswer: ResponseDecoder {
     private var provisional: Hypothesis?
     private var hasFinal = false
     private var lastPartial: String?
-    /// The beginning of the first value that had no text.
+    /// The beginning of the first value that had no text, and where else it has some.
     private var textlessExcerpt: String?
+    private var textPlaces: [String] = []
+    private var saysNoSpeech = false
 
     /// Where in the body the last hypothesis stood, and how many bytes the finals took.
     private var productiveByteCount = 0
@@ -71,7 +73,8 @@ struct JSONSequenceAnswer: ResponseDecoder {
             throw .noFinal(partial: TerminalText.excerpt(of: lastPartial.utf8))
         }
         guard let textlessExcerpt else { throw .empty }
-        throw .missingText(path: textPathsText, excerpt: textlessExcerpt)
+        if saysNoSpeech { return hypotheses + [Hypothesis(text: "", isFinal: true)] }
+        throw .missingText(path: textPathsText, excerpt: textlessExcerpt, places: textPlaces)
     }
 
     private var textPathsText: String {
@@ -92,7 +95,7 @@ struct JSONSequenceAnswer: ResponseDecoder {
     ) throws(AnswerError) {
         let value = try Self.value(of: piece, isLast: isLast)
         if case .number = value {
-            noteTextless(piece)
+            noteTextless(piece, value)
             return
         }
         let kind = rule.markedKind(of: value)
@@ -104,7 +107,7 @@ struct JSONSequenceAnswer: ResponseDecoder {
         case .partial, .final, .provisional, .restatement, nil: break
         }
         guard let text = rule.text(of: value) else {
-            noteTextless(piece)
+            noteTextless(piece, value)
             return
         }
         let meaning = kind ?? rule.unmatched
@@ -151,7 +154,11 @@ struct JSONSequenceAnswer: ResponseDecoder {
         return hypothesis
     }
 
-    private mutating func noteTextless(_ piece: JSONScanner.Piece) {
+    private mutating func noteTextless(_ piece: JSONScanner.Piece, _ value: JSONValue) {
+        if NoSpeech.isSaid(by: value) { saysNoSpeech = true }
+        if textPlaces.isEmpty {
+            textPlaces = JSONPath.placesOfText(in: value).map(\.description)
+        }
         textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: piece.bytes)
     }
 

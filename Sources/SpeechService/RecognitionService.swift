@@ -2,39 +2,69 @@
 
 /// How one service is addressed and how its answer is read.
 ///
-/// It is data: the description of a service as a file will become one of these.
+/// It is data: the description of a service as a file will become one of these. Secrets are apart
+/// from everything else: `url` and `headers` can be written down, `credentials` only by where they
+/// come from.
 public struct RecognitionService: Sendable, Hashable {
-    /// Where the recording is posted to.
+    /// Where the recording is posted to; of query parameters that hold a secret, the names alone.
     public var url: ServiceURL
-    /// Fields of the request beside our own; one of the same name replaces ours.
+    /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
-    /// What opens the service, or nil.
-    public var credential: Credential?
+    /// What opens the service; they belong to the origin of `url`.
+    public var credentials: [Credential]
     /// The `Content-Type` of the request instead of the audio format's own, or nil.
     public var contentType: String?
     /// How the answer is read.
     public var answer: AnswerRule
+    /// Whether the service decides itself when the speaker has finished: its answer then ends the
+    /// recording.
+    public var detectsEnd = false
 
     /// Creates a description.
     ///
-    /// - Throws: `ServiceError.invalidHeader` when `contentType` cannot be a field's value.
+    /// Values of `url` and `headers` whose names are those of secrets (`SecretName`) become
+    /// credentials.
+    ///
+    /// - Throws: `ServiceError.invalidHeader` when `contentType` cannot be a field's value,
+    ///   `.invalidCredential` when a secret among `headers` cannot be sent.
     public init(
         url: ServiceURL, headers: [HeaderField] = [], credential: Credential? = nil,
         contentType: String? = nil, answer: AnswerRule = .automatic
     ) throws(ServiceError) {
-        self.url = url
-        self.headers = headers
-        self.credential = credential
+        let (clean, parameters) = url.withoutSecrets()
+        self.url = clean
+        self.headers = headers.filter { !SecretName.isSecret($0.name) }
+        credentials = credential.map { [$0] } ?? []
         if let contentType {
             self.contentType = try HeaderField(name: "Content-Type", value: contentType).value
         }
         self.answer = answer
+        for field in headers where SecretName.isSecret(field.name) {
+            add(try Credential(place: .header(field.name), secret: field.value))
+        }
+        for parameter in parameters {
+            add(try Credential(place: .query(parameter.name), secret: parameter.value))
+        }
     }
 
-    /// The fields to send: our own, then `headers`; secret.
+    /// Adds a credential; one at the same place goes.
+    public mutating func add(_ credential: Credential) {
+        credentials.removeAll { $0.place.isSame(as: credential.place) }
+        credentials.append(credential)
+    }
+
+    /// The URL with its secrets, as it is sent to the transfer.
+    public var requestURL: ServiceURL {
+        credentials.reduce(url) { url, credential in
+            guard case .query(let name) = credential.place else { return url }
+            return url.settingParameter(name, to: credential.value)
+        }
+    }
+
+    /// The fields to send: our own, `headers`, then those that hold a secret.
     ///
-    /// `Authorization` comes from the credential, `Accept` asks for JSON before text. A field that
-    /// `headers` names replaces ours; names in `headers` may repeat.
+    /// `Accept` asks for JSON before text. A field that `headers` names replaces ours; names in
+    /// `headers` may repeat.
     ///
     /// - Parameter audioMediaType: the media type of the audio format.
     /// - Returns: the fields in the order in which they are sent.
@@ -45,10 +75,22 @@ public struct RecognitionService: Sendable, Hashable {
                 checkedName: "Accept",
                 value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),
         ]
-        if let credential {
-            own.append(HeaderField(checkedName: "Authorization", value: credential.headerValue))
-        }
         own.removeAll { ours in headers.contains { $0.isNamed(ours.name) } }
-        return own + headers
+        let secrets = credentials.compactMap { credential -> HeaderField? in
+            guard case .header(let name) = credential.place else { return nil }
+            return HeaderField(checkedName: name, value: credential.value)
+        }
+        return own + headers + secrets
+    }
+}
+
+extension Credential.Place {
+    /// Whether a request has room for one of both only: names of fields have no case.
+    func isSame(as other: Credential.Place) -> Bool {
+        switch (self, other) {
+        case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()
+        case (.query(let one), .query(let two)): one == two
+        default: false
+        }
     }
 }

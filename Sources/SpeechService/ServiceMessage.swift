@@ -42,12 +42,27 @@ public enum ServiceMessage {
     /// The message in a JSON value, or nil when it has none at the known places.
     static func extract(from value: JSONValue) -> String? {
         if let text = value.string { return shown(text) }
+        if let fields = fieldErrors(in: value) { return shown(fields) }
         for path in paths {
             if let text = path.values(in: value).first?.string, let message = shown(text) {
                 return message
             }
         }
         return nil
+    }
+
+    /// The form of FastAPI and its like: what is wrong, and with which field of the request.
+    private static func fieldErrors(in value: JSONValue) -> String? {
+        guard case .array(let errors)? = value["detail"] else { return nil }
+        let texts = errors.prefix(3).compactMap { error -> String? in
+            guard let message = error["msg"]?.string, !message.isEmpty else { return nil }
+            guard case .array(let place)? = error["loc"] else { return message }
+            let names = place.compactMap { part in
+                part.string ?? part.number.map { "\(Int(exactly: $0) ?? 0)" }
+            }
+            return names.isEmpty ? message : "\(message): \(names.joined(separator: "."))"
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: "; ")
     }
 
     private static func shown(_ text: String) -> String? {

@@ -32,9 +32,6 @@ public struct ServiceURL: Sendable, Hashable {
     /// Whether the host is this machine.
     public var isLoopback: Bool { origin.isLoopback }
 
-    /// Whether others on the way can hear the recording and read the key.
-    public var isInClear: Bool { origin.scheme == "http" && !isLoopback }
-
     /// The URL that a `Location` field means in an answer from here.
     ///
     /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.

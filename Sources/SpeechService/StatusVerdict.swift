@@ -7,7 +7,7 @@ public enum StatusVerdict: Sendable, Hashable {
     /// 307 and 308: the same request again at another place.
     case redirect
     /// 401 and 403: the key is missing, wrong or not enough.
-    case keyRefused
+    case tokenRefused
     /// The same request may succeed later.
     case retryable
     /// The same request will fail again.
@@ -25,7 +25,7 @@ public enum StatusVerdict: Sendable, Hashable {
         switch status {
         case 200..<300: .accepted
         case 307, 308: .redirect
-        case 401, 403: .keyRefused
+        case 401, 403: .tokenRefused
         case 408, 425, 429: .retryable
         case 501, 505: .refused
         case 500..<600: .retryable

@@ -1,8 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import LinuxPlatform
 
 extension Journal {
+    /// Makes a sealed journal in memory.
+    ///
+    /// - Parameter next: appends the next bytes, and returns false after the last.
+    /// - Returns: a journal that can only be read.
+    /// - Throws: what `next` throws; `SystemError` when it is more than one take may have in memory.
+    public static func inMemory(
+        from next: (_ bytes: inout [UInt8]) throws -> Bool
+    ) throws -> Journal {
+        let journal = Journal()
+        var bytes: [UInt8] = []
+        var goesOn = true
+        while goesOn {
+            bytes.removeAll(keepingCapacity: true)
+            goesOn = try next(&bytes)
+            try journal.append(bytes.span)
+        }
+        journal.seal()
+        return journal
+    }
+
+    /// Writes everything to a new file that its owner alone can read, durably.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
+    public func export(to path: String) throws(SystemError) {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        }
+        let file = PlainFile(OwnedDescriptor(taking: number))
+        try copy(to: file, from: 0, to: byteCount)
+        try file.sync()
+    }
+
     /// Reads everything in a sealed journal.
     ///
     /// Blocks on the disk.

@@ -16,6 +16,8 @@ public final class TakeFolder: Sendable {
     private static let pageByteCount = 4_096
     static let transcriptName = "transcript.txt"
     static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
+    static let answerName = "answer.body"
+    static let answerNames = [answerName, answerName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
     /// See `noteTransfers`.
     static let notedName = "take.json.begun"
@@ -27,7 +29,7 @@ public final class TakeFolder: Sendable {
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
-    static let textNames = ([manifestName, notedName] + transcriptNames)
+    static let textNames = ([manifestName, notedName] + transcriptNames + answerNames)
         .flatMap { [$0, $0 + newSuffix] }
     /// Everything that it puts there.
     static let ownNames =
@@ -213,8 +215,10 @@ public final class TakeFolder: Sendable {
             throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
-        let files = [manifest.audio, manifest.transcriptFile].compactMap(\.self)
-        guard files.allSatisfy((Self.audioNames + Self.transcriptNames).contains) else {
+        let files = [manifest.audio, manifest.transcriptFile, manifest.unreadAnswer]
+            .compactMap(\.self)
+        let ours = Self.audioNames + Self.transcriptNames + Self.answerNames
+        guard files.allSatisfy(ours.contains) else {
             throw .damaged(take: id.text, reason: "\(name) names a foreign file")
         }
         guard manifest.id == id else {
@@ -226,12 +230,43 @@ public final class TakeFolder: Sendable {
         try unlock(&manifest)
         if let file = manifest.transcriptFile, !manifest.isLocked {
             let text = try decrypted(
-                try contents(of: file, limit: Self.transcriptLimit), file, manifest)
+                try contents(of: file, limit: Self.transcriptLimit), file,
+                context: manifest.transcriptContext)
             manifest.transcript = String(decoding: text, as: UTF8.self)
             manifest.transcriptFile = nil
         }
         return manifest
     }
+
+    /// Keeps an answer beside the audio; one of before is replaced.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: the name of the file.
+    /// - Throws: `SystemError`, also when it is to be encrypted and there is no key.
+    public func keepAnswer(
+        _ bytes: [UInt8], isEncrypted: Bool
+    ) throws(SystemError) -> String {
+        guard isEncrypted else {
+            try folder.replaceFile(Self.answerName, with: bytes)
+            return Self.answerName
+        }
+        guard let key else { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
+        let name = Self.answerName + Self.encryptedSuffix
+        try folder.replaceFile(name, with: try key.seal(bytes, for: answerContext))
+        return name
+    }
+
+    /// Reads the answer that could not be read before; nil when there is none.
+    ///
+    /// - Throws: `TakeStoreError`.
+    public func unreadAnswer(of manifest: TakeManifest) throws(TakeStoreError) -> [UInt8]? {
+        guard let name = manifest.unreadAnswer else { return nil }
+        let bytes = try contents(of: name, limit: Self.manifestLimit)
+        return try decrypted(bytes, name, context: answerContext)
+    }
+
+    private var answerContext: [UInt8] { Array("answer \(id.text)".utf8) }
 
     /// Reads the encrypted part, as far as the key is the right one.
     private func unlock(_ manifest: inout TakeManifest) throws(TakeStoreError) {
@@ -246,12 +281,12 @@ public final class TakeFolder: Sendable {
     }
 
     private func decrypted(
-        _ bytes: [UInt8], _ name: String, _ manifest: TakeManifest
+        _ bytes: [UInt8], _ name: String, context: [UInt8]
     ) throws(TakeStoreError) -> [UInt8] {
         guard name.hasSuffix(Self.encryptedSuffix) else { return bytes }
         guard let key else { throw .keyMissing(take: id.text) }
         do throws(SystemError) {
-            if let text = try key.open(bytes, for: manifest.transcriptContext) { return text }
+            if let text = try key.open(bytes, for: context) { return text }
         } catch {
             throw .unreadable(take: id.text, reason: error.description)
         }

@@ -6,6 +6,7 @@ internal import LinuxPlatform
 /// The part of the manifest of an encrypted take that nobody may read without the key.
 private struct SecretPart: Codable {
     var source: String
+    var delivery: DeliveryRecord?
     var history: [TransferRecord]?
     var reason: String?
     var transcript: String?
@@ -24,10 +25,10 @@ extension TakeManifest {
     mutating func lock(with key: EncryptionKey) throws {
         guard !isLocked else { return }
         let part = SecretPart(
-            source: source, history: history, reason: reason, transcript: transcript)
+            source: source, delivery: delivery, history: history, reason: reason, transcript: transcript)
         let box = try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext)
         secret = Data(key.identifier + box)
-        (source, history, reason, transcript) = ("", nil, nil, nil)
+        (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
     }
 
     /// Takes it out again.
@@ -42,7 +43,7 @@ extension TakeManifest {
             // What we have sealed can be read, unless a later program has sealed it.
             let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
         else { return false }
-        (source, history) = (part.source, part.history)
+        (source, delivery, history) = (part.source, part.delivery, part.history)
         (reason, transcript) = (part.reason, part.transcript)
         secret = nil
         return true

@@ -9,7 +9,10 @@ public import FoundationEssentials
 /// beside it.
 public struct TakeManifest: Sendable, Codable, Equatable {
     /// The form that this program writes.
-    public static let currentVersion = 1
+    ///
+    /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
+    /// would send the take to the wrong service.
+    public static let currentVersion = 2
     /// As many transfers are remembered, the newest.
     public static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -43,12 +46,14 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var after: TakeID?
     /// The name of the audio file in the same folder.
     public var audio: String
-    /// How the audio is sent: `pcm`, `wav` or `ogg-opus`.
+    /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`. The first two are one file.
     public var format: String
     /// Where it was recorded from.
     public var source: String
-    /// Where it is sent, without query and credentials.
+    /// Where it is sent, for a person: without query and credentials.
     public var url: String
+    /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.
+    public var delivery: DeliveryRecord?
     /// The audio's length in bytes, once it is complete.
     public var byteCount: Int?
     /// The audio's SHA-256 in hexadecimal, once it is complete.
@@ -67,14 +72,27 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil is none.
     public var taken: Int?
-    /// Whether nobody needs the audio of an answered take any more; nil is no.
+    /// How many deliveries in a row the service has failed, perhaps because of this take; nil is
+    /// none.
+    public var failures: Int?
+    /// Whether the take is not sent unasked any more, as the same request would fail again; nil is
+    /// no. `reason` says what must change.
+    public var isHeld: Bool?
+    /// Whether the transcript of an answered take has been handed over, so that its audio may be
+    /// deleted; nil is no.
     public var isReleased: Bool?
+    /// For how many seconds the audio stays after that; nil for as long as is usual.
+    public var keepsAudioFor: Int?
+    /// The loudest sample of the recording in dBFS; nil when that is not known.
+    public var peak: Double?
     /// Why there is no answer, for a person.
     public var reason: String?
     /// The transcript.
     public var transcript: String?
     /// The file beside this one that holds the transcript instead.
     var transcriptFile: String?
+    /// The file beside this one that holds an answer that could not be read; nil without one.
+    public var unreadAnswer: String?
     /// What of an encrypted take is nobody's business; nil while it is in the members above.
     var secret: Data?
 
@@ -89,6 +107,19 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         self.format = format
         self.source = source
         self.url = url
+    }
+
+    /// Changes how the take is delivered; `url` is the new one for a person.
+    public mutating func redirect(to url: String, by delivery: DeliveryRecord) {
+        if url != self.url {
+            // What was sent before went to the old one.
+            for index in (history ?? []).indices where history?[index].url == nil {
+                history?[index].url = self.url
+            }
+        }
+        self.url = url
+        self.delivery = delivery
+        version = Self.currentVersion
     }
 
     /// Notes that a transfer is about to begin, which goes to `target`.
@@ -137,15 +168,33 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     /// Where the take stands among others: by its name, but behind the take that it came after.
     public var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }
 
-    /// Whether the service may have the take although no answer of it came.
-    public var mayBeDelivered: Bool { (taken ?? 0) > 0 && state != .answered }
+    /// Whether the service may have the take although no answer of it came that could be read.
+    public var mayBeDelivered: Bool {
+        (taken ?? 0) > 0 && state != .answered && isHeld != true
+    }
+
+    /// The time of a take's first pause, which each failure in a row doubles.
+    private static let firstPause = 900.0
+    private static let longestPause = 86_400.0
+
+    /// When a take that the service has failed with is sent unasked again; nil when it may be now.
+    public var nextTry: Date? {
+        guard let failures, failures > 0, let ended = history?.last?.ended,
+            // A time that cannot be read is none to wait for.
+            let last = try? Date(ended, strategy: .iso8601)
+        else { return nil }
+        let pause = Self.firstPause * Double(1 << min(failures - 1, 10))
+        return last + min(pause, Self.longestPause)
+    }
 
     /// Whether it waits for an answer, at rest or not.
     public var isWaiting: Bool { state != .answered && state != .cancelled }
 
     /// Whether no number is one that this program could not have written.
     var isPlausible: Bool {
-        let counts = [byteCount ?? 0, frames ?? 0, gapFrames ?? 0, attempts, taken ?? 0]
+        let counts = [
+            byteCount, frames, gapFrames, attempts, taken, failures, keepsAudioFor,
+        ].map { $0 ?? 0 }
         return counts.allSatisfy { (0...(1 << 48)).contains($0) } && attempts < 1 << 30
     }
 

@@ -18,6 +18,8 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case keyWrong(take: String)
     /// Another process records or sends the take; the number is known from the manifest.
     case inUse(take: String, by: Int32? = nil, isSending: Bool = false)
+    /// The take does not wait for an answer, or not any more.
+    case notWaiting(take: String)
     /// The take was written by a later program.
     case laterVersion(take: String, version: Int)
     /// Nothing is to be kept on the disk.
@@ -45,6 +47,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .audioGone(let take, wasAnswered: false): "the audio of take \(take) is gone"
         case .keyMissing(let take): "take \(take) is encrypted, and no key was given"
         case .keyWrong(let take): "take \(take) is encrypted under another key"
+        case .notWaiting(let take): "take \(take) does not wait for an answer any more"
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"
         case .notWanted: "takes are not kept on the disk"
@@ -68,7 +71,7 @@ extension TakeStoreError: CustomStringConvertible {
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
-        case .notWanted: nil
+        case .notWanted, .notWaiting: nil
         case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
         case .folderUnsafe:
             "look at what is in it, then make it a folder of yours with mode 0700; or set "

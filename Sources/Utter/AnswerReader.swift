@@ -6,11 +6,15 @@ internal import SpeechService
 struct AnswerReader: Sendable {
     /// More of a refusal's body than this says nothing more.
     private static let messageLimit = 64 << 10
+    /// As much of an answer is kept for the case that it cannot be read.
+    private static let keptLimit = 256 << 10
 
     private let rule: AnswerRule
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
     private var mediaType: String?
+    /// The beginning of an answer with a good status: it may have been paid for.
+    private(set) var kept: [UInt8] = []
 
     /// Why a good status's body is no answer, or nil.
     private(set) var failure: AnswerError?
@@ -21,6 +25,7 @@ struct AnswerReader: Sendable {
     mutating func begin(status: Int, mediaType: String?) {
         self.mediaType = mediaType
         decoder = nil
+        kept = []
         if case .accepted = StatusVerdict.of(status: status) {
             decoder = rule.makeDecoder(mediaType: mediaType)
         }
@@ -32,6 +37,9 @@ struct AnswerReader: Sendable {
             let count = min(bytes.count, Self.messageLimit - refusal.count)
             for index in 0..<count { refusal.append(bytes[index]) }
             return []
+        }
+        for index in 0..<min(bytes.count, Self.keptLimit - kept.count) {
+            kept.append(bytes[index])
         }
         // What follows a broken answer cannot mend it.
         guard failure == nil else { return [] }

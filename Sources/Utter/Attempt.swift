@@ -38,6 +38,7 @@ final class Attempt: TransferObserver, @unchecked Sendable {
         let before = transcript
         transcript.apply(answer.finish())
         if transcript != before { run.didHear(transcript) }
+        if answer.failure != nil { run.keep(answer: answer.kept) }
         run.didTransfer(result, answer: answer.failure, message: answer.message, transcript)
     }
 }

@@ -23,6 +23,12 @@ struct Delivery {
     private let origin: Origin
     private let allowed: [Origin]
     private let policy: RetryPolicy
+    private let framing: BodyFraming
+    private let detectsEnd: Bool
+    /// Whether the next attempt says the body's length, and so waits for the end of the recording.
+    private(set) var saysLength: Bool
+    /// Whether the service has shown that it does not take chunks.
+    private(set) var hasFallenBack = false
     private var redirects = 0
     private var failures = 0
     private var failuresAfterRelease = 0
@@ -33,6 +39,8 @@ struct Delivery {
     enum Step: Equatable {
         /// The answer is good.
         case answered
+        /// The answer is good, but of a part of the recording only, and another would be no better.
+        case answeredInPart
         /// Post again from the journal's start.
         case resend(Pause)
         /// No more attempts.
@@ -49,6 +57,8 @@ struct Delivery {
         var cause: TakeFailure?
         /// Whether the recording still went on: the pause then ends with it.
         var isForSpeaker = false
+        /// Whether the next attempt says its length, because the service takes no chunks.
+        var isForLength = false
     }
 
     /// What is known of the take when a transfer ends.
@@ -66,11 +76,15 @@ struct Delivery {
     /// Prepares the first attempt of this run.
     ///
     /// Earlier runs have made `attemptsBefore`, of which the service may have taken `takenBefore`
-    /// whole.
+    /// whole. The service is known not to take chunks if `wantsLength`.
     init(
         url: ServiceURL, allowed: [Origin], policy: RetryPolicy, attemptsBefore: Int = 0,
-        takenBefore: Int = 0
+        takenBefore: Int = 0, framing: BodyFraming = .auto, wantsLength: Bool = false,
+        detectsEnd: Bool = false
     ) {
+        self.framing = framing
+        self.detectsEnd = detectsEnd
+        saysLength = framing == .length || framing == .auto && wantsLength
         self.url = url
         attempt = attemptsBefore + 1
         takenCount = takenBefore
@@ -100,9 +114,16 @@ struct Delivery {
         _ circumstances: Circumstances
     ) -> Step {
         record(result)
+        if result.isEarlyAnswer || result.status == 411,
+            let step = nextAfterEarlyAnswer(result, answer, circumstances)
+        {
+            return step
+        }
         switch result.ending {
         case .answered: break
         case .insecure(let text): return .failed(.insecure(reason: text, host: url.origin.host))
+        case .notTLS(let text):
+            return .failed(.notTLS(reason: text, host: url.origin.description))
         case .badResponse(let text): return .failed(.responseUnusable(reason: text))
         case .cancelled: return .failed(.cancelled)
         case .journalUnreadable:
@@ -118,16 +139,47 @@ struct Delivery {
         case .accepted: return answer.map { .failed(.answerUnusable($0)) } ?? .answered
         case .redirect:
             return redirect(to: result.header("location"), at: circumstances.elapsed)
-        case .keyRefused: return .failed(.keyRefused(status: status, message: message))
+        case .tokenRefused:
+            return .failed(
+                .tokenRefused(
+                    status: status, message: message,
+                    advice: RefusalAdvice(result, message: message, url: url)))
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
             return retry(failure, after: result, circumstances)
         case .refused:
-            let words =
-                message ?? Self.shown(result.header("location")).map { "it points to \($0)" }
-            return .failed(.refused(status: status, message: words))
+            return .failed(
+                .refused(
+                    status: status, message: message,
+                    advice: RefusalAdvice(result, message: message, url: url)))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
+    }
+
+    /// Decides after an answer that came before the service had all.
+    ///
+    /// It ends no recording, unless the service is known to find the end of the speech by itself.
+    /// Servers that know no chunked bodies answer at once; they get the body's length, once.
+    ///
+    /// - Returns: nil when the answer is judged like any other.
+    private mutating func nextAfterEarlyAnswer(
+        _ result: TransferResult, _ answer: AnswerError?, _ circumstances: Circumstances
+    ) -> Step? {
+        switch result.status.map({ StatusVerdict.of(status: $0) }) {
+        case .accepted?: break
+        case .refused? where result.status == 411: break
+        default: return nil
+        }
+        let isAccepted = result.status != 411
+        if isAccepted, detectsEnd { return nil }
+        if framing == .auto, !saysLength {
+            (saysLength, hasFallenBack) = (true, true)
+            attempt += 1
+            starts.append(circumstances.elapsed)
+            return .resend(Pause(isForLength: true))
+        }
+        guard isAccepted else { return nil }
+        return answer.map { .failed(.answerUnusable($0)) } ?? .answeredInPart
     }
 
     private mutating func retry(
@@ -140,6 +192,10 @@ struct Delivery {
         }
         failures += 1
         if !circumstances.isSpeaking { failuresAfterRelease += 1 }
+        // The search for a name takes its time itself: a person who waits is told after the second.
+        if case .cannotResolve = result.ending, !circumstances.isSpeaking, failures > 1 {
+            return .failed(failure)
+        }
         let asked =
             result.header("retry-after")
             .flatMap { RetryAfter.parse($0, now: circumstances.now) } ?? .zero

@@ -17,6 +17,10 @@ public struct DeliveryPlan: Sendable {
     public var redirectOrigins: [Origin]
     /// A file of PEM certificates to trust instead of the system's, or nil.
     public var certificateFile: String?
+    /// How the service learns where the body ends.
+    public var framing = BodyFraming.auto
+    /// Whether secrets may travel without TLS to another machine.
+    public var allowsSecretsInClear = false
 
     /// When it is sent again.
     public var retry: RetryPolicy

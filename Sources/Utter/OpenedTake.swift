@@ -39,8 +39,6 @@ struct OpenedTake {
             do throws(SystemError) {
                 var manifest = manifest
                 manifest.holder = getpid()
-                // It begins as soon as there is a journal.
-                manifest.beginTransfer(1, at: Date(), to: manifest.url)
                 let folder = try store.makeTake(manifest.id)
                 manifest.audio = folder.newAudioName(manifest.audio)
                 journal = try folder.makeJournal(fileName: manifest.audio)
@@ -48,7 +46,7 @@ struct OpenedTake {
                 // audio. The sync thread makes it durable, and tells when it cannot be written.
                 try? folder.save(manifest, isDurable: false)
                 record = TakeRecord(
-                    folder: folder, journal: journal, isNew: true, store: store,
+                    folder: folder, journal: journal, store: store,
                     sync: pipeline.sync,
                     manifest: manifest,
                     onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in

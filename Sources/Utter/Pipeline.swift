@@ -17,9 +17,15 @@ public final class Pipeline: Sendable {
     private let loops: PipelineLoops
     /// When the disk takes no more.
     public let limits: SpoolLimits
-    let retention: Retention
+    /// How long takes stay on the disk that nothing waits for.
+    public let retention: Retention
+    /// Whether takes are encrypted on the disk.
+    public let encrypts: Bool
     /// The takes on the disk, or why there are none.
     public let store: Result<TakeStore, TakeStoreError>
+
+    /// The origins whose services want the length of a body.
+    let lengthOrigins: LengthOrigins
 
     /// The takes whose end could not be written down; complete after `shutDown`.
     public let unwritten = UnwrittenTakes()
@@ -58,12 +64,17 @@ public final class Pipeline: Sendable {
         self.loops = loops
         self.limits = limits
         self.retention = retention
+        encrypts = key != nil
         store = Result { () throws(TakeStoreError) in
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
+        lengthOrigins = LengthOrigins(in: store, sync: loops.sync)
     }
 
+    /// So many takes of one run are answered and have their audio still.
+    private static let releasedLimit = 100
+    private let releasedTakes = Mutex<[TakeID]>([])
     /// The takes that have no outcome yet.
     private let running = Mutex<[TakeRun]>([])
 
@@ -84,56 +95,79 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Sends a take that an earlier run has kept; it travels in the format it was recorded in.
+    /// Sends a take that an earlier run has kept, in the form that the plan says.
     ///
-    /// From any thread; blocks on the disk.
+    /// From any thread; blocks on the disk, and for the codec when the form is another than that of
+    /// the recording. What the plan says is what the take remembers from now on.
     ///
+    /// - Parameters:
+    ///   - folder: the take's.
+    ///   - plan: where it goes and how.
+    ///   - onlyIfWaiting: whether a take that another process has answered or cancelled meanwhile is
+    ///     left alone.
     /// - Returns: the take under its old name.
-    /// - Throws: `TakeStoreError` when there is no such take, or its audio is gone.
+    /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
     public func resend(
-        _ folder: TakeFolder, by plan: DeliveryPlan
+        _ folder: TakeFolder, by plan: DeliveryPlan, onlyIfWaiting: Bool = false
     ) throws(TakeStoreError) -> Take {
         let store = try store.get()
         guard try folder.isOurs() else { throw store.inUse(folder) }
         guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
         var manifest = try folder.manifest()
+        if onlyIfWaiting, !manifest.isWaiting { throw .notWaiting(take: folder.id.text) }
         guard let stated = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
         let byteCount = min(stated, audio.byteCount)
-        let journal = audio.journal(byteCount: byteCount)
+        let kept = audio.journal(byteCount: byteCount)
+        let journal = try folder.convert(kept, from: format, to: plan.format)
+        let isKept = journal === kept
         // What is sent now is not what was recorded then, when a part of it is silent.
-        let sha256 = try audio.damage.isEmpty ? manifest.sha256 ?? "" : folder.hash(journal)
-        let bodyDigest = try folder.hash(journal, from: format.bodyOffset)
-        var plan = plan
-        plan.format = format
+        let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
+        var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
+        if known == nil { seal.sha256 = try folder.hash(journal) }
+        let bodyDigest = try folder.hash(journal, from: plan.format.bodyOffset)
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
-            encodedBytes: byteCount)
+            encodedBytes: journal.byteCount)
         let run = TakeRun(
             id: folder.id, plan: plan, pipeline: self, account: account,
             attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+        let before = manifest
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil
+        manifest.redirect(to: plan.service.url.description, by: plan.record)
         manifest.beginTransfer(
             manifest.attempts + 1, at: Date(), to: plan.service.url.description)
         // Before the first byte leaves, so that whoever finds the take knows that it may have been
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
         let record = TakeRecord(
-            folder: folder, journal: journal, isNew: false, store: store, sync: sync,
+            folder: folder, journal: kept, before: before, store: store, sync: sync,
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         if let report = audio.damageReport { run.note(damage: report) }
         began(run)
         run.resend(
-            journal, of: record,
-            seal: JournalSeal(byteCount: byteCount, sha256: sha256, loss: nil),
-            bodyDigest: bodyDigest)
+            journal, of: record, seal: seal, bodyDigest: bodyDigest,
+            audioPath: isKept ? nil : kept.path)
         return Take(run: run)
+    }
+
+    /// Remembers an answered take whose audio stays for a time.
+    ///
+    /// A program that sends thousands of files must not fill the disk with what has been answered:
+    /// the audio of the oldest gives way. The next sweep sees to that of earlier runs.
+    func released(_ take: TakeID) {
+        let oldest = releasedTakes.withLock { takes -> TakeID? in
+            takes.append(take)
+            return takes.count > Self.releasedLimit ? takes.removeFirst() : nil
+        }
+        guard let oldest, case .success(let store) = store else { return }
+        sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
     }
 
     /// Waits until the disk has what it was given so far: a take whose outcome is known is
@@ -186,6 +220,18 @@ extension TakeFolder {
             return try journal.sha256(from: offset)
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+        }
+    }
+
+    /// The journal in another form, if it is not in that form already.
+    fileprivate func convert(
+        _ journal: Journal, from old: AudioFormat, to new: AudioFormat
+    ) throws(TakeStoreError) -> Journal {
+        do {
+            return try journal.converted(from: old, to: new)
+        } catch {
+            throw .unreadable(
+                take: id.text, reason: "it cannot be converted to \(new.rawValue): \(error)")
         }
     }
 

@@ -147,8 +147,13 @@ public enum Recovery {
             reason: manifest.reason
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
         // Whoever died could not say how far its transfer had come, nor that there was one.
-        manifest.attempts = max(1, manifest.attempts)
-        if manifest.history?.last?.wasWhole == nil { manifest.taken = (manifest.taken ?? 0) + 1 }
+        // One that waited for the length of the recording had none.
+        if manifest.delivery == nil || manifest.attempts > 0 {
+            manifest.attempts = max(1, manifest.attempts)
+            if manifest.history?.last?.wasWhole == nil {
+                manifest.taken = (manifest.taken ?? 0) + 1
+            }
+        }
         try take.save(manifest)
         take.forgetNotedTransfers()
         return true

@@ -10,24 +10,32 @@ public struct Retention: Sendable, Equatable {
     public var answered: Duration
     /// How long a cancelled take can be brought back.
     public var cancelled: Duration
-    /// How long the audio of an answered take is kept once nobody needs it.
+    /// How long the audio of an answered take is kept once its transcript was handed over, so that
+    /// a wrong text can be had once more.
     public var audio: Duration
     /// As many bytes of such audio are kept; the oldest goes first.
     public var audioBytes: Int
+    /// As many takes have such audio; the oldest goes first. They never keep a new one from the
+    /// disk.
+    public var audioTakes: Int
 
     /// Creates a retention.
     public init(
-        answered: Duration, cancelled: Duration, audio: Duration = .zero, audioBytes: Int = .max
+        answered: Duration, cancelled: Duration, audio: Duration = .zero, audioBytes: Int = .max,
+        audioTakes: Int = .max
     ) {
         self.answered = answered
         self.cancelled = cancelled
         self.audio = audio
         self.audioBytes = audioBytes
+        self.audioTakes = audioTakes
     }
 
-    /// 30 days for transcripts, 7 days for what was cancelled; audio goes with its answer.
+    /// 30 days for transcripts, 7 days for what was cancelled, a day for the audio of answered
+    /// takes, of which at most 200 with 1 GiB.
     public static let standard = Retention(
-        answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400))
+        answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400), audio: .seconds(86_400),
+        audioBytes: 1 << 30, audioTakes: 200)
 
     /// Deletes what is over its time.
     ///
@@ -47,15 +55,12 @@ public struct Retention: Sendable, Equatable {
         let age = { (id: TakeID, take: TakeFolder) in
             Self.age(at: now, since: [id.date, take.changed, jump])
         }
-        let youngest = audio > .zero ? .zero : min(answered, cancelled)
         var removed: [TakeID] = []
-        var audioLeft = audioBytes
+        var (bytesLeft, takesLeft) = (audioBytes, audioTakes)
         // A folder that cannot be read has nothing to delete. The newest come first, so that the
         // oldest audio is what exceeds its bytes.
         for id in ((try? store.ids()) ?? []).reversed() {
-            // Cheap questions first: most takes are young.
-            guard Self.age(at: now, since: [id.date, jump]) >= youngest,
-                let take = try? store.take(id),  // Not to be opened, not to be deleted.
+            guard let take = try? store.take(id),  // Not to be opened, not to be deleted.
                 let manifest = try? take.manifest()  // Not to be read, not to be deleted.
             else { continue }
             let age = age(id, take)
@@ -66,13 +71,26 @@ public struct Retention: Sendable, Equatable {
                 // Without audio, there is nothing to do.
                 let size = try? take.audioByteCount(fileName: manifest.audio)
             {
-                audioLeft -= min(audioLeft, size)
-                guard age >= audio || audioLeft == 0 else { continue }
+                bytesLeft -= min(bytesLeft, size)
+                takesLeft -= min(takesLeft, 1)
+                let time = manifest.keepsAudioFor.map { .seconds($0) } ?? audio
+                guard age >= time || bytesLeft == 0 || takesLeft == 0 else { continue }
                 // It is tried again next time.
                 try? take.removeAudio(fileName: manifest.audio)
             }
         }
         return removed.reversed()
+    }
+
+    /// Deletes the audio of one answered take whose transcript was handed over.
+    ///
+    /// Blocks on the disk. A failure leaves the audio to the next sweep.
+    static func removeReleasedAudio(of id: TakeID, in store: TakeStore) {
+        guard let take = try? store.take(id),  // It is gone already.
+            let manifest = try? take.manifest(),  // Not to be read, not to be deleted.
+            manifest.state == .answered, manifest.isReleased == true
+        else { return }
+        try? take.removeAudio(fileName: manifest.audio)  // As above.
     }
 
     /// Whether a take of this age has outlived its use.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import LinuxPlatform
 public import TakeStore
 
 /// One recording on its way to its transcript.
@@ -36,8 +37,23 @@ public final class Take: Sendable {
     /// Ends recording and transfer at once, to be sent another time.
     public func leave() { run.leave() }
 
-    /// Says that the answer is safe with whoever asked: the take's audio may be deleted.
+    /// Says that the caller has the answer: the take's audio may be deleted, at once or after a
+    /// time.
     ///
     /// Does nothing when there is no answer. Until then the audio stays on the disk.
-    public func release() { run.release() }
+    ///
+    /// - Parameter time: how long the audio stays, instead of the pipeline's retention.
+    public func release(keepingAudioFor time: Duration? = nil) { run.release(time) }
+
+    /// Writes the audio to a new file that its owner alone can read.
+    ///
+    /// For a take that lives in memory. Blocks on the disk.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
+    public func writeAudio(to path: String) throws(SystemError) {
+        try run.writeAudio(to: path)
+    }
+
+    /// The extension of the audio's file name, without the dot.
+    public var audioExtension: String { run.audioExtension }
 }

@@ -24,6 +24,10 @@ public enum TakeEvent: Sendable {
     /// The transfer broke, or the service cannot answer now; recording goes on. The next
     /// attempt begins after the pause.
     case interrupted(TakeFailure, pause: Duration)
+    /// The service answered with this status when it had so many bytes of a body that was longer,
+    /// or not at its end. Recording goes on; if `isResent`, the body is sent once more when it is
+    /// complete, with its length.
+    case answeredEarly(status: Int, sentByteCount: Int, isResent: Bool)
     /// The whole audio is sent again from its start, to this URL.
     case resending(attempt: Int, url: String)
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AudioCapture
+internal import AudioCore
 public import ChunkedUpload
 public import SpeechService
 public import TakeStore
@@ -30,6 +31,10 @@ public struct TakeOutcome: Sendable {
     public var cutShort: String?
     /// What the disk did meanwhile, in order; at most the newest 100.
     public var notices: [TakeNotice]
+    /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
+    public var peakDecibels: Float?
+    /// How much of the recording the service had when it answered; nil when it had all.
+    public var answeredAfter: Duration?
     /// From the end of the recording to the complete answer; nil without an answer.
     public var answerDelay: Duration?
 }
@@ -37,6 +42,29 @@ public struct TakeOutcome: Sendable {
 extension TakeOutcome {
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Whether the service had the whole recording when it answered.
+    public var isWhole: Bool { answeredAfter == nil }
+
+    /// The length of the recording, silence in place of gaps included.
+    public var length: Duration { StreamFormat.speech.duration(ofFrames: account.encodedFrames) }
+
+    /// Why an answer settles nothing, in one line without capital and full stop; nil when it does.
+    ///
+    /// The take is kept then.
+    public var shortfall: String? {
+        guard case .success(let transcript) = result else { return nil }
+        if let answeredAfter {
+            return "the service answered when it had \(Self.seconds(answeredAfter)) of "
+                + Self.seconds(length)
+        }
+        return transcript.text.isEmpty ? "heard nothing" : nil
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
 
     /// What is wrong with the take's account, or nil when every sample is accounted for.
     public var imbalance: String? {

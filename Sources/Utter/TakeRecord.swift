@@ -22,8 +22,8 @@ final class TakeRecord: Sendable {
 
     private let folder: TakeFolder
     private let journal: Journal
-    /// Whether this run has recorded the take.
-    private let isNew: Bool
+    /// What was known of the take before this run sent it; nil when this run has recorded it.
+    private let before: TakeManifest?
     private let store: TakeStore
     private let sync: SyncLoop
     private let present: Mutex<Present>
@@ -38,15 +38,16 @@ final class TakeRecord: Sendable {
 
     /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
     ///
-    /// Only a take that this run records (`isNew`) is removed when it turns out to be empty.
+    /// Only a take that this run records (`before` is nil) is removed when it turns out to be empty.
     /// `onSave` is called on the sync thread when the manifest was written, or could not be.
     init(
-        folder: TakeFolder, journal: Journal, isNew: Bool, store: TakeStore, sync: SyncLoop,
+        folder: TakeFolder, journal: Journal, before: TakeManifest? = nil, store: TakeStore,
+        sync: SyncLoop,
         manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
     ) {
         self.folder = folder
         self.journal = journal
-        self.isNew = isNew
+        self.before = before
         self.store = store
         self.sync = sync
         present = Mutex(Present(manifest: manifest))
@@ -151,6 +152,17 @@ final class TakeRecord: Sendable {
         save { _ in }
     }
 
+    /// Writes an answer that cannot be read beside the audio; the manifest says that it is there.
+    func keep(answer: [UInt8]) {
+        sync.perform { [self] in
+            guard !isRemoved.load(ordering: .relaxed) else { return }
+            let isEncrypted = present.withLock { $0.manifest.isEncrypted }
+            // The answer of a disk without room is lost; the take is not.
+            guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else { return }
+            save { $0.unreadAnswer = name }
+        }
+    }
+
     /// Notes how a transfer ended; on the disk with whatever follows it.
     func endTransfer(_ number: Int, _ result: TransferResult) {
         present.withLock { present in
@@ -180,7 +192,7 @@ final class TakeRecord: Sendable {
 
     /// Writes the take's last state, or removes a take that has no audio.
     func settle(_ outcome: TakeOutcome) {
-        if isNew, outcome.account.capturedFrames == 0, case .failure = outcome.result {
+        if before == nil, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
             sync.perform { [self] in
                 isRemoved.store(true, ordering: .relaxed)
@@ -188,16 +200,7 @@ final class TakeRecord: Sendable {
             }
             return
         }
-        save { manifest in
-            manifest.taken = outcome.takenCount > 0 ? outcome.takenCount : nil
-            switch outcome.result {
-            case .success(let transcript):
-                manifest.keep(.answered, reason: nil)
-                manifest.transcript = transcript.text
-            case .failure(.cancelled): manifest.keep(.cancelled, reason: nil)
-            case .failure(let failure): manifest.keep(reason: failure.description)
-            }
-        }
+        save { [before] manifest in manifest.settle(outcome, before: before) }
         sync.perform { [self] in
             // No transfer follows any more.
             if isSettledOnDisk { folder.forgetNotedTransfers() }
@@ -215,15 +218,27 @@ final class TakeRecord: Sendable {
         folder.unlock()
     }
 
-    /// Says that nobody needs the audio of an answered take any more: it is deleted, or stays for
-    /// the time that `keeping` says.
-    func release(keeping retention: Retention) {
+    /// Says that the transcript of an answered take has been handed over: its audio is deleted, or
+    /// stays for a time, which the manifest knows when it is not the usual one.
+    ///
+    /// - Returns: whether it stays.
+    func release(keeping usual: Duration, _ time: Duration?) -> Bool {
         let manifest = present.withLock { $0.manifest }
-        guard manifest.state == .answered else { return }
-        guard retention.audio == .zero else {
-            save { $0.isReleased = true }
-            return
+        guard manifest.state == .answered else { return true }
+        guard (time ?? usual) == .zero else {
+            save { manifest in
+                manifest.isReleased = true
+                manifest.keepsAudioFor = time.map { Int($0.components.seconds) }
+            }
+            return true
         }
+        deleteAudio()
+        return false
+    }
+
+    /// Deletes the audio of an answered take.
+    func deleteAudio() {
+        let manifest = present.withLock { $0.manifest }
         sync.perform { [self] in
             // The disk does not know of the answer: the audio is all that is left of the take.
             guard isSettledOnDisk else { return }
@@ -232,6 +247,41 @@ final class TakeRecord: Sendable {
             try? folder.removeAudio(fileName: manifest.audio)
         }
     }
+}
+
+extension TakeManifest {
+    /// Takes over how a delivery ended; `before` is what was known before this run sent the take.
+    fileprivate mutating func settle(_ outcome: TakeOutcome, before: TakeManifest?) {
+        taken = outcome.takenCount > 0 ? outcome.takenCount : nil
+        peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
+        switch outcome.result {
+        case .success(let words):
+            transcript = words.text.isEmpty ? nil : words.text
+            (failures, isHeld) = (nil, nil)
+            if let reason = outcome.shortfall {
+                // The same request would have the same answer.
+                isHeld = true
+                keep(reason: reason)
+            } else {
+                keep(.answered, reason: nil)
+                unreadAnswer = nil
+            }
+        case .failure(let failure):
+            // What was answered before stays answered.
+            if before?.state == .answered {
+                keep(.answered, reason: "sent once more: \(failure.description)")
+                return
+            }
+            keep(failure == .cancelled ? .cancelled : .kept, reason: failure.keptReason)
+            isHeld = failure.isForGood ? true : nil
+            if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
+        }
+    }
+}
+
+extension TakeFailure {
+    /// What the take says of it; a cancellation says enough by its state.
+    fileprivate var keptReason: String? { self == .cancelled ? nil : description }
 }
 
 extension TransferResult.Ending {

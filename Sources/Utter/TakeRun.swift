@@ -5,6 +5,7 @@ internal import AudioCore
 internal import AudioEncoding
 internal import ChunkedUpload
 internal import FoundationEssentials
+internal import Glibc
 internal import LinuxPlatform
 internal import SpeechService
 internal import Synchronization
@@ -41,8 +42,11 @@ final class TakeRun: Sendable {
         state = Mutex(
             TakeState(
                 delivery: Delivery(
-                    url: plan.service.url, allowed: plan.redirectOrigins, policy: plan.retry,
-                    attemptsBefore: attemptsBefore, takenBefore: takenBefore)))
+                    url: plan.service.requestURL, allowed: plan.redirectOrigins, policy: plan.retry,
+                    attemptsBefore: attemptsBefore, takenBefore: takenBefore,
+                    framing: plan.framing,
+                    wantsLength: pipeline.lengthOrigins.contains(plan.service.url.origin),
+                    detectsEnd: plan.service.detectsEnd)))
     }
 
     // MARK: - Joining the stages
@@ -69,10 +73,16 @@ final class TakeRun: Sendable {
     }
 
     /// The sealed journal of an earlier run → request body → response.
-    func resend(_ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String) {
+    ///
+    /// `audioPath` is the file from which the journal was made, when it is not that file itself.
+    func resend(
+        _ journal: Journal, of record: TakeRecord, seal: JournalSeal, bodyDigest: String,
+        audioPath: String?
+    ) {
         state.withLock { state in
             state.record = record
             state.journal = journal
+            state.audioPath = audioPath
             state.captureEnd = CaptureEnd(cause: .finished)
             state.seal = seal
             state.bodyDigest = bodyDigest
@@ -91,9 +101,14 @@ final class TakeRun: Sendable {
     ///
     /// On the journal thread.
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
-        let manifest = TakeManifest(
+        var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
+        manifest.delivery = plan.record
+        // It begins as soon as there is a journal, unless it waits for the length.
+        if !state.withLock({ $0.delivery.saysLength }) {
+            manifest.beginTransfer(1, at: Date(), to: manifest.url)
+        }
         return Result { () throws(SystemError) in
             let opened = try OpenedTake(
                 in: pipeline, manifest,
@@ -121,19 +136,26 @@ final class TakeRun: Sendable {
         }
     }
 
-    /// Posts the journal from its start, after a pause.
+    /// Posts the journal from its start, after a pause; one that says its length waits for the end
+    /// of the recording.
     ///
     /// Not on the transfer thread.
     private func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
-        let (journal, url, attempt) = state.withLock { state in
-            let journal = state.delivered == nil ? state.journal : nil
+        let (journal, delivery) = state.withLock { state in
+            var journal = state.delivered == nil ? state.journal : nil
+            state.awaitsSeal = state.delivery.saysLength && state.seal == nil
+            if state.awaitsSeal { journal = nil }
             state.isTransferring = journal != nil
-            return (journal, state.delivery.url, state.delivery.attempt)
+            return (journal, state.delivery)
         }
         guard let journal else { return }
+        let (url, attempt) = (delivery.url, delivery.attempt)
         record?.beginTransfer(attempt, to: url.description)
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
+        if delivery.saysLength {
+            request.contentLength = journal.byteCount - plan.format.bodyOffset
+        }
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.isWanted ?? false }
@@ -216,6 +238,7 @@ final class TakeRun: Sendable {
             state.seal = seal
             state.sealedAt = .now
         }
+        if state.withLock({ $0.awaitsSeal }) { startTransfer() }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
@@ -248,9 +271,19 @@ final class TakeRun: Sendable {
         pipeline.capture.wake()
     }
 
-    func release() {
-        record?.release(keeping: pipeline.retention)
+    func release(_ time: Duration?) {
+        guard let record else { return }
+        if record.release(keeping: pipeline.retention.audio, time) { pipeline.released(id) }
     }
+
+    func writeAudio(to path: String) throws(SystemError) {
+        guard let journal = state.withLock({ $0.journal }) else {
+            throw SystemError(call: "write \(path)", code: ENODATA)
+        }
+        try journal.export(to: path)
+    }
+
+    var audioExtension: String { plan.format.fileExtension }
 
     private var record: TakeRecord? { state.withLock { $0.record } }
 
@@ -296,6 +329,11 @@ final class TakeRun: Sendable {
 extension TakeRun {
     func didConnect(attempt: Int) { continuation.yield(.connected(attempt: attempt)) }
 
+    /// Keeps an answer that cannot be read beside the take.
+    func keep(answer: [UInt8]) {
+        if !answer.isEmpty { record?.keep(answer: answer) }
+    }
+
     func didSend(byteCount: Int) { sentByteCount.store(byteCount, ordering: .relaxed) }
 
     func didHear(_ transcript: Transcript) { continuation.yield(.heard(transcript)) }
@@ -326,15 +364,23 @@ extension TakeRun {
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
         }
+        if delivery.hasFallenBack, result.isBodyComplete, result.status != 411 {
+            pipeline.lengthOrigins.insert(plan.service.url.origin)
+        }
         switch step {
         case .answered:
-            // The service has heard enough: what is said now would go nowhere.
+            // A service that finds the end by itself has heard enough: what is said now would go
+            // nowhere.
             if isRecording { stop() }
+            deliver(.success(transcript))
+        case .answeredInPart:
+            tellEarlyAnswer(result, isResent: false)
             deliver(.success(transcript))
         case .resend(let pause):
             if let cause = pause.cause {
                 continuation.yield(.interrupted(cause, pause: pause.duration))
             }
+            if pause.isForLength { tellEarlyAnswer(result, isResent: true) }
             continuation.yield(
                 .resending(attempt: delivery.attempt, url: delivery.url.description))
             computeBodyDigest()
@@ -344,6 +390,13 @@ extension TakeRun {
             if isRecording { continuation.yield(.refused(failure)) }
             deliver(.failure(failure))
         }
+    }
+
+    private func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
+        continuation.yield(
+            .answeredEarly(
+                status: result.status ?? 0, sentByteCount: result.sentByteCount,
+                isResent: isResent))
     }
 
     private var isRecording: Bool {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCapture
+internal import AudioCore
 internal import ChunkedUpload
 internal import SpeechService
 internal import TakeStore
@@ -13,12 +14,16 @@ struct TakeState {
     var delivery: Delivery
     /// The latest transfer.
     var transfer: TransferID?
+    /// Whether the next transfer begins with the seal.
+    var awaitsSeal = false
     /// Whether a transfer has begun, or waits to begin, and has not ended.
     var isTransferring = false
     /// The transfers that have ended.
     var attempts: [TakeAttempt] = []
     /// The audio, once there is a place for it.
     var journal: Journal?
+    /// The file of a kept take that travels in another form than it is kept in.
+    var audioPath: String?
     /// Folder and manifest, when the take is kept on the disk.
     var record: TakeRecord?
     /// How safe the take is on the disk.
@@ -55,11 +60,20 @@ struct TakeState {
     ) -> TakeOutcome {
         var delay: Duration?
         if case .success = result, let answeredAt, let sealedAt { delay = answeredAt - sealedAt }
+        let last = attempts.last?.result
+        var answeredAfter: Duration?
+        let bodyByteCount = (journal?.byteCount ?? 0) - bodyOffset
+        if case .success = result, let last, !last.isBodyComplete, bodyByteCount > 0 {
+            let share = Double(last.sentByteCount) / Double(bodyByteCount)
+            answeredAfter =
+                StreamFormat.speech.duration(ofFrames: account.encodedFrames) * share
+        }
         return TakeOutcome(
             id: id, result: result, capture: end,
             account: TakeAccount(account, seal, bodyOffset: bodyOffset, attempts.last),
-            attempts: attempts, takenCount: delivery.takenCount, audioPath: journal?.path,
+            attempts: attempts, takenCount: delivery.takenCount, audioPath: audioPath ?? journal?.path,
             unprotected: protection.unprotected, cutShort: protection.endReason,
-            notices: protection.notices, answerDelay: delay)
+            notices: protection.notices, peakDecibels: account.peak?.peakDecibels,
+            answeredAfter: answeredAfter, answerDelay: delay)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Utter
 import UtterTerminal
 
 /// How takes that have been recorded already are sent; for `retry` and `flush`.
@@ -11,20 +12,29 @@ struct KeptTakeOptions: ParsableArguments {
     @OptionGroup(title: "Output")
     var output: OutputOptions
 
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    var keepAudio = false
+    @Option(
+        help: ArgumentHelp(
+            "How long the audio stays after its transcript was printed: 7d, 12h, forever, or 0. "
+                + "Otherwise UTTER_KEEP_AUDIO, otherwise 24h.", valueName: "time"),
+        transform: AudioTime.init(parsing:))
+    var keepAudio: AudioTime?
 
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
-    /// Known, so that whoever gives it hears what becomes of the form.
-    @Option(help: .hidden)
-    var format: String?
-
-    func validate() throws {
-        guard format == nil else {
-            throw ValidationError(
-                "--format is for new takes; a kept one travels in the form it was recorded in.")
-        }
+    /// Whether an option says that a take is sent in another way than before.
+    var changesSomething: Bool {
+        format != nil || service.to != nil || service.answer != nil || service.framing != nil
+            || service.contentType != nil || !service.header.isEmpty
     }
+
+    /// Whether nothing but the rule by which the answer is read is another.
+    var changesAnswerAlone: Bool {
+        var others = self
+        others.service.answer = nil
+        return service.answer != nil && !others.changesSomething && !service.bringsSecrets
+    }
+
+    @Option(help: "Send the recordings in another form: pcm, wav or ogg-opus.")
+    var format: AudioFormat?
 }

@@ -12,12 +12,22 @@ enum KeptTakes {
     static func send(_ names: [String], by options: KeptTakeOptions) async throws {
         try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
+            let isChanged = options.changesSomething
+            if names.count > 1 { try checkSecrets(of: names, isChanged, by: options) }
             for name in names {
                 var next: ExitStatus
                 do throws(CommandFailure) {
-                    let folder = try folder(name)
-                    let plan = try options.service.delivery(of: try TakeLookup.manifest(folder).url)
-                    next = await session.resend(folder, by: plan)
+                    let folder = try folder(name, isChanged)
+                    let manifest = try TakeLookup.manifest(folder)
+                    let plan = try options.service.delivery(of: manifest, format: options.format)
+                    if options.changesAnswerAlone, !options.output.json,
+                        var answer = KeptAnswer(of: folder, manifest),
+                        let text = answer.text(by: plan.service.answer)
+                    {
+                        next = StandardOutput.print(text) ? .textPrinted : .localIO
+                    } else {
+                        next = await session.resend(folder, by: plan)
+                    }
                 } catch {
                     error.report(json: options.output.json)
                     next = error.status
@@ -29,41 +39,92 @@ enum KeptTakes {
         }
     }
 
-    /// Sends all that waits, oldest first, at most `limit` takes and `jobs` at a time.
+    /// Sends what waits, at most `limit` takes and `jobs` at a time.
     ///
-    /// What has waited for longer than `maxAge` is named, and left for whoever asks for it.
+    /// Unless the person has asked for all (`isAsked`), some are left: what has waited for longer
+    /// than `maxAge`, what the same request would fail with again, and what is tried again later.
     static func flush(
-        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, by options: KeptTakeOptions
+        limit: Int = .max, jobs: Int = 1, maxAge: Duration? = nil, isAsked: Bool = false,
+        by options: KeptTakeOptions
     ) async throws {
         try await start(options) { session throws(CommandFailure) in
             guard let store = try TakeLookup.store() else { return .textPrinted }
             let times = WaitingTime(in: store)
-            let isOld = { (id: TakeID) in maxAge.map { times.duration(of: id) >= $0 } ?? false }
-            let kept = try TakeLookup.takes(in: store) { $0.state == .kept }
-            let waiting = kept.filter { !isOld($0.id) }
-            if !options.output.quiet { tell(old: kept.map(\.id).filter(isOld)) }
+            let queue = FlushQueue(
+                try TakeLookup.takes(in: store) { $0.state == .kept }, isAsked: isAsked,
+                isChanged: { _ in options.changesSomething },
+                isOld: { take in maxAge.map { times.duration(of: take.id) >= $0 } ?? false })
+            if !options.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
-            for manifest in waiting.prefix(limit) {
-                items.append(
-                    Flush.Item(
-                        id: manifest.id, plan: try options.service.delivery(of: manifest.url)))
+            var isIncomplete = false
+            var told: Set<String> = []
+            for manifest in queue.due.prefix(limit) {
+                do throws(CommandFailure) {
+                    var plan = try options.service.delivery(of: manifest, format: options.format)
+                    // The next run tries again, and other takes wait.
+                    plan.retry.pausesAfterRelease = Array(plan.retry.pausesAfterRelease.prefix(1))
+                    items.append(Flush.Item(id: manifest.id, plan: plan))
+                } catch {
+                    // A wrong command line is wrong for all.
+                    guard error.status == .configuration else { throw error }
+                    isIncomplete = true
+                    guard told.insert(error.message).inserted else { continue }
+                    error.report(json: options.output.json)
+                }
             }
+            try checkSecrets(of: items.map(\.plan), by: options)
             var flush = Flush(items, in: session)
-            return await flush.run(jobs: jobs)
+            let status = await flush.run(jobs: jobs)
+            return status == .textPrinted && isIncomplete ? .notDelivered : status
         }
     }
 
-    /// Names the takes that nobody has asked for in a long time.
-    private static func tell(old ids: [TakeID]) {
-        guard !ids.isEmpty else { return }
-        let names = ids.map(\.text)
+    /// A token that is given here belongs to one service, and goes to no other.
+    private static func checkSecrets(
+        of plans: [DeliveryPlan], by options: KeptTakeOptions
+    ) throws(CommandFailure) {
+        let origins = Set(plans.map { $0.service.url.origin.description }).sorted()
+        guard options.service.bringsSecrets, origins.count > 1 else { return }
+        throw CommandFailure(
+            "the takes go to \(origins.count) services, and the token belongs to one of them: "
+                + origins.joined(separator: ", "),
+            hint: "send the takes of each by their names: utter retry ID …", status: .usage)
+    }
+
+    private static func checkSecrets(
+        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions
+    ) throws(CommandFailure) {
+        guard options.service.bringsSecrets else { return }
+        var plans: [DeliveryPlan] = []
+        for name in names {
+            let manifest = try TakeLookup.manifest(try folder(name, isChanged))
+            plans.append(try options.service.delivery(of: manifest, format: options.format))
+        }
+        try checkSecrets(of: plans, by: options)
+    }
+
+    /// Says what is left, and why.
+    private static func tell(_ queue: FlushQueue) {
+        tell(
+            queue.old, "is too old to be sent unasked", "are too old to be sent unasked",
+            "send what is old with")
+        tell(
+            queue.held, "waits until something about it is changed: 'utter list' says why",
+            "wait until something about them is changed: 'utter list' says why", "send it now with")
+        tell(
+            queue.later, "is tried again later", "are tried again later", "send it now with")
+    }
+
+    private static func tell(
+        _ takes: [TakeManifest], _ one: String, _ many: String, _ hint: String
+    ) {
+        guard !takes.isEmpty else { return }
+        let names = takes.map(\.id.text)
         StandardError.line(
-            ids.count == 1
-                ? "take \(names[0]) is too old to be sent unasked"
-                : "\(ids.count) takes are too old to be sent unasked")
+            takes.count == 1 ? "take \(names[0]) \(one)" : "\(takes.count) takes \(many)")
         StandardError.hint(
-            "send what is old with: utter retry "
-                + (ids.count <= 5 ? names.joined(separator: " ") : "all"))
+            "\(hint): utter retry "
+                + (takes.count <= 5 ? names.joined(separator: " ") : "all"))
     }
 
     private static func start(
@@ -75,15 +136,23 @@ enum KeptTakes {
         try await Launch.takes(output: options.output, keep: keep, listensToEnter: false, body)
     }
 
-    private static func folder(_ name: String) throws(CommandFailure) -> TakeFolder {
+    /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something
+    /// is to be done in another way, the newest that has its audio.
+    private static func folder(
+        _ name: String, _ isChanged: Bool
+    ) throws(CommandFailure) -> TakeFolder {
         guard name == "last" else { return try TakeLookup.take(name) }
-        // The last that was answered has nothing left to be sent.
-        let takes = try TakeLookup.takes(in: TakeLookup.store()) { $0.state != .answered }
-        guard let last = takes.last else {
-            throw CommandFailure(
-                "no take waits for an answer", hint: "run 'utter list' to see what is kept",
-                status: .noInput)
+        let store = try TakeLookup.store()
+        let takes = try TakeLookup.takes(in: store) { _ in true }
+        let waiting = takes.last { $0.state != .answered }
+        if !isChanged, let waiting { return try TakeLookup.take(waiting.id.text) }
+        for take in takes.reversed() {
+            let folder = try TakeLookup.take(take.id.text)
+            // What has no audio cannot be sent.
+            if (try? folder.audioByteCount(fileName: take.audio)) != nil { return folder }
         }
-        return try TakeLookup.take(last.id.text)
+        throw CommandFailure(
+            "there is no take with its audio", hint: "run 'utter list' to see what is kept",
+            status: .noInput)
     }
 }

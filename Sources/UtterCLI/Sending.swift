@@ -29,7 +29,9 @@ struct Sending: QuickCommand {
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let source = try source(file) { session.farewellStatus != nil }
-                    next = await session.run(plan(source, CapturePlan()), as: .sending)
+                    next = await session.run(
+                        plan(source, CapturePlan()), as: .sending,
+                        isServiceUnset: service.isServiceUnset)
                 } catch {
                     next = session.farewellStatus ?? session.refuse(error)
                 }

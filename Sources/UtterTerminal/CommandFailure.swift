@@ -87,7 +87,7 @@ package struct CommandFailure: Error {
     package init(_ error: TakeStoreError) {
         let status: ExitStatus =
             switch error {
-            case .noSuchTake, .audioGone: .noInput
+            case .noSuchTake, .audioGone, .notWaiting: .noInput
             case .ambiguous: .usage
             case .unreadable, .damaged, .laterVersion: .localIO
             case .keyMissing, .keyWrong: .configuration

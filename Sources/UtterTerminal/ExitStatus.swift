@@ -16,7 +16,7 @@ package enum ExitStatus: Int32 {
     case localIO = 74
     case notDelivered = 75
     case unusableAnswer = 76
-    case keyRefused = 77
+    case tokenRefused = 77
     case configuration = 78
     case hungUp = 129
     case cancelled = 130
@@ -47,7 +47,10 @@ package enum ExitStatus: Int32 {
             } else if outcome.cutShort != nil {
                 self = .localIO
             } else {
-                self = transcript.text.isEmpty ? .heardNothing : .textPrinted
+                self =
+                    !outcome.isWhole
+                    ? .unusableAnswer
+                    : transcript.text.isEmpty ? .heardNothing : .textPrinted
             }
         }
     }
@@ -58,8 +61,8 @@ package enum ExitStatus: Int32 {
         case .encoding: self = .internalError
         case .journal: self = .localIO
         case .notDelivered, .unavailable: self = .notDelivered
-        case .insecure, .keyRefused: self = .keyRefused
-        case .refused: self = .refused
+        case .insecure, .tokenRefused: self = .tokenRefused
+        case .refused, .notTLS: self = .refused
         case .redirectRefused, .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled
         case .left: self = .terminated

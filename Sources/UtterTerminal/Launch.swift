@@ -60,7 +60,7 @@ package enum Launch {
                 pipeline: Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder,
                     loops: threads.loops, limits: limits, retention: retention, key: key),
-                signals: threads.signals, output: output, keepsAudio: keep.keepAudio)
+                signals: threads.signals, output: output, audioTime: keep.keepAudio?.duration)
         } catch {
             throw exit(CommandFailure(error.description, status: .internalError))
         }

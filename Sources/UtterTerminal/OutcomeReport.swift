@@ -139,6 +139,7 @@ extension TransferResult.Ending {
         case .cannotResolve(let text): ("cannot-resolve", text)
         case .cannotConnect(let text): ("cannot-connect", text)
         case .insecure(let text): ("insecure", text)
+        case .notTLS(let text): ("not-tls", text)
         case .connectionLost(let text): ("connection-lost", text)
         case .timedOut(.connect): ("connect-timeout", nil)
         case .timedOut(.stall): ("stall-timeout", nil)

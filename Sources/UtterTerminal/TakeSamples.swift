@@ -5,13 +5,9 @@ package import Utter
 
 /// The samples of a take that is on the disk, read a little at a time.
 package struct TakeSamples {
-    private let journal: Journal
+    private var samples: JournalSamples
     /// What of the audio is silent because it was altered or damaged; nil when nothing is.
     package let damageReport: String?
-    /// Nil when the samples stand in the journal as they are.
-    private let decoder: OggOpusDecoder?
-    private var offset: Int
-    private var buffer = [UInt8](repeating: 0, count: 4_096)
 
     /// Begins at the first sample of a complete take.
     ///
@@ -19,10 +15,9 @@ package struct TakeSamples {
     package init(
         of take: TakeFolder, _ manifest: TakeManifest
     ) throws(CommandFailure) {
+        let journal: Journal
         (journal, damageReport) = try Self.open(take, manifest)
-        let isOpus = manifest.format == AudioFormat.oggOpus.rawValue
-        decoder = isOpus ? OggOpusDecoder() : nil
-        offset = isOpus ? 0 : WAVEncoder.headerByteCount
+        samples = JournalSamples(journal, format: AudioFormat(rawValue: manifest.format) ?? .pcm)
     }
 
     /// Opens the audio of a complete take as it was sent.
@@ -52,33 +47,12 @@ package struct TakeSamples {
     /// - Returns: false at the end.
     /// - Throws: `CommandFailure` when the disk fails, or the audio is damaged.
     package mutating func next(into samples: inout [Int16]) throws(CommandFailure) -> Bool {
-        samples.removeAll(keepingCapacity: true)
-        do {
-            // A page may hold no whole sample; an odd byte at the end is no sample.
-            while samples.isEmpty {
-                let found = try unsafe buffer.withUnsafeMutableBytes { bytes in
-                    try unsafe journal.read(at: offset, into: bytes)
-                }
-                guard case .bytes(let count) = found, decoder != nil || count > 1 else {
-                    return false
-                }
-                let taken = decoder == nil ? count & ~1 : count
-                offset += taken
-                let bytes = buffer.span.extracting(first: taken)
-                if let decoder {
-                    try decoder.decode(bytes, into: &samples)
-                } else {
-                    SampleFormat.int16.decode(bytes, into: &samples)
-                }
-            }
-            return true
-        } catch let error as SystemError {
-            throw CommandFailure("reading the take failed: \(error.reason)", status: .localIO)
-        } catch let error as OggOpusError {
-            throw CommandFailure(
-                "the take is damaged: \(error.description)", status: .unusableAudio)
+        do throws(JournalSamples.Failure) {
+            return try self.samples.next(into: &samples)
         } catch {
-            throw CommandFailure("reading the take failed: \(error)", status: .internalError)
+            let isDamaged = if case .damaged = error { true } else { false }
+            throw CommandFailure(
+                error.description, status: isDamaged ? .unusableAudio : .localIO)
         }
     }
 }

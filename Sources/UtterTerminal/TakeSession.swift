@@ -23,24 +23,35 @@ package struct TakeSession {
     private let signals: Signals
     let running = RunningTake()
     let output: OutputOptions
-    private let keepsAudio: Bool
+    /// How long the audio of an answered take stays; nil for as long as is usual.
+    let audioTime: Duration?
+
+    /// What to say when nothing listens where a service is looked for that nothing names.
+    static let serviceUnset =
+        "no service is set, and none listens at \(ServiceOptions.localURL): start one with "
+        + "'utter serve', or name yours with --to or UTTER_URL"
 
     /// Prepares to run takes.
-    ///
-    /// The audio stays on the disk after its transcript was printed if `keepsAudio`.
-    init(pipeline: Pipeline, signals: Signals, output: OutputOptions, keepsAudio: Bool) {
+    init(
+        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration? = nil
+    ) {
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
-        self.keepsAudio = keepsAudio
+        self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
 
     /// Runs a take to its end.
     ///
+    /// Neither the command line nor the environment has named a service if `isServiceUnset`.
+    ///
     /// - Returns: how the process should exit.
-    package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
-        await follow(pipeline.start(plan), by: plan.delivery, as: activity)
+    package func run(
+        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
+    ) async -> ExitStatus {
+        await follow(
+            pipeline.start(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
     }
 
     /// Sends a take of an earlier run to its end.
@@ -57,12 +68,14 @@ package struct TakeSession {
 
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
-        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
+        isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil,
+            stopHint: activity == .recording ? stopHint : nil, isInMemory: isInMemory,
+            isServiceUnset: isServiceUnset,
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         var startUpEnd: ContinuousClock.Instant? = .now + Self.startUp
         for await event in take.events {
@@ -85,9 +98,13 @@ package struct TakeSession {
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
-        guard didPrint(outcome, status) else { return .localIO }
-        tell(outcome)
-        if !isKept(outcome) { take.release() }
+        let telling = OutcomeTelling(
+            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
+            isServiceUnset: isServiceUnset)
+        guard didPrint(outcome, status, telling) else { return .localIO }
+        telling.tell()
+        if outcome.isAtRisk { await rescue(take, outcome) }
+        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return status
     }
 
@@ -162,17 +179,24 @@ package struct TakeSession {
 
     // MARK: - What is printed
 
+    /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
+    func isSettled(_ outcome: TakeOutcome) -> Bool {
+        guard case .success = outcome.result else { return false }
+        return outcome.shortfall == nil && outcome.imbalance == nil
+    }
+
     /// Whether the audio is on the disk after the outcome was printed.
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
-        guard case .success = outcome.result else { return true }
-        return keepsAudio || !outcome.isWhole || outcome.imbalance != nil
+        return !isSettled(outcome) || (audioTime ?? pipeline.retention.audio) > .zero
     }
 
     /// Prints the transcript, or the object of `--json`.
     ///
     /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func didPrint(_ outcome: TakeOutcome, _ status: ExitStatus) -> Bool {
+    private func didPrint(
+        _ outcome: TakeOutcome, _ status: ExitStatus, _ telling: OutcomeTelling
+    ) -> Bool {
         let text: String
         if output.json {
             text = OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json
@@ -185,67 +209,56 @@ package struct TakeSession {
         let reason = unsafe String(cString: strerror(errno))
         StandardError.error("the transcript cannot be printed: \(reason)")
         if case .success = outcome.result {
-            tellWhatIsKept(outcome)
+            telling.tellWhatIsKept()
             if outcome.audioPath != nil {
                 StandardError.hint("print it again with: utter show \(outcome.id.text)")
             }
         } else {
-            tell(outcome)
+            telling.tell()
         }
         return false
     }
 
-    private func tell(_ outcome: TakeOutcome) {
-        if let imbalance = outcome.imbalance {
-            StandardError.error("the account of the take does not balance: \(imbalance)")
-            StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
-        }
-        if outcome.mayBeDoubled {
-            // It may have been charged for, which is worth a warning.
-            StandardError.line("sent twice: the service may have had the whole take before")
-        }
-        switch outcome.result {
-        case .success(let transcript):
-            if transcript.text.isEmpty && !output.quiet { StandardError.line("heard nothing") }
-            if !outcome.isWhole {
-                StandardError.line(
-                    "warning: the service answered before it had the whole recording")
-                tellWhatIsKept(outcome)
-            } else if outcome.imbalance != nil || keepsAudio && !output.quiet {
-                tellWhatIsKept(outcome)
-            }
-            if output.verbose { StandardError.write(TimeAccount(outcome).text) }
-        case .failure(let failure):
-            if failure == .cancelled || failure == .left {
-                if !output.quiet { StandardError.line(failure.description) }
-            } else {
-                StandardError.error(failure.description)
-                StandardError.hint(failure.hint)
-            }
-            tellWhatIsKept(outcome)
-        }
+    // MARK: - What lives in memory only
+
+    /// Whether takes live in memory from their beginning.
+    private var isInMemory: Bool {
+        if case .failure = pipeline.store { true } else { false }
     }
 
-    private func tellWhatIsKept(_ outcome: TakeOutcome) {
-        guard outcome.account.capturedFrames > 0 else { return }
-        guard let path = outcome.audioPath else {
-            StandardError.line("the recording was in memory only and is gone")
-            return
+    /// Finds another place for a recording without an answer that the disk has not taken.
+    ///
+    /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
+    /// is to be written, or nothing in the clear.
+    private func rescue(_ take: Take, _ outcome: TakeOutcome) async {
+        let rescue = Rescue(
+            take, outcome, isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
+        guard signals.hasTerminal, running.farewell == nil else { return rescue.saveUnasked() }
+        StandardError.write(rescue.question)
+        let answer = await signals.line(within: .seconds(60)) { [running] in
+            running.farewell != nil
         }
-        guard outcome.unprotected == nil else {
-            StandardError.line("kept, perhaps not whole: \(path)")
-            return
-        }
-        let length = StatusLine.clock(.milliseconds(outcome.account.encodedFrames / 16))
-        StandardError.line("kept: \(path) (\(length))")
-        guard case .failure = outcome.result else { return }
-        StandardError.hint("send it again with: utter retry \(outcome.id.text)")
+        if answer == nil { StandardError.write("\n") }
+        rescue.save(answer: answer)
     }
 }
 
 extension TakeOutcome {
-    /// Whether the service had the whole recording before it answered.
-    var isWhole: Bool { attempts.last?.result.isBodyComplete ?? true }
+    /// Whether the recording is needed still, and not whole on the disk.
+    fileprivate var isAtRisk: Bool {
+        guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
+            return false
+        }
+        if case .failure(.cancelled) = result { return false }
+        if case .success = result { return shortfall != nil }
+        return true
+    }
+}
+
+extension Result where Failure == TakeStoreError {
+    fileprivate var failure: TakeStoreError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
 }
 
 extension Pipeline {
@@ -256,12 +269,12 @@ extension Pipeline {
     ///
     /// - Throws: `TakeStoreError`.
     func patientlyResend(
-        _ folder: TakeFolder, by plan: DeliveryPlan
+        _ folder: TakeFolder, by plan: DeliveryPlan, onlyIfWaiting: Bool = false
     ) async throws(TakeStoreError) -> Take {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             do throws(TakeStoreError) {
-                return try resend(folder, by: plan)
+                return try resend(folder, by: plan, onlyIfWaiting: onlyIfWaiting)
             } catch {
                 guard case .inUse(_, _, isSending: false) = error, deadline > .now else {
                     throw error

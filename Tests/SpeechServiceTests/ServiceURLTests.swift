@@ -135,7 +135,7 @@ struct ServiceURLTests {
     func thisMachineIsKnownByName(text: String, isLoopback: Bool) throws {
         let url = try ServiceURL(text)
         #expect(url.isLoopback == isLoopback)
-        #expect(url.isInClear == !isLoopback)
+        #expect(url.origin.isInClear == !isLoopback)
     }
 
     @Test func anOriginHasNoPath() throws {

@@ -47,8 +47,8 @@ import Testing
             step: .failed(.answerUnusable(.empty))),
         Row(
             ending: answered, step: .failed(.responseUnusable(reason: "there is no status"))),
-        Row(ending: answered, status: 401, step: .failed(.keyRefused(status: 401, message: "m"))),
-        Row(ending: answered, status: 403, step: .failed(.keyRefused(status: 403, message: "m"))),
+        Row(ending: answered, status: 401, step: .failed(.tokenRefused(status: 401, message: "m"))),
+        Row(ending: answered, status: 403, step: .failed(.tokenRefused(status: 403, message: "m"))),
         Row(ending: answered, status: 404, step: .failed(.refused(status: 404, message: "m"))),
         Row(ending: answered, status: 302, step: .failed(.refused(status: 302, message: "m"))),
         Row(ending: answered, status: 503, step: .failed(.unavailable(status: 503, message: "m"))),
@@ -220,7 +220,7 @@ import Testing
         let step = delivery.next(
             after: Self.result(Self.answered, status: 302, location: "/login\u{1b}"), answer: nil,
             message: nil, Self.circumstances)
-        guard case .failed(.refused(302, let words)) = step else {
+        guard case .failed(.refused(302, let words, _)) = step else {
             Issue.record("\(step)")
             return
         }

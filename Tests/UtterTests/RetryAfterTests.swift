@@ -97,7 +97,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(status: status, text: "no"))
         let plan = try bench.plan(to: server.url())
         let outcome = await bench.start(plan).outcome
-        guard case .failure(.refused(status, _)) = outcome.result else {
+        guard case .failure(.refused(status, _, _)) = outcome.result else {
             Issue.record("\(outcome.result)")
             return
         }

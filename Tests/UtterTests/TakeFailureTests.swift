@@ -72,7 +72,7 @@ import Utter
             .refused(status: 415, message: nil), "the service refused the recording: 415",
             hint: "choose another --format or --content-type"),
         Row(
-            .keyRefused(status: 401, message: "expired"),
+            .tokenRefused(status: 401, message: "expired"),
             "the service did not accept the key: 401: expired",
             hint: "check the key: UTTER_TOKEN or --token-file"),
         Row(

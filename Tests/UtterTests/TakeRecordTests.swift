@@ -26,7 +26,7 @@ import Testing
         journal = try take.makeJournal(fileName: "audio.wav")
         sync = try SyncLoop()
         record = TakeRecord(
-            folder: take, journal: journal, isNew: true, store: store, sync: sync,
+            folder: take, journal: journal, store: store, sync: sync,
             manifest: TakeManifest(
                 id: id, created: Date(), audio: "audio.wav", format: "wav", source: "default",
                 url: "http://service"),
@@ -53,7 +53,7 @@ import Testing
             _ = isAsked.waitBlocking()
         }
         #expect(await isSettled.wait())
-        record.release(keeping: .standard)
+        #expect(!record.release(keeping: .zero, nil))
         record.save { _ in }
         isAsked.open()
         sync.shutDown()
@@ -66,7 +66,7 @@ import Testing
         // A folder in the place of the file that is to become the manifest.
         try ForeignTool("mkdir").run(["-p", take.path + "/take.json.new/in-the-way"])
         record.settle(try outcome("heard"))
-        record.release(keeping: .standard)
+        #expect(!record.release(keeping: .zero, nil))
         sync.shutDown()
         #expect(try take.fileNames().contains("audio.wav"))
     }

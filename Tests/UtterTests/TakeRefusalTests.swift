@@ -27,7 +27,7 @@ import Utter
         speaker.fallSilent()
         let outcome = try await take.end()
         #expect(
-            outcome.result == .failure(.keyRefused(status: 401, message: "bad key")))
+            outcome.result == .failure(.tokenRefused(status: 401, message: "bad key")))
         #expect(outcome.capture.cause == .finished)
         #expect(outcome.account.capturedFrames == 960)
         let journal = try readFile(try #require(outcome.audioPath))
@@ -53,7 +53,7 @@ import Utter
 
     @Test(arguments: [
         Refusal(status: 400, failure: .refused(status: 400, message: "why")),
-        Refusal(status: 403, failure: .keyRefused(status: 403, message: "why")),
+        Refusal(status: 403, failure: .tokenRefused(status: 403, message: "why")),
         Refusal(status: 413, failure: .refused(status: 413, message: "why")),
         Refusal(status: 429, failure: .unavailable(status: 429, message: "why")),
         Refusal(status: 500, failure: .unavailable(status: 500, message: "why")),
@@ -121,7 +121,7 @@ import Utter
             scripts: [redirect(to: other.url("/steal"), afterBytes: 640)])
         let bench = try Bench()
         let take = try bench.replay(period, to: server.url()) {
-            $0.delivery.service.credential = try Credential(secret: "secret")
+            $0.delivery.service.credentials = [try Credential(secret: "secret")]
         }
         let outcome = try await take.end()
         guard case .failure(.redirectRefused(let location, _)) = outcome.result else {

@@ -9,10 +9,11 @@ struct FlushCommand: TakeCommand {
         commandName: "flush",
         abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",
         discussion: """
-            A service that cannot be reached, refuses the key, or fails three times in a
-            row is sent no more takes this time. Takes that another utter sends are
-            skipped. Ctrl-C leaves what is not answered as it was. What has waited for
-            longer than --max-age stays for 'utter retry'.
+            A service that cannot be reached, or refuses the token, is sent no more takes
+            this time. Takes that the service has failed with go last, and wait longer each
+            time. What was refused for good is not sent until something about it is changed,
+            and neither is what has waited for longer than --max-age: 'utter retry' sends
+            both. Ctrl-C leaves what is not answered as it was.
             """)
 
     @Option(help: "Send at most this many takes.")

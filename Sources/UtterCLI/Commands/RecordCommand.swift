@@ -59,7 +59,8 @@ struct RecordCommand: TakeCommand {
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
                     longest: (exactly ?? max).duration))
             return await session.run(
-                plan, as: exactly == nil ? .recording : .recordingForTime)
+                plan, as: exactly == nil ? .recording : .recordingForTime,
+                isServiceUnset: service.isServiceUnset)
         }
     }
 }

@@ -7,8 +7,12 @@ import UtterTerminal
 struct RetryCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
-        abstract: "Send a kept take again, in the format it was recorded in.",
-        discussion: "A take that was cancelled, or answered with --keep-audio, can be named too.")
+        abstract: "Send a kept take again, to where it was meant to go.",
+        discussion: """
+            The take knows its service: URL, header fields, form, answer rule, and where
+            its token comes from. Options change that one by one. A take that was cancelled,
+            or answered while its audio is there still, can be named too.
+            """)
 
     @Argument(
         help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.",
@@ -24,6 +28,6 @@ struct RetryCommand: TakeCommand {
             return
         }
         // However old: somebody asks.
-        try await KeptTakes.flush(by: options)
+        try await KeptTakes.flush(isAsked: true, by: options)
     }
 }

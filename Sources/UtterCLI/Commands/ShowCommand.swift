@@ -86,6 +86,7 @@ struct ShowCommand: ParsableCommand {
         if let lost = manifest.gapFrames, lost > 0 { rows.append(("lost", "\(lost / 16) ms")) }
         if let hash = manifest.sha256 { rows.append(("sha256", hash)) }
         if let reason = manifest.reason { rows.append(("reason", reason)) }
+        if let file = manifest.unreadAnswer { rows.append(("answer", file)) }
         if let transcript = manifest.transcript { rows.append(("transcript", transcript)) }
         let lines = rows.map { name, value in
             name + String(repeating: " ", count: max(1, 12 - name.count))

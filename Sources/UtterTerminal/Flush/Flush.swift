@@ -14,7 +14,7 @@ package struct Flush {
             self.plan = plan
         }
 
-        fileprivate var origin: String { plan.service.url.origin.description }
+        fileprivate var service: ServiceGate.Service { .init(plan.service) }
     }
 
     /// What became of one.
@@ -28,7 +28,7 @@ package struct Flush {
     private let session: TakeSession
     private let items: [Item]
     private var count: FlushCount
-    private var gate = OriginGate()
+    private var gate = ServiceGate()
     private var status = ExitStatus.textPrinted
     private var isDrawn = false
 
@@ -56,7 +56,7 @@ package struct Flush {
                     next += 1
                     running += 1
                     let isClosed =
-                        gate.reason(against: item.origin) != nil || session.farewellStatus != nil
+                        gate.reason(against: item.service) != nil || session.farewellStatus != nil
                     group.addTask { [session] in
                         (index, isClosed ? .left : await Self.send(item, in: session))
                     }
@@ -64,7 +64,7 @@ package struct Flush {
                 guard let (index, ending) = await group.next() else { break }
                 running -= 1
                 endings[index] = ending
-                learn(ending, from: items[index].origin)
+                learn(ending, from: items[index])
                 while let ending = endings.removeValue(forKey: printed) {
                     tell(ending, of: items[printed])
                     printed += 1
@@ -74,8 +74,8 @@ package struct Flush {
         }
         clear()
         say(count.summary)
-        if count.left > 0 || count.failed > 0 {
-            StandardError.hint("what is left waits; send it again with: utter flush")
+        if !session.output.quiet, count.left > 0 || count.failed > 0 {
+            StandardError.hint("what waits is shown by 'utter list'; send one with: utter retry ID")
         }
         return session.farewellStatus ?? status
     }
@@ -84,7 +84,7 @@ package struct Flush {
         do throws(TakeStoreError) {
             let store = try session.pipeline.store.get()
             let take = try await session.pipeline.patientlyResend(
-                store.take(item.id), by: item.plan)
+                store.take(item.id), by: item.plan, onlyIfWaiting: true)
             session.running.begin(take, isCancellable: false)
             let outcome = await take.outcome
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
@@ -94,16 +94,16 @@ package struct Flush {
         }
     }
 
-    private mutating func learn(_ ending: Ending, from origin: String) {
+    private mutating func learn(_ ending: Ending, from item: Item) {
         guard case .outcome(let outcome, _) = ending else { return }
         switch outcome.result {
-        case .success: gate.note(nil, at: origin)
+        case .success: gate.note(nil, at: item.service)
         case .failure(let failure):
-            let wasOpen = gate.reason(against: origin) == nil
-            gate.note(failure, at: origin)
-            guard wasOpen, let reason = gate.reason(against: origin) else { return }
+            let wasOpen = gate.reason(against: item.service) == nil
+            gate.note(failure, at: item.service)
+            guard wasOpen, let reason = gate.reason(against: item.service) else { return }
             clear()
-            StandardError.line("nothing more is sent to \(origin): \(reason)")
+            StandardError.line("nothing more is sent to \(item.plan.service.url): \(reason)")
             StandardError.hint(failure.hint)
         }
     }
@@ -112,13 +112,10 @@ package struct Flush {
         clear()
         switch ending {
         case .left: count.left += 1
-        case .refused(.inUse): count.elsewhere += 1
+        // What another process sends, has had answered, or has removed meanwhile is no failure.
+        case .refused(.inUse), .refused(.notWaiting), .refused(.noSuchTake):
+            count.elsewhere += 1
         case .refused(let error):
-            // Whoever sent or removed it in the meantime has left nothing to be done.
-            if case .noSuchTake = error {
-                count.elsewhere += 1
-                return
-            }
             count.failed += 1
             StandardError.error(error.description)
             fail(CommandFailure(error).status)
@@ -140,12 +137,15 @@ package struct Flush {
             text = OutcomeReport(outcome, status: status, isKept: session.isKept(outcome)).json
         }
         switch outcome.result {
+        case .success(let transcript) where outcome.shortfall != nil:
+            count.failed += 1
+            StandardError.line("take \(id): \(outcome.shortfall ?? "")")
+            fail(status)
+            if !session.output.json && !transcript.text.isEmpty { text = transcript.displayText }
         case .success(let transcript):
             count.answered += 1
             if !session.output.json && !transcript.text.isEmpty { text = transcript.displayText }
-            say(
-                "take \(id): \(transcript.text.isEmpty ? "heard nothing" : "answered")",
-                isDetail: true)
+            say("take \(id): answered", isDetail: true)
         case .failure(.left):
             count.left += 1
         case .failure(let failure):
@@ -158,7 +158,7 @@ package struct Flush {
             fail(.localIO)
             return
         }
-        if !session.isKept(outcome) { take.release() }
+        if session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
     }
 
     private mutating func fail(_ status: ExitStatus) {

@@ -5,7 +5,7 @@ package struct FlushCount: Equatable {
     package var total: Int
     package var answered = 0
     package var failed = 0
-    /// Sent by another process meanwhile.
+    /// Sent or removed by another process meanwhile.
     package var elsewhere = 0
     /// Not sent, because their service does not take any, or somebody ended it.
     package var left = 0
@@ -27,7 +27,7 @@ package struct FlushCount: Equatable {
     /// The summary in one line.
     package var summary: String {
         let parts = [
-            (failed, "failed"), (elsewhere, "being sent by another utter"), (left, "left"),
+            (failed, "failed"), (elsewhere, "gone or sent by another utter"), (left, "left"),
         ]
         return
             (["\(answered) of \(total) answered"]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 internal import Utter
 
 /// What stays on the disk.
@@ -8,8 +8,12 @@ package struct KeepOptions: ParsableArguments {
     /// Creates options that have not been parsed yet.
     package init() {}
 
-    @Flag(help: "Keep the audio after its transcript was printed.")
-    package var keepAudio = false
+    @Option(
+        help: ArgumentHelp(
+            "How long the audio stays after its transcript was printed: 7d, 12h, forever, or 0. "
+                + "Otherwise UTTER_KEEP_AUDIO, otherwise 24h.", valueName: "time"),
+        transform: AudioTime.init(parsing:))
+    package var keepAudio: AudioTime?
 
     @Flag(help: "Write nothing to the disk; what cannot be delivered is gone.")
     package var noKeep = false
@@ -36,7 +40,7 @@ package struct KeepOptions: ParsableArguments {
     var minFree: SizeArgument?
 
     package mutating func validate() throws {
-        if noKeep && (keepAudio || requireKeep) {
+        if noKeep && (keepAudio != nil || requireKeep) {
             throw ValidationError("--no-keep excludes --keep-audio and --require-keep.")
         }
         if let maxTakes, maxTakes < 1 { throw ValidationError("--max-takes must be above zero.") }
@@ -75,10 +79,15 @@ package struct KeepOptions: ParsableArguments {
                     AgeArgument($0)?.duration
                 }
             }
+            func audioTime() throws(CommandFailure) -> Duration? {
+                try Environment.value(
+                    "UTTER_KEEP_AUDIO", AgeArgument.form + ", forever, or 0"
+                ) { AudioTime($0)?.duration }
+            }
             var retention = Retention.standard
             retention.answered = try age("UTTER_KEEP_TRANSCRIPTS") ?? retention.answered
             retention.cancelled = try age("UTTER_KEEP_CANCELLED") ?? retention.cancelled
-            retention.audio = try age("UTTER_KEEP_AUDIO") ?? retention.audio
+            retention.audio = try audioTime() ?? retention.audio
             retention.audioBytes =
                 try Environment.value("UTTER_KEEP_AUDIO_BYTES", SizeArgument.form) {
                     SizeArgument(argument: $0)?.byteCount
@@ -102,7 +111,7 @@ extension KeepOptions {
     /// Takes are kept while they wait for their answer, and no longer.
     package static var standard: KeepOptions {
         var options = KeepOptions()
-        (options.keepAudio, options.noKeep, options.requireKeep) = (false, false, false)
+        (options.keepAudio, options.noKeep, options.requireKeep) = (nil, false, false)
         (options.maxTakes, options.maxBytes, options.minFree) = (nil, nil, nil)
         return options
     }

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// A file that holds a key.
+/// A file that holds a secret: a token, or a key.
 package struct SecretFile {
     /// More than any key.
     private static let limit = 16 << 10
@@ -15,14 +15,18 @@ package struct SecretFile {
     ///
     /// - Throws: `CommandFailure` when the file cannot be read, when others than its owner may
     ///   read it, or when it is empty.
-    package static func read(_ path: String) throws(CommandFailure) -> String {
-        let file = SecretFile(path: path, option: "--token-file")
+    ///
+    /// `option` is what the person named the file behind, for messages.
+    package static func read(
+        _ path: String, option: String = "--token-file"
+    ) throws(CommandFailure) -> String {
+        let file = SecretFile(path: path, option: option)
         let bytes = try file.bytes { $0.contains(0x0A) }
         var line = Array(bytes.prefix { $0 != 0x0A }.drop { $0 <= 0x20 })
         while let last = line.last, last <= 0x20 { line.removeLast() }
         guard !line.isEmpty else {
             throw file.failure(
-                "has nothing in its first line", hint: "put the key there, alone")
+                "has nothing in its first line", hint: "put the token there, alone")
         }
         return String(decoding: line, as: UTF8.self)
     }
@@ -42,6 +46,12 @@ package struct SecretFile {
         let bytes = try file.bytes { _ in false }
         guard bytes.count < limit else { throw file.failure("is too long for a key") }
         return bytes
+    }
+
+    /// Whether the file can be read a second time, which a pipe cannot.
+    static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 
     /// Reads up to the limit, or until enough is there.

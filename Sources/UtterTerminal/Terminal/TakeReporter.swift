@@ -11,6 +11,8 @@ struct TakeReporter {
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
+    /// Whether neither the command line nor the environment has named a service.
+    private let isServiceUnset: Bool
     /// Tells how many line feeds were typed since it was asked last.
     private let takeEchoedLines: () -> Int
     private let start = ContinuousClock.now
@@ -24,8 +26,11 @@ struct TakeReporter {
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
+        isInMemory: Bool = false, isServiceUnset: Bool = false,
         takeEchoedLines: @escaping () -> Int
     ) {
+        line.isUnprotected = isInMemory
+        self.isServiceUnset = isServiceUnset
         self.takeEchoedLines = takeEchoedLines
         self.options = options
         self.activity = activity
@@ -63,12 +68,21 @@ struct TakeReporter {
             report(end)
         case .refused(let failure):
             line.phase = .refused
-            // A file is not lost, and the error follows at once.
-            guard activity != .sending else { break }
-            warn("\(failure.description); recording goes on and is kept")
+            warn("\(failure.description); \(goingOn)")
+        case .answeredEarly(let status, let sentByteCount, let isResent):
+            guard status != 411 else {
+                detail("the service wants the recording's length; it is sent when it is complete")
+                break
+            }
+            warn(
+                "the service answered \(status) when it had \(StatusLine.size(sentByteCount)); "
+                    + (isResent ? "the whole is sent once more, with its length; " : "")
+                    + goingOn)
         case .interrupted(let failure, let pause):
             let seconds = StatusLine.seconds(pause)
-            say("\(failure.description); nothing is lost, trying again in \(seconds)")
+            let words = serviceUnset(failure) ?? failure.description
+            say("\(words); \(line.isUnprotected ? goingOn : "nothing is lost"), "
+                + "trying again in \(seconds)")
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }
@@ -76,6 +90,17 @@ struct TakeReporter {
             guard ContinuousClock.now >= nextRedraw else { return }
         }
         redraw()
+    }
+
+    /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
+    private var goingOn: String {
+        (activity == .sending ? "reading" : "recording") + " goes on"
+            + (line.isUnprotected ? ", in memory only" : " and is kept")
+    }
+
+    /// What to say when nothing listens where a service is looked for that nothing names.
+    private func serviceUnset(_ failure: TakeFailure) -> String? {
+        isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
     /// Takes the live line away.

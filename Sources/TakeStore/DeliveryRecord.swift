@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a take remembers of how it is delivered: everything but the secrets.
+///
+/// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
+/// where it comes from and which origin it belongs to, never the secret.
+public struct DeliveryRecord: Sendable, Codable, Equatable {
+    /// A header field.
+    public struct Field: Sendable, Codable, Equatable {
+        /// The name as it was written.
+        public var name: String
+        /// The value.
+        public var value: String
+
+        /// Creates a field.
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Where a secret stands in the request, and where it comes from.
+    ///
+    /// One of `header` and `query` is set, and at most one of the sources; without any, the secret
+    /// was typed, and must be given again.
+    public struct Secret: Sendable, Codable, Equatable {
+        /// The header field in which it stands.
+        public var header: String?
+        /// The query parameter in which it stands.
+        public var query: String?
+        /// How it is written there, such as `Bearer {}`.
+        public var form: String
+        /// The origin to which it belongs, such as `https://speech.example`.
+        public var origin: String
+        /// The environment variable that holds it.
+        public var variable: String?
+        /// The file whose first line it is.
+        public var file: String?
+        /// The shell command that prints it.
+        public var command: String?
+        /// The file of header fields, one of which holds it.
+        public var headerFile: String?
+
+        /// Creates the record of a secret whose source is set afterwards.
+        public init(header: String? = nil, query: String? = nil, form: String, origin: String) {
+            self.header = header
+            self.query = query
+            self.form = form
+            self.origin = origin
+        }
+    }
+
+    /// The request's method.
+    public var method = "POST"
+    /// Where it is sent, with the query, in which the values of secret parameters are empty.
+    public var url: String
+    /// How the audio travels: `pcm`, `wav` or `ogg-opus`.
+    public var format: String
+    /// Header fields beside utter's own, without secrets; nil is none.
+    public var headers: [Field]?
+    /// The `Content-Type` instead of the format's own.
+    public var contentType: String?
+    /// How the answer is read, as `--answer` is written.
+    public var answer: String
+    /// The name of the field that carries the take's id.
+    public var idHeader: String
+    /// The body's framing: `auto`, `chunked` or `length`.
+    public var framing: String
+    /// Whether the service decides itself when the speaker has finished; nil is no.
+    public var detectsEnd: Bool?
+    /// A file of certificates to trust instead of the system's, an absolute path.
+    public var certificateFile: String?
+    /// Other origins to which a redirect may lead; nil is none.
+    public var redirectOrigins: [String]?
+    /// Where the secrets come from; nil is none.
+    public var secrets: [Secret]?
+    /// Whether they may travel without TLS; nil is no.
+    public var allowsSecretsInClear: Bool?
+
+    /// Creates a record; the rest is set afterwards.
+    public init(
+        url: String, format: String, answer: String, idHeader: String, framing: String
+    ) {
+        self.url = url
+        self.format = format
+        self.answer = answer
+        self.idHeader = idHeader
+        self.framing = framing
+    }
+}

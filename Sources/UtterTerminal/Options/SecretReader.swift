@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import Utter
+
+/// Fetches secrets from where they come from: the environment, files and commands.
+///
+/// A command is run once a process, since it may ask the person.
+enum SecretReader {
+    private static let printed = Mutex<[String: String]>([:])
+
+    /// Reads the first line of a file of one's own.
+    static func file(_ path: String, option: String) throws(CommandFailure) -> String {
+        try SecretFile.read(path, option: option)
+    }
+
+    /// Runs a command, and takes the first line that it prints.
+    static func command(_ text: String, option: String) throws(CommandFailure) -> String {
+        if let known = printed.withLock({ $0[text] }) { return known }
+        let output = try SecretCommand(text, option: option).output()
+        let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        guard !line.isEmpty else {
+            throw CommandFailure(
+                "\(option): the command prints nothing in its first line",
+                hint: "try it by itself: sh -c \(ShellWord.quoted(text))", status: .configuration)
+        }
+        printed.withLock { $0[text] = line }
+        return line
+    }
+
+    /// Reads the header fields of a file of one's own: one a line, `#` begins a remark.
+    static func headerFile(_ path: String) throws(CommandFailure) -> [HeaderField] {
+        let option = "--header @\(path)"
+        let bytes = try SecretFile.bytes(of: path, option: option)
+        let lines = String(decoding: bytes, as: UTF8.self).split(whereSeparator: \.isNewline)
+        var fields: [HeaderField] = []
+        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+            do throws(ServiceError) {
+                fields.append(try HeaderField(line: String(line)))
+            } catch {
+                throw CommandFailure(error, in: option)
+            }
+        }
+        guard !fields.isEmpty else {
+            throw CommandFailure(
+                "\(option): there is no header field in the file",
+                hint: "write one a line, such as 'xi-api-key: …'", status: .configuration)
+        }
+        return fields
+    }
+
+    /// Fetches a secret that a take remembers by its source.
+    ///
+    /// - Returns: the secret; nil when it cannot be had here, with the reason in `why`.
+    static func value(
+        of secret: DeliveryRecord.Secret, why: inout String
+    ) throws(CommandFailure) -> String? {
+        switch secret.source {
+        case .given:
+            why = "it was typed, and is not kept"
+            return nil
+        case .file(let path): return try file(path, option: "token file")
+        case .command(let text): return try command(text, option: "token command")
+        case .headerFile(let path):
+            let field = try headerFile(path).first { $0.isNamed(secret.header ?? "") }
+            why = "the file '\(path)' does not hold it any more"
+            return field?.value
+        case .variable(ServiceVariables.urlName):
+            return variableParameter(secret, why: &why)
+        case .variable(let name):
+            if name == ServiceVariables.tokenName, let origin = foreignOrigin(than: secret.origin) {
+                why = "\(name) belongs to \(origin), where \(ServiceVariables.urlName) leads"
+                return nil
+            }
+            why = "\(name) is not set"
+            return Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
+    }
+
+    /// A query parameter of `UTTER_URL`, as long as that leads to the same origin.
+    private static func variableParameter(
+        _ secret: DeliveryRecord.Secret, why: inout String
+    ) -> String? {
+        let name = ServiceVariables.urlName
+        if let origin = foreignOrigin(than: secret.origin) {
+            why = "it was in \(name), which leads to \(origin) now"
+            return nil
+        }
+        why = "it was in \(name), which does not hold it any more"
+        // One that cannot be read has been sorted out above.
+        let url = ServiceVariables.url.flatMap { try? ServiceURL(TokenMark(in: $0).url) }
+        return url?.parameter(secret.query ?? "").flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// Where the variables lead, unless that is the origin or nowhere.
+    private static func foreignOrigin(than origin: String) -> String? {
+        switch ServiceVariables.origin {
+        case nil: nil
+        case .success(let other)?: other.description == origin ? nil : other.description
+        case .failure?: "another place"
+        }
+    }
+}
