@@ -171,6 +171,9 @@ final class Transfer: @unchecked Sendable {
             let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
             switch unsafe try request.journal.read(at: offset, into: piece) {
             case .bytes(let count):
+                // libcurl counts, and does not ask for the end of a body of known length.
+                let isLast = offset + count - request.bodyOffset == request.contentLength
+                if isLast, !endBody() { return Int(CURL_READFUNC_ABORT) }
                 offset += count
                 pace?.spend(count)
                 progress.waitingSince = nil
@@ -179,19 +182,23 @@ final class Transfer: @unchecked Sendable {
                 return count
             case .nothingYet:
                 return Int(CURL_READFUNC_PAUSE)
-            case .end:
-                guard request.mayEndBody() else {
-                    ownEnding = ownEnding ?? .cancelled
-                    return Int(CURL_READFUNC_ABORT)
-                }
-                progress.bodyEnd = .now
-                timings.lastByteOut = elapsed
-                return 0
+            case .end: return endBody() ? 0 : Int(CURL_READFUNC_ABORT)
             }
         } catch {
             ownEnding = .journalUnreadable(error.description)
             return Int(CURL_READFUNC_ABORT)
         }
+    }
+
+    /// Notes that the end of the body is handed over; false when nothing wants it any more.
+    private func endBody() -> Bool {
+        guard request.mayEndBody() else {
+            ownEnding = ownEnding ?? .cancelled
+            return false
+        }
+        progress.bodyEnd = .now
+        timings.lastByteOut = elapsed
+        return true
     }
 
     /// Takes one line of a response's head in; false breaks the transfer off.

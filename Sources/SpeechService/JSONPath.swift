@@ -52,6 +52,7 @@ public struct JSONPath: Sendable, Hashable {
     public func text(in value: JSONValue) -> String? {
         let texts = values(in: value).compactMap(\.string)
         if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }
+        if texts.count == 1 { return texts[0] }
         // Some services end each piece with a space of its own.
         return texts.map(TerminalText.singleLine).filter { !$0.isEmpty }.joined(separator: " ")
     }

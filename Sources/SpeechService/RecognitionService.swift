@@ -61,7 +61,7 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// The fields to send: our own, `headers`, then those that hold a secret.
+    /// The fields to send: our own, those that hold a secret, then `headers`.
     ///
     /// `Accept` asks for JSON before text. A field that `headers` names replaces ours; names in
     /// `headers` may repeat.
@@ -80,7 +80,7 @@ public struct RecognitionService: Sendable, Hashable {
             guard case .header(let name) = credential.place else { return nil }
             return HeaderField(checkedName: name, value: credential.value)
         }
-        return own + headers + secrets
+        return own + secrets + headers
     }
 }
 

@@ -173,17 +173,19 @@ public struct TakeManifest: Sendable, Codable, Equatable {
         (taken ?? 0) > 0 && state != .answered && isHeld != true
     }
 
-    /// The time of a take's first pause, which each failure in a row doubles.
+    /// So many failures in a row are no reason to wait: the first may have been anything.
+    private static let freeFailures = 1
+    /// The pause after the next one, which each more doubles.
     private static let firstPause = 900.0
     private static let longestPause = 86_400.0
 
     /// When a take that the service has failed with is sent unasked again; nil when it may be now.
     public var nextTry: Date? {
-        guard let failures, failures > 0, let ended = history?.last?.ended,
+        guard let failures, failures > Self.freeFailures, let ended = history?.last?.ended,
             // A time that cannot be read is none to wait for.
             let last = try? Date(ended, strategy: .iso8601)
         else { return nil }
-        let pause = Self.firstPause * Double(1 << min(failures - 1, 10))
+        let pause = Self.firstPause * Double(1 << min(failures - Self.freeFailures - 1, 10))
         return last + min(pause, Self.longestPause)
     }
 

@@ -66,7 +66,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .ambiguous: "give more letters of the name"
         case .unreadable, .damaged, .audioGone(_, wasAnswered: false): nil
         case .audioGone(let take, wasAnswered: true):
-            "read what was understood: utter show \(take); --keep-audio keeps the audio of a take"
+            "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"
         case .keyMissing, .keyWrong:
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"

@@ -152,7 +152,7 @@ enum KeptTakes {
             if (try? folder.audioByteCount(fileName: take.audio)) != nil { return folder }
         }
         throw CommandFailure(
-            "there is no take with its audio", hint: "run 'utter list' to see what is kept",
+            "no take waits for an answer, and none has its audio still", hint: "run 'utter list' to see what is kept",
             status: .noInput)
     }
 }

@@ -29,6 +29,8 @@ final class Bench: Sendable {
         // Port 9 is discard: nobody listens there.
         environment["UTTER_URL"] = server?.url() ?? "http://127.0.0.1:9/"
         environment["TERM"] = "xterm"
+        // Most tests want to see that what is answered leaves the disk.
+        environment["UTTER_KEEP_AUDIO"] = "0"
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
         environment.merge(microphone?.environment ?? [:]) { $1 }
         environment.merge(variables) { $1 }

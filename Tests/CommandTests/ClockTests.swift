@@ -13,7 +13,7 @@ import Testing
         let (card, clock) = (try VirtualMicrophone(), try ClockJump())
         let server = try RecordingServer.hearing("no time")
         let bench = try Bench(server: server, microphone: card, clock.environment)
-        let run = try bench.start(["--json", "--keep-audio"])
+        let run = try bench.start(["--json", "--keep-audio", "1d"])
         _ = try #require(await server.wait(untilBytes: 8_000))
         try clock.jump(to: jump)
         _ = try #require(await server.wait(untilBytes: 32_000))

@@ -24,7 +24,7 @@ import Testing
     @Test func keepAudioKeepsItAndSaysWhere() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "kept"))
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--keep-audio", Clip.digits.path)
+        let result = try await bench.run("send", "--keep-audio", "1d", Clip.digits.path)
 
         #expect(result.status == .exited(0))
         let take = try #require(try bench.onlyTake())
@@ -34,11 +34,24 @@ import Testing
 
     @Test func anEmptyTranscriptIsStatusOneAndPrintsNothing() async throws {
         let server = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
-        let result = try await Bench(server: server).run("send", Clip.digits.path)
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", Clip.digits.path)
 
         #expect(result.status == .exited(1))
         #expect(result.output.isEmpty)
-        #expect(result.errorText.hasSuffix("utter: heard nothing\n"))
+        #expect(result.errorText.contains("utter: heard nothing; the peak level was -"))
+        // Nothing was understood, and so nothing is deleted.
+        let take = try #require(try bench.onlyTake())
+        #expect(result.errorText.contains("utter: kept: \(take.path)/audio.wav (0:02.4)\n"))
+        #expect(try take.samples == Clip.digits.samples)
+        #expect(try take.manifest["state"] == .string("kept"))
+        #expect(try take.manifest["reason"] == .string("heard nothing"))
+        // Not by itself, which would be the same again; and not lost by asking once more.
+        #expect(try await bench.run("flush").output.isEmpty)
+        #expect(server.requests.count == 1)
+        #expect(try await bench.run("retry", "last").status == .exited(1))
+        #expect(server.requests.count == 2)
+        #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
     }
 
     /// An answer, and what follows from it.
@@ -57,7 +70,7 @@ import Testing
         Case(
             name: "413", script: .answer(status: 413, text: "too long"), status: 69,
             message: "the service refused the recording: 413: too long",
-            hint: "send less at a time, or use --format ogg-opus"),
+            hint: "send it smaller with --format ogg-opus, or less at a time"),
         Case(
             name: "400", script: .answer(status: 400, text: ""), status: 69,
             message: "the service refused the recording: 400"),
@@ -84,7 +97,9 @@ import Testing
         Case(
             name: "nothing", script: .answer(text: ""), status: 76,
             message: "the service accepted the recording and answered nothing",
-            hint: "the recording is kept; send it again"),
+            hint:
+                "check that the URL is one of a speech-recognition service, a"
+                + "nd not one that stores files"),
         Case(
             name: "JSON cut short",
             script: .answer(
@@ -99,12 +114,14 @@ import Testing
             hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
         Case(
             name: "401", script: .answer(status: 401, text: "who are you?"), status: 77,
-            message: "the service did not accept the key: 401: who are you?",
-            hint: "check the key: UTTER_TOKEN or --token-file"),
+            message: "the service did not accept the token: 401: who are you?",
+            hint:
+                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"),
         Case(
             name: "403", script: .answer(status: 403, text: ""), status: 77,
-            message: "the service did not accept the key: 403",
-            hint: "check the key: UTTER_TOKEN or --token-file"),
+            message: "the service did not accept the token: 403",
+            hint:
+                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"),
     ]
 
     @Test(arguments: cases)

@@ -44,7 +44,7 @@ import Testing
         let (bench, key) = try bench(server: server)
         for _ in 0..<2 {
             _ = try await bench.run(
-                "send", "--no-retry", "--keep-audio", "--format", format, "--encrypt-key", key,
+                "send", "--no-retry", "--keep-audio", "1d", "--format", format, "--encrypt-key", key,
                 Clip.goForward.path)
         }
         #expect(try bench.takes().count == 2)
@@ -60,7 +60,7 @@ import Testing
         }
         // The search would have found it.
         _ = try await bench.run(
-            "send", "--no-retry", "--keep-audio", "--format", format, Clip.goForward.path)
+            "send", "--no-retry", "--keep-audio", "1d", "--format", format, Clip.goForward.path)
         let plain = try self.state(of: bench)
         #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
         #expect(!plain.ranges(of: Array((format == "pcm" ? "RIFF" : "OggS").utf8)).isEmpty)

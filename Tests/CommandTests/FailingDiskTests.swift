@@ -22,7 +22,7 @@ import Testing
         private(set) var said: [UInt8] = []
 
         init(_ bench: Bench) throws {
-            run = try bench.start(["send", "--keep-audio", "--json", "-"], input: .pipe)
+            run = try bench.start(["send", "--keep-audio", "1d", "--json", "-"], input: .pipe)
         }
 
         func say(_ byteCount: Int = 640) {

@@ -141,15 +141,6 @@ import Utter
         #expect(try waiting(bench) == 2)
     }
 
-    @Test func aFormatForKeptTakesIsRefused() async throws {
-        let bench = try Bench()
-        for command in [["retry", "last"], ["flush"]] {
-            let result = try await bench.start(command + ["--format", "wav"]).result()
-            #expect(result.status == .exited(64))
-            #expect(result.errorText.contains("--format is for new takes"))
-        }
-    }
-
     @Test func retryUndoesACancel() async throws {
         let hasBegun = Gate()
         let server = try RecordingServer(

@@ -18,7 +18,7 @@ import Testing
             scripts: [[.readHead, .readBody(bytes: 16_000), .stallUntil(stopped), .reset]],
             otherwise: .answer(text: "after all"))
         let bench = try Bench(server: server, microphone: card)
-        let run = try bench.start(["--json", "--keep-audio"])
+        let run = try bench.start(["--json", "--keep-audio", "1d"])
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGSTOP)
         stopped.open()
@@ -133,7 +133,7 @@ import Testing
         let server = try RecordingServer.hearing("both")
         let bench = try Bench(server: server)
         let runs = try cards.map {
-            try bench.start(["--for", "2s", "--keep-audio"], variables: $0.environment)
+            try bench.start(["--for", "2s", "--keep-audio", "1d"], variables: $0.environment)
         }
         for run in runs {
             let result = try await run.result()

@@ -181,7 +181,7 @@ import Testing
         let run = try bench.start([])
         #expect(
             await run.wait(
-                for: "utter: warning: the service did not accept the key: 401: no; recording goes",
+                for: "utter: warning: the service did not accept the token: 401: no; recording goe",
                 in: .error))
         #expect(run.status == nil)
         run.signal(SIGUSR1)

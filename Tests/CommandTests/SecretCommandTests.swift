@@ -42,7 +42,7 @@ import UtterTerminal
         try terminal.type("0123456789abcdef\n")
         let run = try bench.start(
             [
-                "--keep-audio", "--encrypt-key-command",
+                "--keep-audio", "1d", "--encrypt-key-command",
                 "printf 'the key? ' >/dev/tty; read -r key </dev/tty; echo $key",
             ], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Enter to stop", in: .screen))

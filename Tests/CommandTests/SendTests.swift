@@ -72,7 +72,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "yes"))
         let bench = try Bench(server: server)
         let result = try await bench.run(
-            "send", "--keep-audio", "--format", format, Clip.digits.path)
+            "send", "--keep-audio", "1d", "--format", format, Clip.digits.path)
         #expect(result.status == .exited(0))
         let take = try #require(try bench.onlyTake())
         let name = format == "ogg-opus" ? "audio.ogg" : "audio.wav"

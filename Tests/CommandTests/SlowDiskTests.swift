@@ -36,7 +36,7 @@ import Testing
         let server = try RecordingServer.hearing("alone")
         let bench = try Bench(server: server, disk.environment)
         let result = try await bench.run(
-            "send", "--keep-audio", "--pace", "4", Clip.digits.path, Clip.goForward.path)
+            "send", "--keep-audio", "1d", "--pace", "4", Clip.digits.path, Clip.goForward.path)
         #expect(result.status == .exited(0))
         let syncs = try disk.syncs
         #expect(syncs.contains { $0.call == "fdatasync" })

@@ -18,7 +18,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "quiet"))
         let bench = try Bench(server: server)
         for arguments in [
-            ["send", "-q"], ["send", "-q", "--keep-audio"], ["send", "-q", "--json"],
+            ["send", "-q"], ["send", "-q", "--keep-audio", "1d"], ["send", "-q", "--json"],
         ] {
             let result = try await bench.start(arguments + [Clip.digits.path]).result()
             #expect(result.status == .exited(0))

@@ -37,13 +37,42 @@ import Testing
         #expect(server.requests.first?.body == (try Clip.digits.samples))
     }
 
-    @Test func aTakeInMemoryIsSaidToBeGone() async throws {
+    @Test func aTakeInMemoryGetsAnotherPlaceAtTheEnd() async throws {
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
-        let result = try await Bench(["XDG_STATE_HOME": file]).run(
+        let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
             "send", "--no-retry", Clip.digits.path)
         #expect(result.status == .exited(75))
-        #expect(result.errorText.contains("utter: the recording was in memory only and is gone\n"))
+        #expect(result.errorText.contains("utter: the recording is in memory only\n"))
+        #expect(!result.errorText.contains("is kept"))
+        let name = try #require(try place.names().first { $0.hasSuffix(".wav") })
+        #expect(result.errorText.contains("utter: saved: \(place.path(name))\n"))
+        let saved = try readFile(place.path(name))
+        #expect(Array(saved.dropFirst(44)) == (try Clip.digits.samples))
+        var status = stat()
+        #expect(stat(place.path(name), &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func nothingIsWrittenInTheClearThatWasToBeEncrypted() async throws {
+        let place = try TemporaryFolder()
+        let file = try place.write([], to: "file")
+        let key = try place.write(Array("0123456789abcdef0123\n".utf8), to: "key")
+        chmod(key, 0o600)
+        let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
+            "send", "--no-retry", "--encrypt-key", key, Clip.digits.path)
+        #expect(result.errorText.contains("utter: the recording was in memory only, and is gone\n"))
+        #expect(try place.names().sorted() == ["file", "key"])
+    }
+
+    @Test func withNoKeepNothingIsCalledKept() async throws {
+        let place = try TemporaryFolder()
+        let result = try await Bench(["TMPDIR": place.path]).run(
+            "send", "--no-keep", "--pace", "realtime", Clip.digits.path)
+        #expect(result.status == .exited(75))
+        #expect(result.errorText.contains("reading goes on, in memory only, trying again"))
+        #expect(!result.errorText.contains("nothing is lost"))
+        #expect(result.errorText.contains("utter: the recording was in memory only, and is gone\n"))
+        #expect(try place.names().isEmpty)
     }
 
     /// Not with the thread sanitizer, which maps a file of its own when a program starts.

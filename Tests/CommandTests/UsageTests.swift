@@ -86,7 +86,7 @@ import Testing
 
     @Test(arguments: [
         (["--help"], "utter send interview.wav"), (["help"], "SUBCOMMANDS"),
-        (["send", "--help"], "--pace"), (["record", "--help"], "--insecure-key"),
+        (["send", "--help"], "--pace"), (["record", "--help"], "--insecure-token"),
         (["devices", "--help"], "--json"),
     ])
     func helpGoesToStandardOutput(_ arguments: [String], _ expected: String) async throws {

@@ -57,6 +57,7 @@ final class FaultBench: Sendable {
         environment["HOME"] = home
         environment["UTTER_URL"] = server.url()
         environment["ALSA_CONFIG_PATH"] = "/dev/null"
+        environment["UTTER_KEEP_AUDIO"] = "0"
         let more = try faults?.environment(folder: home, trace: folder.path("trace")) ?? [:]
         if let shell {
             guard let utter = BuiltProducts.path(of: "utter") else {

@@ -59,7 +59,7 @@ struct AnswerRuleTests {
         (
             "results[].alternatives[0].transcript",
             "{\"results\":[{\"alternatives\":[{\"transcript\":\"one \"}]},"
-                + "{\"alternatives\":[{\"transcript\":\"two\"}]}],\"result_index\":0}", "one  two"
+                + "{\"alternatives\":[{\"transcript\":\"two\"}]}],\"result_index\":0}", "one two"
         ),
         ("results[].alternatives[0].transcript", "{\"results\":[]}", ""),
         (

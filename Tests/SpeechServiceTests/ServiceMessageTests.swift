@@ -8,7 +8,7 @@ struct ServiceMessageTests {
     @Test(arguments: [
         ("{\"error\":{\"message\":\"Invalid key\",\"type\":\"x\"}}", "Invalid key"),
         ("{\"error\":\"no-auth\",\"code\":\"wit\"}", "no-auth"),
-        ("{\"detail\":[{\"loc\":[\"body\"],\"msg\":\"Field required\"}]}", "Field required"),
+        ("{\"detail\":[{\"loc\":[\"body\"],\"msg\":\"Field required\"}]}", "Field required: body"),
         ("{\"detail\":\"Not Found\"}", "Not Found"),
         ("{\"detail\":{\"message\":\"quota\"}}", "quota"),
         ("{\"message\":\"No workers available\",\"status\":9}", "No workers available"),

@@ -20,7 +20,7 @@ import Testing
             (
                 .audioGone(take: "t", wasAnswered: true),
                 "take t has been answered, and its audio deleted",
-                "read what was understood: utter show t; --keep-audio keeps the audio of a take"
+                "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
             ),
             (.audioGone(take: "t", wasAnswered: false), "the audio of take t is gone", nil),
             (

@@ -123,7 +123,7 @@ import Testing
               "source" : "default",
               "state" : "kept",
               "url" : "https://speech.example/recognize",
-              "version" : 1
+              "version" : 2
             }
 
             """
@@ -140,13 +140,13 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"version": 2}"#, #"{"version": 2, "id": 7, "state": "dreaming"}"#,
+        #"{"version": 3}"#, #"{"version": 3, "id": 7, "state": "dreaming"}"#,
     ])
     func aManifestOfALaterVersionIsRefusedAsSuch(text: String) throws {
         let scratch = try TakeStoreScratch()
         let take = try store(in: scratch).makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
-        #expect(throws: TakeStoreError.laterVersion(take: first, version: 2)) {
+        #expect(throws: TakeStoreError.laterVersion(take: first, version: 3)) {
             try take.manifest()
         }
     }

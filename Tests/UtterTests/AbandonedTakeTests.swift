@@ -180,7 +180,7 @@ import Testing
         #expect(manifest.history?.map(\.number) == [1, 2])
     }
 
-    @Test(arguments: ["", "{", #"{"version":2}"#])
+    @Test(arguments: ["", "{", #"{"version":3}"#])
     func aTornNoteSaysNothing(_ text: String) throws {
         try leaveWithNote { _ in }
         try folder.write(Array(text.utf8), to: path("take.json.begun"))
@@ -193,7 +193,7 @@ import Testing
 
     @Test func aLaterVersionIsNeverTouched() throws {
         try leave(nil)
-        let text = Array(#"{"version": 2, "mood": "good"}"#.utf8)
+        let text = Array(#"{"version": 3, "mood": "good"}"#.utf8)
         try folder.write(text, to: path("take.json"))
         #expect(try Recovery.recoverAll(in: store) == [])
         #expect(try readFile(folder.path(path("take.json"))) == text)

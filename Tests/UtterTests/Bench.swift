@@ -14,7 +14,8 @@ final class Bench: Sendable {
 
     init(stateFolder: String? = nil) throws {
         folder = try TemporaryFolder()
-        pipeline = try Pipeline(stateFolder: stateFolder ?? folder.path("state"))
+        pipeline = try Pipeline(
+            stateFolder: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio)
     }
 
     deinit { pipeline.shutDown() }

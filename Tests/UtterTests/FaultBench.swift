@@ -25,7 +25,8 @@ final class FaultBench: Sendable {
     /// Prepares takes of `byteCount` bytes of PCM, which differ from place to place.
     init(byteCount: Int = 16_000) throws {
         folder = try TemporaryFolder()
-        pipeline = try Pipeline(stateFolder: folder.path("state"))
+        pipeline = try Pipeline(
+            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
         server = try RecordingServer(otherwise: ledger.script)
         var random = SeededRandom(seed: 7)
         noise = random.noise(count: byteCount / 2)

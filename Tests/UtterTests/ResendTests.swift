@@ -19,7 +19,8 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        pipeline = try Pipeline(stateFolder: folder.path("state"))
+        pipeline = try Pipeline(
+            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
         samples = Array(try readFile(Clip.goForward.path).dropFirst(44))
     }
 
@@ -164,7 +165,8 @@ import Testing
         let store = try TakeStore(stateFolder: folder.path("state"))
         let first = try store.find(outcome.id.text)
         #expect(try first.lock())
-        let second = try Pipeline(stateFolder: folder.path("state"))
+        let second = try Pipeline(
+            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
         let plan = DeliveryPlan(service: try RecognitionService(url: ServiceURL(server.url())))
         #expect(throws: TakeStoreError.inUse(take: outcome.id.text)) {
             try second.resend(second.store.get().find(outcome.id.text), by: plan)

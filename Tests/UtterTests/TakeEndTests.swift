@@ -211,7 +211,7 @@ import Utter
         #expect(last.elapsed == .milliseconds(20))
     }
 
-    @Test func anEarlySuccessEndsTheRecording() async throws {
+    @Test func anEarlySuccessOfAServiceThatFindsTheEndEndsTheRecording() async throws {
         let server = try RecordingServer(
             scripts: [
                 [
@@ -221,11 +221,13 @@ import Utter
             ])
         let bench = try Bench()
         let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url())
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.detectsEnd = true
+        }
         speaker.say(period)
         _ = await server.finishedRequest()
         speaker.say(period)
-        // Nobody falls silent: the service has heard enough.
+        // The speaker goes on: the service has heard enough.
         let outcome = try await take.end()
         #expect(try outcome.result.get().text == "enough")
         #expect(outcome.capture.cause == .finished)

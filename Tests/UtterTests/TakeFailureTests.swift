@@ -63,18 +63,34 @@ import Utter
             .refused(status: 404, message: nil), "the service refused the recording: 404",
             hint: "check the URL's path"),
         Row(
-            .refused(status: 405, message: nil), "the service refused the recording: 405",
-            hint: "check the URL's path"),
+            .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
+            "the service refused the recording: 405",
+            hint: "the URL takes GET, and utter sends POST: check its path"),
+        Row(
+            .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),
+            "the service refused the recording: 302: Found; it points to /login",
+            hint: "if that is right, send it there with --to /login"),
+        Row(
+            .refused(status: 411, message: "411", advice: .length),
+            "the service refused the recording: 411",
+            hint: "send it with its length: --framing length"),
+        Row(
+            .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
+            "\(host) does not speak TLS on this port",
+            hint: "write http:// if the service speaks no TLS, or name its other port"),
         Row(
             .refused(status: 413, message: nil), "the service refused the recording: 413",
-            hint: "send less at a time, or use --format ogg-opus"),
+            hint: "send it smaller with --format ogg-opus, or less at a time"),
         Row(
             .refused(status: 415, message: nil), "the service refused the recording: 415",
-            hint: "choose another --format or --content-type"),
+            hint:
+                "send it in another form with --format wav or ogg-opus, or name it with "
+                + "--content-type"),
         Row(
             .tokenRefused(status: 401, message: "expired"),
-            "the service did not accept the key: 401: expired",
-            hint: "check the key: UTTER_TOKEN or --token-file"),
+            "the service did not accept the token: 401: expired",
+            hint:
+                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"),
         Row(
             .unavailable(status: 503, message: nil), "the service cannot answer now: 503"),
         Row(
@@ -83,7 +99,9 @@ import Utter
             hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
         Row(
             .answerUnusable(.empty), "the service accepted the recording and answered nothing",
-            hint: "the recording is kept; send it again"),
+            hint:
+                "check that the URL is one of a speech-recognition service, a"
+                + "nd not one that stores files"),
         Row(
             .responseUnusable(reason: "its status is 999"),
             "the answer cannot be used: its status is 999"),

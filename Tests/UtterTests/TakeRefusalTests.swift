@@ -39,7 +39,7 @@ import Utter
         #expect(refused < (try #require(events.firstIndex { $0.isCaptured })))
         let manifest = try await bench.manifest(of: take)
         #expect(manifest.state == .kept)
-        #expect(manifest.reason == "the service did not accept the key: 401: bad key")
+        #expect(manifest.reason == "the service did not accept the token: 401: bad key")
         #expect(manifest.byteCount == journal.count)
         #expect(manifest.frames == 960)
         #expect(manifest.attempts == 1)

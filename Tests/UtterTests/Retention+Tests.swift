@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Utter
+
+extension Retention {
+    /// As usual, but the audio of an answered take goes at once.
+    static var withoutAnsweredAudio: Retention {
+        var retention = Retention.standard
+        retention.audio = .zero
+        return retention
+    }
+}
