@@ -30,7 +30,8 @@ struct Sending: QuickCommand {
                 do throws(CommandFailure) {
                     let source = try source(file) { session.farewellStatus != nil }
                     next = await session.run(
-                        plan(source, CapturePlan()), as: .sending,
+                        plan(source, CapturePlan()),
+                        as: file == "-" || pace != .unpaced ? .relaying : .sending,
                         isServiceUnset: service.isServiceUnset)
                 } catch {
                     next = session.farewellStatus ?? session.refuse(error)

@@ -12,8 +12,13 @@ package struct TakeSession {
         case recording
         /// A voice is recorded for a time that was given.
         case recordingForTime
-        /// A file, or standard input, is sent.
+        /// A file is sent as fast as it can be read.
         case sending
+        /// A file is sent at a pace, or standard input as it comes.
+        case relaying
+
+        /// Whether nothing is recorded here.
+        var isSending: Bool { self == .sending || self == .relaying }
     }
 
     /// By then the first bytes are on their way, which new page faults would only delay.

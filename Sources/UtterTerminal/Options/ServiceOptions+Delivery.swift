@@ -204,14 +204,41 @@ extension ServiceOptions {
                 hint: "give one with --token-file, --token-command or UTTER_TOKEN",
                 status: .configuration)
         }
+        var missing: [(secret: DeliveryRecord.Secret, why: String)] = []
         for secret in known where !(token != nil && secret == old) {
             guard !plan.service.credentials.contains(where: { $0.place == secret.place })
             else { continue }
+            var why = ""
+            guard let value = try SecretReader.value(of: secret, why: &why) else {
+                missing.append((secret, why))
+                continue
+            }
             let isToken = secret == old
             try add(
-                secret, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
-                of: take, to: &plan.service)
+                value, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
+                from: secret.source, to: &plan.service, "the take's secret")
         }
+        if let take, !missing.isEmpty { throw Self.failure(take, missing) }
+    }
+
+    /// The failure of a take whose secrets cannot be had.
+    private static func failure(
+        _ take: TakeManifest, _ missing: [(secret: DeliveryRecord.Secret, why: String)]
+    ) -> CommandFailure {
+        let id = take.id.text
+        let lacks = missing.map { "its \($0.secret.place): \($0.why)" }
+        var words: [String] = []
+        if missing.contains(where: { $0.secret.isToken }) { words.append("--token-file FILE") }
+        if missing.contains(where: { !$0.secret.isToken && $0.secret.header != nil }) {
+            words.append("--header @FILE")
+        }
+        if let name = missing.lazy.compactMap(\.secret.query).first {
+            words.append("--to 'URL?\(name)={token}' --token-file FILE")
+        }
+        return CommandFailure(
+            "take \(id) is not sent without \(lacks.joined(separator: "; nor without "))",
+            hint: "give what is missing: utter retry \(id) \(words.joined(separator: " "))",
+            status: .configuration)
     }
 
     /// The token that the options give, or for a new take the environment.
@@ -234,27 +261,6 @@ extension ServiceOptions {
             !isKept || !isKnown && (ServiceVariables.url != nil || to != nil)
         else { return nil }
         return (token, .variable(name), name)
-    }
-
-    /// Adds a secret that a kept take knows the source of.
-    private func add(
-        _ secret: DeliveryRecord.Secret, at place: Credential.Place, as form: String,
-        of take: TakeManifest?, to service: inout RecognitionService
-    ) throws(CommandFailure) {
-        var why = ""
-        guard let value = try SecretReader.value(of: secret, why: &why) else {
-            let id = take?.id.text ?? ""
-            throw CommandFailure(
-                "take \(id) is not sent without its \(place): \(why)",
-                hint: secret.isToken
-                    ? "give the token of \(secret.origin): utter retry \(id) --token-file FILE"
-                    : "give it again: utter retry \(id) "
-                        + (secret.query == nil
-                            ? "--header @FILE" : "--to 'URL?\(secret.query ?? "")={token}' "
-                                + "--token-file FILE"),
-                status: .configuration)
-        }
-        try add(value, at: place, as: form, from: secret.source, to: &service, "the take's secret")
     }
 
     private func add(

@@ -43,9 +43,9 @@ struct TakeReporter {
     mutating func show(_ event: TakeEvent) {
         switch event {
         case .listening(let source, let format):
-            line.phase = activity == .sending ? .sending : .recording
+            line.phase = activity.isSending ? .sending : .recording
             let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
-            let verb = activity == .sending ? "sending" : "recording from"
+            let verb = activity.isSending ? "sending" : "recording from"
             say(
                 "\(verb) \(source), \(format.sampleRate) Hz \(layout)"
                     + (stopHint.map { "; \($0)" } ?? ""))
@@ -68,6 +68,8 @@ struct TakeReporter {
             report(end)
         case .refused(let failure):
             line.phase = .refused
+            // A file is read in no time, and the error follows at once.
+            guard activity != .sending else { break }
             warn("\(failure.description); \(goingOn)")
         case .answeredEarly(let status, let sentByteCount, let isResent):
             guard status != 411 else {
@@ -94,7 +96,7 @@ struct TakeReporter {
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
     private var goingOn: String {
-        (activity == .sending ? "reading" : "recording") + " goes on"
+        (activity.isSending ? "reading" : "recording") + " goes on"
             + (line.isUnprotected ? ", in memory only" : " and is kept")
     }
 
@@ -153,7 +155,7 @@ struct TakeReporter {
 
     private mutating func warnOfSilence(_ progress: TakeProgress) {
         if progress.level.peak > 0 { hasSound = true }
-        guard !hasSound, !hasWarnedOfSilence, activity != .sending,
+        guard !hasSound, !hasWarnedOfSilence, !activity.isSending,
             progress.elapsed > .seconds(2)
         else { return }
         hasWarnedOfSilence = true

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A kept take goes exactly where it was meant to go, in the shape it was meant to have.
+@Suite struct KeptDeliveryTests {
+    private static let secret = "sesame-4711"
+    private static let answer = "{\"deep\":{\"words\":\"meant\"}}"
+
+    /// A service that fails once, and then says what it heard.
+    private func meant(status: Int = 503) throws -> RecordingServer {
+        try RecordingServer(
+            scripts: [.answer(status: status, text: "")],
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")], text: Self.answer))
+    }
+
+    /// The environment of another shell, in which another service is usual.
+    private func elsewhere(_ foreign: RecordingServer) -> [String: String] {
+        ["UTTER_URL": foreign.url("/usual"), "UTTER_TOKEN": "a token of the usual service"]
+    }
+
+    private func secretFile(_ bench: Bench, _ text: String = secret) throws -> String {
+        let path = try bench.folder.write(Array("\(text)\n".utf8), to: "secret")
+        chmod(path, 0o600)
+        return path
+    }
+
+    @Test(arguments: ["retry last", "flush"])
+    func everythingOfTheRequestIsRemembered(_ command: String) async throws {
+        let (server, foreign) = (try meant(), try RecordingServer())
+        let bench = try Bench()
+        let first = try await bench.run(
+            "send", "--no-retry", "--to", server.url("/v1/listen?model=nova&language=en"), "-H",
+            "X-Model: nova", "-H", "X-Twice: 1", "-H", "X-Twice: 2", "--content-type", "audio/l16",
+            "--id-header", "X-Id", "--answer", "json:deep.words", "--token-file",
+            try secretFile(bench), "--token-header", "xi-api-key: {}", "--format", "wav",
+            Clip.goForward.path)
+        #expect(first.status == .exited(75))
+        let again = try await bench.start(
+            command.split(separator: " ").map(String.init), variables: elsewhere(foreign)
+        ).result()
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        #expect(again.outputText == "meant\n")
+        #expect(foreign.connectionCount == 0)
+        let (one, two) = (server.requests[0], server.requests[1])
+        #expect(two.requestLine == "POST /v1/listen?model=nova&language=en HTTP/1.1")
+        #expect(two.body == one.body)
+        let unequal: Set = ["utter-attempt", "content-digest"]
+        let fields = { (request: RecordedRequest) in
+            request.headers.map { "\($0.name): \($0.value)" }.filter { line in
+                !unequal.contains { line.lowercased().hasPrefix($0) }
+            }.sorted()
+        }
+        #expect(fields(two) == fields(one))
+        #expect(two["xi-api-key"] == Self.secret)
+    }
+
+    @Test func theHintWorksAsItIsPrinted() async throws {
+        let (server, foreign) = (try meant(), try RecordingServer())
+        let bench = try Bench()
+        let first = try await bench.run(
+            "send", "--no-retry", "--answer", "json:deep.words", "--to", server.url("/a?b=c"),
+            Clip.goForward.path)
+        let mark = "send it again with: utter "
+        let line = try #require(
+            first.errorText.split(separator: "\n").first { $0.contains(mark) })
+        let place = try #require(line.firstRange(of: mark))
+        let words = line[place.upperBound...].split(separator: " ")
+        let again = try await bench.start(
+            words.map(String.init), variables: elsewhere(foreign)
+        ).result()
+        #expect(again.outputText == "meant\n")
+        #expect(foreign.connectionCount == 0)
+    }
+
+    /// How a secret may be given, and what the service then sees of it.
+    struct Source: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var query = ""
+        var options: @Sendable (String) -> [String]
+        var variables: [String: String] = [:]
+        var field = "Authorization"
+        var value = "Bearer sesame-4711"
+    }
+
+    static let sources = [
+        Source(testDescription: "file", options: { ["--token-file", $0] }),
+        Source(testDescription: "command", options: { ["--token-command", "cat '\($0)'"] }),
+        Source(
+            testDescription: "scheme",
+            options: { ["--token-file", $0, "--token-header", "Authorization: Token {}"] },
+            value: "Token sesame-4711"),
+        Source(
+            testDescription: "basic",
+            options: { ["--token-file", $0, "--token-header", "Authorization: Basic {base64}"] },
+            value: "Basic c2VzYW1lLTQ3MTE="),
+        Source(
+            testDescription: "header file", options: { ["-H", "@\($0)"] }, field: "X-Deep-Thing",
+            value: "sesame-4711"),
+        Source(
+            testDescription: "query", query: "?key={token}&x=1",
+            options: { ["--token-file", $0] }, field: "", value: "/p?key=sesame-4711&x=1"),
+    ]
+
+    @Test(arguments: sources)
+    func aSecretIsFetchedAgainAndNeverStored(_ source: Source) async throws {
+        let (server, foreign) = (try meant(), try RecordingServer())
+        let bench = try Bench()
+        let text = source.field == "X-Deep-Thing" ? "X-Deep-Thing: \(Self.secret)" : Self.secret
+        let options = source.options(try secretFile(bench, text))
+        let first = try await bench.start(
+            ["send", "--no-retry", "--answer", "json:deep.words", "--to"]
+                + [server.url("/p" + source.query)] + options + [Clip.goForward.path]
+        ).result()
+        #expect(first.status == .exited(75), "\(first.errorText)")
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        #expect(!manifest.contains(Self.secret))
+        #expect(!manifest.contains("c2VzYW1lLTQ3MTE="))
+        #expect(manifest.contains("\"origin\" : \"\(server.url(""))\""))
+        let again = try await bench.start(
+            ["retry", take.id], variables: elsewhere(foreign)
+        ).result()
+        #expect(again.outputText == "meant\n", "\(again.errorText)")
+        #expect(foreign.connectionCount == 0)
+        for request in server.requests {
+            let found = source.field.isEmpty ? request.target : request[source.field]
+            #expect(found == source.value)
+        }
+    }
+
+    @Test func aTokenOfTheEnvironmentBelongsToItsURL() async throws {
+        let (server, foreign) = (try meant(), try RecordingServer())
+        let bench = try Bench(server: server, ["UTTER_TOKEN": Self.secret])
+        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        // In another shell the variables are of another service.
+        let take = try #require(try bench.onlyTake())
+        let again = try await bench.start(
+            ["retry", take.id], variables: elsewhere(foreign)
+        ).result()
+        #expect(again.status == .exited(78))
+        #expect(
+            again.errorText.contains(
+                "take \(take.id) is not sent without its header 'Authorization': UTTER_TOKEN "
+                    + "belongs to \(foreign.url("")), where UTTER_URL leads\n"), "\(again.errorText)")
+        #expect(again.errorText.contains("utter retry \(take.id) --token-file FILE\n"))
+        let flush = try await bench.start(["flush"], variables: elsewhere(foreign)).result()
+        #expect(flush.status == .exited(75))
+        #expect(server.requests.count == 1)
+        #expect(foreign.connectionCount == 0)
+        // Where they are its own again, it is sent.
+        let last = try await bench.run("retry", take.id, "--answer", "json:deep.words")
+        #expect(last.outputText == "meant\n")
+        #expect(server.requests.last?["Authorization"] == "Bearer \(Self.secret)")
+    }
+
+    @Test func aTokenOfTheEnvironmentIsNotSentToWhatAnOptionNames() async throws {
+        let (server, usual) = (try RecordingServer(otherwise: .answer(text: "x")), try meant())
+        let bench = try Bench(server: usual, ["UTTER_TOKEN": Self.secret])
+        _ = try await bench.run("send", "--to", server.url(), Clip.goForward.path)
+        #expect(server.requests.first?["Authorization"] == nil)
+        // Without a URL of its own it is meant for what is named.
+        let run = try bench.start(
+            ["send", "--to", server.url(), Clip.goForward.path], variables: ["UTTER_URL": ""])
+        _ = try await run.result()
+        #expect(server.requests.last?["Authorization"] == "Bearer \(Self.secret)")
+    }
+
+    @Test func whatWasTypedIsNamedWhenItIsMissing() async throws {
+        let server = try meant()
+        let bench = try Bench()
+        _ = try await bench.run(
+            "send", "--no-retry", "--to", server.url("/x?api_key=\(Self.secret)&m=1"), "-H",
+            "Ocp-Apim-Subscription-Key: \(Self.secret)", Clip.goForward.path)
+        #expect(server.requests.first?.target == "/x?api_key=\(Self.secret)&m=1")
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        #expect(!manifest.contains(Self.secret))
+        let missing = try await bench.run("retry", take.id)
+        #expect(missing.status == .exited(78))
+        #expect(missing.errorText.contains("was typed, and is not kept\n"))
+        #expect(missing.errorText.contains("header 'Ocp-Apim-Subscription-Key'"))
+        let half = try await bench.run(
+            "retry", take.id, "-H", "Ocp-Apim-Subscription-Key: \(Self.secret)")
+        #expect(half.errorText.contains("query parameter 'api_key'"))
+        let whole = try await bench.run(
+            "retry", take.id, "-H", "Ocp-Apim-Subscription-Key: other", "--to",
+            server.url("/x?api_key={token}&m=1"), "--token-file", try secretFile(bench),
+            "--answer", "json:deep.words")
+        #expect(whole.outputText == "meant\n", "\(whole.errorText)")
+        #expect(server.requests.last?.target == "/x?api_key=\(Self.secret)&m=1")
+        #expect(server.requests.last?["Ocp-Apim-Subscription-Key"] == "other")
+    }
+
+    @Test func aSecretDoesNotFollowToAnotherOrigin() async throws {
+        let (server, other) = (try meant(), try RecordingServer(otherwise: .answer(text: "other")))
+        let bench = try Bench()
+        _ = try await bench.run(
+            "send", "--no-retry", "--to", server.url("/x"), "-H", "X-Model: nova", "--token-file",
+            try secretFile(bench), Clip.goForward.path)
+        let again = try await bench.run("retry", "last", "--to", other.url("/y"))
+        #expect(again.outputText == "other\n")
+        #expect(other.requests.first?["Authorization"] == nil)
+        #expect(other.requests.first?["X-Model"] == "nova")
+    }
+
+    @Test func optionsChangeOneThingAndTheRestStays() async throws {
+        let server = try meant(status: 404)
+        let bench = try Bench()
+        _ = try await bench.run(
+            "send", "--to", server.url("/wrong?m=1"), "-H", "X-Model: nova", "--token-file",
+            try secretFile(bench), "--answer", "json:deep.words", Clip.goForward.path)
+        let again = try await bench.run(
+            "retry", "last", "--to", server.url("/right"), "-H", "x-model: other")
+        #expect(again.outputText == "meant\n")
+        let request = try #require(server.requests.last)
+        #expect(request.target == "/right")
+        #expect(request.values(of: "X-Model") == ["other"])
+        #expect(request["Authorization"] == "Bearer \(Self.secret)")
+    }
+
+    @Test(arguments: [
+        ("pcm", "wav"), ("wav", "pcm"), ("pcm", "ogg-opus"), ("ogg-opus", "wav"),
+        ("ogg-opus", "pcm"),
+    ])
+    func aTakeIsSentInAnotherForm(_ old: String, _ new: String) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 415, text: "")], otherwise: .answer(text: "taken"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        let first = try await bench.run(
+            "send", "--format", old, "--content-type", "audio/odd", Clip.goForward.path)
+        #expect(first.status == .exited(69))
+        let before = try #require(try bench.onlyTake())
+        let audio = "\(before.path)/audio.\(old == "ogg-opus" ? "ogg" : "wav")"
+        let bytes = try readFile(audio)
+        let again = try await bench.run("retry", "--json", "--format", new, before.id)
+        #expect(again.status == .exited(0), "\(again.errorText)")
+        let request = try #require(server.requests.last)
+        let type = [
+            "pcm": "audio/pcm;rate=16000;channels=1", "wav": "audio/wav",
+            "ogg-opus": "audio/ogg;codecs=opus",
+        ]
+        #expect(request["Content-Type"] == type[new])
+        switch new {
+        case "ogg-opus": #expect(request.body.starts(with: Array("OggS".utf8)))
+        case "wav": #expect(request.body.starts(with: Array("RIFF".utf8)))
+        default: break
+        }
+        if new != "ogg-opus", old != "ogg-opus" {
+            #expect(request.body.suffix(1_000) == bytes.suffix(1_000))
+        }
+        // As long as it was: Opus keeps the number of samples.
+        let header = new == "wav" ? 44 : 0
+        if new != "ogg-opus" {
+            #expect(request.body.count - header == (try Clip.goForward.samples.count))
+        }
+        // What is on the disk is what was recorded.
+        #expect(try readFile(audio) == bytes)
+    }
+
+    @Test func aTakeOfAnOlderUtterIsSentWhenItKnowsEnough() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "old"))
+        let bench = try Bench()
+        let id = "20261101-052233-k3f9q2m7x4tz"
+        let foreign = try RecordingServer()
+        for (url, status) in [(server.url("/x?…"), 78), ("", 78), (server.url("/x"), 0)] {
+            let folder = "state/utter/takes/\(id)"
+            try ForeignTool("mkdir").run(["-p", bench.folder.path(folder)])
+            let samples = try readFile(Clip.goForward.path)
+            _ = try bench.folder.write(samples, to: "\(folder)/audio.wav")
+            let manifest = """
+                {"version": 1, "id": "\(id)", "state": "kept", "created": "2026-11-01T05:22:33Z",
+                "audio": "audio.wav", "format": "pcm", "source": "default", "url": "\(url)",
+                "byteCount": \(samples.count), "frames": \((samples.count - 44) / 2),
+                "gapFrames": 0, "attempts": 1}
+                """
+            _ = try bench.folder.write(Array(manifest.utf8), to: "\(folder)/take.json")
+            let result = try await bench.start(
+                ["retry", id], variables: elsewhere(foreign)
+            ).result()
+            #expect(result.status == .exited(Int32(status)), "\(result.errorText)")
+            if status != 0 {
+                #expect(result.errorText.contains("utter retry \(id) --to URL\n"))
+            }
+        }
+        #expect(server.requests.map(\.target) == ["/x"])
+        #expect(server.requests.first?["Authorization"] == nil)
+        #expect(foreign.connectionCount == 0)
+    }
+
+    @Test func aTokenForSeveralServicesIsRefused() async throws {
+        let (one, two) = (try meant(), try meant())
+        let bench = try Bench()
+        for server in [one, two] {
+            _ = try await bench.run(
+                "send", "--no-retry", "--to", server.url(), Clip.goForward.path)
+        }
+        let file = try secretFile(bench)
+        for command in [["flush"], ["retry", "all"]] {
+            let result = try await bench.start(command + ["--token-file", file]).result()
+            #expect(result.status == .exited(64))
+            #expect(result.errorText.contains("the takes go to 2 services"))
+        }
+        #expect(one.requests.count == 1)
+        #expect(two.requests.count == 1)
+    }
+
+    @Test(arguments: [
+        ["-H", "Ocp-Apim-Subscription-Key: x"], ["-H", "xi-api-key: x"], ["-H", "X-NLS-Token: x"],
+        ["-H", "X-Auth-Token: x"], ["-H", "Cookie: session=x"], ["?key=x"], ["?access_token=x"],
+    ])
+    func noSecretTravelsInTheClear(_ secret: [String]) async throws {
+        let url = "http://192.0.2.1:8/x" + (secret.count == 1 ? secret[0] : "")
+        let bench = try Bench()
+        let result = try await bench.start(
+            ["send", "--to", url] + (secret.count == 2 ? secret : []) + [Clip.digits.path]
+        ).result()
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("would travel in the clear to http://192.0.2.1:8\n"))
+    }
+
+    @Test func anAnswerThatWasPaidForIsReadAgain() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")],
+                text: #"{"results":{"channels":[{"alternatives":[{"transcript":"two words"}]}]}}"#))
+        let bench = try Bench(server: server)
+        let first = try await bench.run("send", Clip.goForward.path)
+        #expect(first.status == .exited(76))
+        let path = "results.channels[0].alternatives[0].transcript"
+        #expect(first.errorText.contains("there is text at \(path)\n"), "\(first.errorText)")
+        #expect(first.errorText.contains("--answer json:\(path)\n"))
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["answer.body", "audio.wav", "take.json"])
+        // Not sent unasked, and not sent at all for what is there already.
+        #expect(try await bench.run("flush").output.isEmpty)
+        let again = try await bench.run("retry", "--answer", "json:\(path)", take.id)
+        #expect(again.outputText == "two words\n")
+        #expect(server.requests.count == 1)
+        #expect(try await bench.run("last").outputText == "two words\n")
+    }
+
+    @Test func anAnsweredTakeCanBeRedoneElsewhere() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "huh"))
+        let other = try RecordingServer(
+            scripts: [.answer(status: 400, text: "")], otherwise: .answer(text: "better"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": ""])
+        #expect(try await bench.run("send", Clip.goForward.path).outputText == "huh\n")
+        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
+        // A second try that fails takes nothing away.
+        #expect(
+            try await bench.run("retry", "last", "--to", other.url()).status == .exited(69))
+        #expect(try await bench.run("last").outputText == "huh\n")
+        #expect(
+            try await bench.run("retry", "last", "--to", other.url()).outputText == "better\n")
+        #expect(try await bench.run("last").outputText == "better\n")
+    }
+}
