@@ -97,7 +97,7 @@ let package = Package(
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
-                "Utter", "UtterTerminal",
+                "Utter", "UtterTerminal", "LinuxPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),

@@ -12,7 +12,7 @@
 /// is stated unchecked: it is handed over whole, with the take, and never shared.
 public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
-    private static let granulesPerFrame = 3
+    static let granulesPerFrame = 3
 
     private var opus: OpusPacketEncoder
     private var pages: OggPageWriter
@@ -85,6 +85,38 @@ public final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         } while granulePosition < end
         flush(into: &output)
     }
+
+    /// The pages that a stream begins with, for one that has lost them: its two headers, and pages
+    /// of silence in the place of its first audio.
+    ///
+    /// All settings but the serial number leave these pages the same.
+    ///
+    /// - Parameters:
+    ///   - serialNumber: that of the pages that are left.
+    ///   - pageCount: how many pages of audio are lost.
+    ///   - packetsPerPage: how many packets each of them held.
+    /// - Returns: the bytes of these pages.
+    /// - Throws: `EncodingError.codecFailed` when there is no memory.
+    static func beginning(
+        serialNumber: UInt32, pageCount: Int, packetsPerPage: Int
+    ) throws(EncodingError) -> [UInt8] {
+        let encoder = try OggOpusEncoder(serialNumber: serialNumber)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        var silence = silentPacket
+        for _ in 0..<pageCount {
+            for _ in 0..<packetsPerPage {
+                encoder.packetCount += 1
+                try encoder.pages.queue(
+                    &silence, byteCount: silence.count, granulePosition: encoder.granulePosition)
+            }
+            encoder.pages.flush(into: &bytes)
+        }
+        return bytes
+    }
+
+    /// One frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716 §3.1, §3.2.1).
+    private static let silentPacket: [UInt8] = [9 << 3]
 
     /// Every packet as long as RFC 6716 allows, each on a page of its own.
     public func maximumByteCount(forFrames frames: Int) -> Int {

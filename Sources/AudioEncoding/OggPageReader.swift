@@ -16,6 +16,10 @@ internal import COpus
         var granulePosition: Int64
         var isFirst: Bool
         var isLast: Bool
+        /// Packets that end on it.
+        var packetCount: Int
+        /// Its own length.
+        var byteCount: Int
     }
 
     private var sync = unsafe ogg_sync_state()
@@ -23,7 +27,7 @@ internal import COpus
     private var stream = unsafe ogg_stream_state()
     private var offset = 0
 
-    /// The bytes of all pages that have been read.
+    /// Where the page that was read last ends, in bytes from the start.
     var byteCount: Int { offset }
 
     init() {
@@ -52,18 +56,21 @@ internal import COpus
     /// Reads the next page.
     ///
     /// - Returns: nil when more bytes are needed.
-    /// - Throws: `OggOpusError.notAPage` when the next bytes are not an intact page.
+    /// - Throws: `OggOpusError.notAPage` when the next bytes are not an intact page; reading may go
+    ///   on where the next one may begin.
     mutating func nextPage() throws(OggOpusError) -> Page? {
         let count = unsafe ogg_sync_pageseek(&sync, &page)
+        defer { offset += abs(count) }
         guard count >= 0 else { throw .notAPage(offset: offset) }
         guard count > 0 else { return nil }
-        offset += count
         return unsafe Page(
             serialNumber: ogg_page_serialno(&page),
             sequenceNumber: Int(UInt32(truncatingIfNeeded: ogg_page_pageno(&page))),
             granulePosition: ogg_page_granulepos(&page),
             isFirst: ogg_page_bos(&page) != 0,
-            isLast: ogg_page_eos(&page) != 0)
+            isLast: ogg_page_eos(&page) != 0,
+            packetCount: Int(ogg_page_packets(&page)),
+            byteCount: count)
     }
 
     /// Begins a new stream: packets of the stream before are forgotten.

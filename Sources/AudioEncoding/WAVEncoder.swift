@@ -11,7 +11,7 @@ public final class WAVEncoder: AudioEncoder {
     /// The header's length, in bytes.
     public static let headerByteCount = 44
 
-    private static let header: [UInt8] =
+    static let header: [UInt8] =
         Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WAVEfmt ".utf8)
         + [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3E, 0, 0, 0x00, 0x7D, 0, 0, 2, 0, 16, 0]
         + Array("data".utf8) + [0xFF, 0xFF, 0xFF, 0xFF]

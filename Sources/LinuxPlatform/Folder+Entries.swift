@@ -49,6 +49,15 @@ extension Folder {
         return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
+    /// Whether this folder is still what its path leads to: not removed, and not moved away.
+    public var isAtItsPath: Bool {
+        var own = stat()
+        var named = stat()
+        guard unsafe fstat(descriptor.number, &own) == 0, unsafe lstat(path, &named) == 0
+        else { return false }
+        return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
     /// Whether a name stands for a folder of ours.
     public func hasOwnFolder(_ name: String) -> Bool {
         var status = stat()

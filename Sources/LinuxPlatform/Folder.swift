@@ -137,6 +137,11 @@ public final class Folder: Sendable {
                 name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC))
     }
 
+    /// Opens an existing file for writing.
+    public func openFileForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+    }
+
     private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
         try retryingInterrupts("open \(path)/\(name)") {
             unsafe utter_openat(descriptor.number, name, flags, 0o600)
@@ -253,8 +258,7 @@ public final class Folder: Sendable {
     ///
     /// Blocks on the disk.
     public func truncateFile(_ name: String, to byteCount: Int) throws(SystemError) {
-        let file = OwnedDescriptor(
-            taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        let file = try openFileForWriting(name)
         try retryingInterrupts("truncate \(path)/\(name)") {
             ftruncate(file.number, off_t(byteCount))
         }
@@ -265,8 +269,7 @@ public final class Folder: Sendable {
     ///
     /// Blocks on the disk.
     public func overwriteFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
-        let file = OwnedDescriptor(
-            taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+        let file = try openFileForWriting(name)
         try writeAll(bytes.span, to: file.number, at: 0)
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }

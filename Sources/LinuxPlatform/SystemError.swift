@@ -31,18 +31,28 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String { "\(call): \(reason)" }
 }
 
-/// Repeats a system call while it is interrupted by a signal (`EINTR`).
+/// How often a call that was interrupted is repeated.
+///
+/// Signals go to one thread and come one by one. A call that is interrupted so often in a row comes
+/// from a file system that will never carry it out, and would keep a processor busy for ever.
+private let interruptLimit = 100
+
+/// Repeats a system call while it is interrupted by a signal (`EINTR`), a hundred times at most.
 ///
 /// - Returns: what the call returned, at least zero.
-/// - Throws: `SystemError` when it returned -1 with another `errno`.
+/// - Throws: `SystemError` when it returned -1 with another `errno`, or was interrupted each time.
 @discardableResult
 public func retryingInterrupts<Value: SignedInteger>(
     _ call: String, _ body: () -> Value
 ) throws(SystemError) -> Value {
+    var interruptCount = 0
     while true {
         let value = body()
         if value >= 0 { return value }
         let code = errno
-        guard code == EINTR else { throw SystemError(call: call, code: code) }
+        interruptCount += 1
+        guard code == EINTR, interruptCount < interruptLimit else {
+            throw SystemError(call: call, code: code)
+        }
     }
 }

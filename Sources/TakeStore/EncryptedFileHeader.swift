@@ -34,7 +34,10 @@ enum EncryptedFileHeader {
     static func fileKey(
         in bytes: [UInt8], under key: EncryptionKey, take: TakeID
     ) throws(EncryptionError) -> [UInt8] {
-        guard bytes.count >= byteCount, bytes.starts(with: magic) else { throw .damagedHeader }
+        // Of a header that was torn, the box's tag has not arrived.
+        guard bytes.count >= byteCount, bytes.starts(with: magic), bytes[8] >= version,
+            !bytes[..<byteCount].suffix(AESGCM.tagByteCount).allSatisfy({ $0 == 0 })
+        else { throw .damagedHeader }
         guard bytes[8] == version, bytes[9] == 0 else {
             throw .laterVersion(Int(bytes[8]) | Int(bytes[9]) << 8)
         }

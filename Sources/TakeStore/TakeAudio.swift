@@ -36,6 +36,20 @@ public struct TakeAudio: Sendable {
         Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
     }
 
+    /// Copies everything from a byte on to a place in another file.
+    func copy(
+        to file: any JournalFile, from start: Int, at position: Int
+    ) throws(SystemError) {
+        let journal = journal(byteCount: byteCount)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var copied = 0
+        while start + copied < byteCount {
+            let count = try buffer.read(from: journal, at: start + copied)
+            try file.write(buffer.span.extracting(first: count), at: position + copied)
+            copied += count
+        }
+    }
+
     /// What a person must know of the damage; nil when there is none.
     public var damageReport: String? {
         guard let first = damage.first else { return nil }
@@ -73,17 +87,27 @@ extension TakeFolder {
     ///
     /// Blocks on the disk; every frame of an encrypted file is read and checked.
     ///
-    /// - Throws: `TakeStoreError`: `.audioGone`, `.keyMissing`, `.keyWrong`, or why else it cannot
-    ///   be read.
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when the take has been removed or moved away since
+    ///   it was opened, `.audioGone`, `.keyMissing`, `.keyWrong`, `.damaged` when the key in the
+    ///   file is lost and with it all of the audio, or why else it cannot be read.
     public func openAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
         do throws(SystemError) {
             return try openAudio(fileName: manifest.audio)
         } catch {
-            if error.isOfKey { throw keyError }
-            guard error.code != ENOENT else {
-                throw .audioGone(take: id.text, wasAnswered: manifest.state == .answered)
-            }
-            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+            throw unlessGone(describe(error, of: manifest))
+        }
+    }
+
+    private func describe(_ error: SystemError, of manifest: TakeManifest) -> TakeStoreError {
+        if error.isOfKey { return keyError }
+        return switch error.code {
+        case EKEYREVOKED:
+            .damaged(
+                take: id.text,
+                reason: "the key within its encrypted file is lost, without which nothing of the "
+                    + "audio can be read")
+        case ENOENT: .audioGone(take: id.text, wasAnswered: manifest.state == .answered)
+        default: .unreadable(take: id.text, reason: "its audio: \(error.reason)")
         }
     }
 
@@ -92,7 +116,8 @@ extension TakeFolder {
     /// Blocks on the disk; every frame of an encrypted file is read and checked.
     ///
     /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
-    ///   it is encrypted, and the right key is not there.
+    ///   it is encrypted, and the right key is not there, `EKEYREVOKED` when the file has lost its
+    ///   own.
     public func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
         let file = PlainFile(try folder.openFile(name))
         let size = try folder.byteCount(of: name)
@@ -112,7 +137,7 @@ extension TakeFolder {
         } catch {
             switch error {
             case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
-            case .damagedHeader: throw SystemError(call: call, code: EBADMSG)
+            case .damagedHeader: throw SystemError(call: call, code: EKEYREVOKED)
             case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
             case .system(let error): throw error
             }
@@ -125,6 +150,45 @@ extension TakeFolder {
     public func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
         let size = try folder.byteCount(of: fileName)
         try folder.truncateFile(fileName, to: size - audio.tornByteCount)
+    }
+
+    /// Gives the audio another beginning.
+    ///
+    /// In place when it is as long as the old one and in the clear; otherwise the file is written
+    /// anew, so that nothing is encrypted twice under one key, and takes the place of the old one
+    /// when it is durable. Blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - audio: what the file holds now; to be opened again afterwards.
+    ///   - fileName: the file.
+    ///   - bytes: the new first bytes.
+    ///   - count: how many of the old bytes they replace.
+    /// - Throws: `SystemError`; the file is as it was then.
+    public func replaceBeginning(
+        of audio: TakeAudio, fileName: String, with bytes: [UInt8], insteadOf count: Int
+    ) throws(SystemError) {
+        let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
+        guard isEncrypted || bytes.count != count else {
+            return try folder.overwriteFile(fileName, with: bytes)
+        }
+        let old = try folder.openFileForWriting(fileName)
+        let temporary = fileName + Self.newSuffix
+        do throws(SystemError) {
+            try folder.removeFile(temporary)
+            let new = try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
+            try new.write(bytes.span, at: 0)
+            try audio.copy(to: new, from: count, at: bytes.count)
+            try new.trim()
+            try new.sync()
+            try folder.renameFile(temporary, to: fileName)
+        } catch {
+            // On a full disk, half a file is only in the way.
+            try? folder.removeFile(temporary)
+            throw error
+        }
+        guard isEncrypted else { return }
+        try writeAll(
+            [UInt8].random(EncryptedFileHeader.byteCount).span, to: old.number, at: 0)
     }
 
     /// Overwrites the key in an encrypted file, without which the audio is noise.

@@ -193,10 +193,20 @@ public final class TakeFolder: Sendable {
 
     /// Reads `take.json`, with the transcript wherever it is.
     ///
-    /// - Throws: `TakeStoreError`: `.unreadable` when it is missing or the disk fails, `.damaged`
-    ///   when its content is wrong, `.laterVersion`.
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when the take has been removed or moved away since
+    ///   it was opened, `.unreadable` when the file is missing or the disk fails, `.damaged` when its
+    ///   content is wrong, `.laterVersion`.
     public func manifest() throws(TakeStoreError) -> TakeManifest {
-        try manifest(in: Self.manifestName)
+        do throws(TakeStoreError) {
+            return try manifest(in: Self.manifestName)
+        } catch {
+            throw unlessGone(error)
+        }
+    }
+
+    /// The error, unless the take is gone, of which it is the consequence then.
+    func unlessGone(_ error: TakeStoreError) -> TakeStoreError {
+        folder.isAtItsPath ? error : .noSuchTake(id.text)
     }
 
     func manifest(in name: String) throws(TakeStoreError) -> TakeManifest {

@@ -31,6 +31,16 @@ extension TakeStore {
         return (path, names)
     }
 
+    /// Why a take was moved out of the way, as its manifest says; nil when that says nothing.
+    public func quarantineReason(of name: String) -> String? {
+        guard let id = TakeID(name),
+            // What cannot be opened says nothing.
+            let folder = try? state.openFolder(Self.quarantineName).openFolder(name)
+        else { return nil }
+        // Some are there because there is no manifest, or because it cannot be read.
+        return try? TakeFolder(id: id, folder: folder, key: key).manifest().reason
+    }
+
     /// Removes the folder of a take that died before it had audio; false when it holds anything.
     ///
     /// Called with the take's lock held.

@@ -20,7 +20,7 @@ public final class TakeStore: Sendable {
     let state: Folder
     let takes: Folder
     /// The person's key; nil when takes are kept in the clear.
-    private let key: EncryptionKey?
+    let key: EncryptionKey?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
 
@@ -89,26 +89,31 @@ public final class TakeStore: Sendable {
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
     ///
-    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.unreadable`
-    ///   when it cannot be removed.
+    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.noSuchTake`
+    ///   when it is gone, `.unreadable` when it cannot be removed.
     public func remove(_ take: TakeFolder) throws(TakeStoreError) {
+        var isLocked = false
         do throws(SystemError) {
-            if try take.lock() {
-                let foreign = try take.foreignNames()
-                guard foreign.isEmpty else {
-                    throw SystemError(
-                        call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
-                }
-                let hidden = Self.removedPrefix + take.id.text
-                try takes.move(take.id.text, to: takes, as: hidden)
-                take.removeFiles()
-                try takes.removeFolder(hidden)
-                return
-            }
+            isLocked = try take.lock()
         } catch {
             throw .unreadable(take: take.id.text, reason: error.description)
         }
-        throw inUse(take)
+        guard isLocked else { throw inUse(take) }
+        // Another process may have been quicker before we had the lock.
+        guard holds(take) else { throw .noSuchTake(take.id.text) }
+        do throws(SystemError) {
+            let foreign = try take.foreignNames()
+            guard foreign.isEmpty else {
+                throw SystemError(
+                    call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
+            }
+            let hidden = Self.removedPrefix + take.id.text
+            try takes.move(take.id.text, to: takes, as: hidden)
+            take.removeFiles()
+            try takes.removeFolder(hidden)
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
+        }
     }
 
     /// The error for a take that another process holds.
@@ -163,11 +168,13 @@ public final class TakeStore: Sendable {
 
     /// Opens the folder of an existing take.
     ///
-    /// - Throws: `TakeStoreError.unreadable`.
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when there is none, also none any more, or
+    ///   `.unreadable`.
     public func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         do throws(SystemError) {
             return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
         } catch {
+            guard error.code != ENOENT else { throw .noSuchTake(id.text) }
             throw .unreadable(take: id.text, reason: error.reason)
         }
     }

@@ -8,7 +8,7 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case ambiguous(String, count: Int)
     /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
-    /// The take's manifest holds something else than what this program writes.
+    /// The take's manifest, or its audio, holds something else than what this program writes.
     case damaged(take: String, reason: String)
     /// The take's audio is not there any more, as is right for one that has been answered.
     case audioGone(take: String, wasAnswered: Bool)

@@ -9,7 +9,8 @@ internal import TakeStore
 ///
 /// Idempotent, and may itself be killed anywhere: the audio is cut first, then the manifest is
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
-/// takes that died while they were recorded; never deletes any.
+/// takes that died while they were recorded; never deletes any. A take of which nothing can be
+/// played goes to `quarantine`, with the reason in its manifest.
 public enum Recovery {
     /// More than the longest Ogg page: what is torn off by a crash is never longer, so that a
     /// longer end is damage of another kind, and stays in the file.
@@ -106,39 +107,28 @@ public enum Recovery {
         _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore
     ) throws -> Bool {
         var manifest = found
-        let audio = try take.openAudio(of: manifest)
         take.addNotedTransfers(to: &manifest)
-        let size = audio.byteCount
+        let audio: TakeAudio
+        do throws(TakeStoreError) {
+            audio = try take.openAudio(of: manifest)
+        } catch {
+            guard case .damaged(_, let reason) = error else { throw error }
+            return try setAside(manifest, take, store, reason: reason)
+        }
         let wasRecording = manifest.state == .recording
         // What a power cut has taken from a sealed take is missing at its end.
-        if wasRecording || size < manifest.byteCount ?? .max {
+        if wasRecording || audio.byteCount < manifest.byteCount ?? .max {
             guard let format = AudioFormat(rawValue: manifest.format) else { return false }
-            let (byteCount, frames) = try measure(audio, format)
-            // A long file in which nothing is whole is no empty one.
-            if frames == 0 && size + audio.tornByteCount < headerLimit {
+            guard try complete(&manifest, audio, format, in: take) else {
+                let size = audio.byteCount + audio.tornByteCount
+                guard size < headerLimit else {
+                    return try setAside(
+                        manifest, take, store, reason: "nothing of its audio is on the disk")
+                }
                 store.removeEmptyTake(take)
                 return false
             }
-            if size - byteCount >= longestTear {
-                manifest.reason =
-                    "its audio is damaged at byte \(byteCount); what follows is in the file still"
-            } else if manifest.isEncrypted {
-                // What follows the last whole page is in a frame that others share.
-                // Where nothing at all is whole, no crash has done that.
-                if audio.byteCount > 0, audio.tornByteCount <= longestTear {
-                    try take.cutTear(audio, fileName: manifest.audio)
-                }
-                manifest.reason = audio.damageReport
-            } else {
-                // Even where it is whole already: what was reserved behind it is free then.
-                try take.cutAudio(fileName: manifest.audio, to: byteCount)
-            }
-            // Before the manifest says that it is there.
-            try take.syncAudio(fileName: manifest.audio)
-            manifest.byteCount = byteCount
-            manifest.frames = frames
-            manifest.sha256 = try audio.journal(byteCount: byteCount).sha256()
-        } else if manifest.frames == 0, size < headerLimit {
+        } else if manifest.frames == 0, audio.byteCount < headerLimit {
             // Sealed without a sample: its program died on the way to this.
             store.removeEmptyTake(take)
             return false
@@ -159,6 +149,66 @@ public enum Recovery {
         return true
     }
 
+    /// Moves a take out of the way of which nothing can be played, with the reason in its manifest.
+    private static func setAside(
+        _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore, reason: String
+    ) throws -> Bool {
+        var manifest = found
+        manifest.keep(reason: reason)
+        // Killed in between, only the reason is missing: what cannot be sent never waits.
+        try store.quarantine(take)
+        try take.save(manifest)
+        return false
+    }
+
+    /// Cuts the audio behind what is whole, gives it the beginning that it has lost, and says in the
+    /// manifest what there is then.
+    ///
+    /// Returns false, and changes nothing, when not a single frame is whole.
+    private static func complete(
+        _ manifest: inout TakeManifest, _ found: TakeAudio, _ format: AudioFormat,
+        in take: TakeFolder
+    ) throws -> Bool {
+        var audio = found
+        // The frames of an encrypted file vouch for their zeros.
+        let dropsEmptyTail = manifest.state == .recording && !manifest.isEncrypted
+        var whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+        var report = audio.damageReport
+        if let beginning = whole.beginning {
+            try take.replaceBeginning(
+                of: audio, fileName: manifest.audio, with: beginning.bytes,
+                insteadOf: beginning.replacedByteCount)
+            if beginning.silentFrames > 0 {
+                report = "its first \(beginning.silentFrames / 16) ms are lost, and silent now"
+            } else if audio.damage.allSatisfy({ $0.upperBound <= beginning.replacedByteCount }) {
+                // Nothing that was said.
+                report = nil
+            }
+            audio = try take.openAudio(of: manifest)
+            whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+        }
+        guard whole.frames > 0 else { return false }
+        if audio.byteCount - whole.byteCount >= longestTear {
+            report =
+                "its audio is damaged at byte \(whole.byteCount); what follows is in the file still"
+        } else if manifest.isEncrypted {
+            // What follows the last whole page is in a frame that others share.
+            if audio.tornByteCount <= longestTear {
+                try take.cutTear(audio, fileName: manifest.audio)
+            }
+        } else {
+            // Even where it is whole already: what was reserved behind it is free then.
+            try take.cutAudio(fileName: manifest.audio, to: whole.byteCount)
+        }
+        // Before the manifest says that it is there.
+        try take.syncAudio(fileName: manifest.audio)
+        manifest.byteCount = whole.byteCount
+        manifest.frames = whole.frames
+        manifest.sha256 = try audio.journal(byteCount: whole.byteCount).sha256()
+        manifest.reason = report
+        return true
+    }
+
     /// A manifest from nothing but the audio.
     private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
         let format: AudioFormat = audio.contains(".ogg") ? .oggOpus : .pcm
@@ -168,11 +218,11 @@ public enum Recovery {
     }
 
     private static func measure(
-        _ audio: TakeAudio, _ format: AudioFormat
-    ) throws -> (byteCount: Int, frames: Int) {
+        _ audio: TakeAudio, _ format: AudioFormat, dropsEmptyTail: Bool
+    ) throws -> (byteCount: Int, frames: Int, beginning: NewBeginning?) {
         let size = audio.byteCount
         let journal = audio.journal(byteCount: size)
-        var intact = IntactAudio(format: format)
+        var intact = IntactAudio(format: format, dropsEmptyTail: dropsEmptyTail)
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var offset = 0
         while offset < size {
@@ -183,6 +233,6 @@ public enum Recovery {
             intact.append(buffer.span.extracting(first: count))
             offset += count
         }
-        return (intact.byteCount, intact.frames)
+        return (intact.byteCount, intact.frames, try intact.newBeginning())
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
 import Utter
 import UtterTerminal
 
@@ -53,13 +54,15 @@ enum StandardInput {
             let isReady = unsafe poll(&input, 1, 100) != 0
             if isOver() { return [] }
             guard isReady else { continue }
-            let found = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe read(
-                    STDIN_FILENO, buffer.baseAddress.map { unsafe $0 + count },
-                    buffer.count - count)
+            // What cannot be read at all has nothing in it.
+            let found = try? retryingInterrupts("read") {
+                unsafe bytes.withUnsafeMutableBytes { buffer in
+                    unsafe read(
+                        STDIN_FILENO, buffer.baseAddress.map { unsafe $0 + count },
+                        buffer.count - count)
+                }
             }
-            if found < 0 && errno == EINTR { continue }
-            guard found > 0 else { break }
+            guard let found, found > 0 else { break }
             count += found
         }
         return Array(bytes[..<count])

@@ -146,8 +146,9 @@ import Testing
     /// One run with one failure and no server.
     ///
     /// What is said to be kept is there and can be sent; what is not there is said to be lost.
-    private static func problemsOfKept(_ failure: FileFaults.Failure) async throws -> [String] {
-        let bench = try FaultBench()
+    private static func problemsOfKept(
+        _ failure: FileFaults.Failure, on bench: FaultBench
+    ) async throws -> [String] {
         let result = try await bench.run(
             ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", bench.recording],
             FileFaults(failure: failure))
@@ -185,9 +186,37 @@ import Testing
         let failures = fault.failures(in: try rehearsal.trace)
         #expect(try await SurvivorCheck(bench: rehearsal).problems() == [])
         let problems = try await inLanes(3, failures) { failure in
-            try await Self.problemsOfKept(failure).map {
+            try await Self.problemsOfKept(failure, on: FaultBench()).map {
                 "operation \(failure.operation): \($0)"
             }
+        }
+        #expect(problems == [])
+    }
+
+    @Test(
+        arguments: ["create", "write", "fdatasync", "fsync", "rename", "truncate", "open", "read"])
+    func aCallThatIsInterruptedForEverFailsAsAnyOther(_ kind: String) async throws {
+        let rehearsal = try FaultBench()
+        let arguments = ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"]
+        _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
+        var seen: Set<String> = []
+        let operations = try rehearsal.trace.filter {
+            $0.name == kind && seen.insert($0.place).inserted
+        }
+        let problems = try await inLanes(3, operations) { operation in
+            let failure = FileFaults.Failure(
+                operation: operation.number, error: EINTR, onward: true, isEndless: true,
+                kinds: [kind])
+            let bench = try FaultBench()
+            var problems = try await Self.problemsOfKept(failure, on: bench)
+            let rows = try bench.trace.rowsOfInterrupts
+            // A name is given at once or not at all.
+            if let longest = rows.max(), longest < 100, kind != "rename" {
+                problems.append("not tried again: \(rows)")
+            }
+            // Calls in a row for the same may be several; what spins makes millions.
+            if let longest = rows.max(), longest > 1_000 { problems.append("\(longest) tries") }
+            return problems.map { "operation \(operation.number): \($0)" }
         }
         #expect(problems == [])
     }
@@ -281,5 +310,26 @@ import Testing
             #expect(result.status == .exited(status), "\(command): \(result.errorText)")
             #expect(result.outputText == (command.contains("--json") ? "[\n\n]\n" : ""))
         }
+    }
+}
+
+extension [FileOperation] {
+    /// How often each thread has repeated a call, whatever the others did meanwhile.
+    fileprivate var rowsOfInterrupts: [Int] {
+        var rows: [Int] = []
+        for operations in Dictionary(grouping: self, by: \.thread).values {
+            var place: String?
+            for operation in operations {
+                if operation.error != EINTR {
+                    place = nil
+                } else if operation.place == place {
+                    rows[rows.count - 1] += 1
+                } else {
+                    rows.append(1)
+                    place = operation.place
+                }
+            }
+        }
+        return rows
     }
 }

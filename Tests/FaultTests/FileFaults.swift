@@ -20,6 +20,8 @@ struct FileFaults: Sendable {
         var error: Int32?
         /// Whether the others like it fail from then on, too.
         var onward = false
+        /// Whether it never succeeds from then on, even where a call is interrupted.
+        var isEndless = false
         /// The operations that fail; all when empty.
         var kinds: [String] = []
     }
@@ -49,7 +51,8 @@ struct FileFaults: Sendable {
         }
         if let failure {
             environment["UTTER_FAULT_AT"] = "\(failure.operation)"
-            environment["UTTER_FAULT_ONWARD"] = failure.onward ? "1" : "0"
+            environment["UTTER_FAULT_ONWARD"] =
+                failure.isEndless ? "2" : failure.onward ? "1" : "0"
             environment["UTTER_FAULT_ERRNO"] = failure.error.map { "\($0)" } ?? "short"
             environment["UTTER_FAULT_KINDS"] = failure.kinds.joined(separator: ",")
         }

@@ -43,9 +43,12 @@ struct LoopDisk {
 
     /// A line of shell that runs `utter` with the disk as its home, and says how it has ended;
     /// the disk stays until the shell is killed.
-    var shell: String {
+    var shell: String { shell(running: #""$0" "$@""#) }
+
+    /// The same for another command, which holds no single quotes.
+    func shell(running command: String) -> String {
         """
-        exec unshare -m sh -c 'mount -o loop "\(image)" "$HOME" && "$0" "$@"; \
+        exec unshare -m sh -c 'mount -o loop "\(image)" "$HOME" && { \(command); }; \
         echo "ended with $?" >&2; exec sleep 60' "$0" "$@"
         """
     }

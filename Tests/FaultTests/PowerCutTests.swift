@@ -12,10 +12,25 @@ import Utter
     struct Script: Sendable, CustomTestStringConvertible {
         var format: String
         var isDelivered: Bool
-        var testDescription: String { "\(format), \(isDelivered ? "delivered" : "kept")" }
+        var isEncrypted = false
+        var testDescription: String {
+            "\(format), \(isDelivered ? "delivered" : "kept")" + (isEncrypted ? ", encrypted" : "")
+        }
 
-        static let all = ["wav", "ogg-opus", "pcm"].flatMap { format in
-            [true, false].map { Script(format: format, isDelivered: $0) }
+        static let all =
+            ["wav", "ogg-opus", "pcm"].flatMap { format in
+                [true, false].map { Script(format: format, isDelivered: $0) }
+            }
+            + ["wav", "ogg-opus"].map {
+                Script(format: $0, isDelivered: false, isEncrypted: true)
+            }
+
+        static let secret = [UInt8](1...32)
+        var key: EncryptionKey? { isEncrypted ? EncryptionKey(secret: Self.secret) : nil }
+        /// What every command needs besides.
+        func options(on bench: FaultBench) throws -> [String] {
+            guard isEncrypted else { return [] }
+            return ["--encrypt-key", try bench.folder.write(Self.secret, to: "key")]
         }
 
         /// Each sync takes longer, so that more is at risk.
@@ -26,7 +41,9 @@ import Utter
             let bench = try FaultBench(milliseconds: hasSlowDisk ? 1_600 : 800)
             let result = try await bench.run(
                 ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
-                    + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [bench.recording],
+                    + options(on: bench) + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [
+                        bench.recording
+                    ],
                 FileFaults(syncDelay: .milliseconds(hasSlowDisk ? 250 : 0)))
             try #require(result.status == .exited(isDelivered ? 0 : 75))
             return bench
@@ -35,12 +52,13 @@ import Utter
 
     /// Makes what is left, recovers it twice in this process, and tells what is wrong with it.
     private static func problems(
-        of remains: LostPower.Remains, in disk: String, deliveries: Bool = false
+        of remains: LostPower.Remains, in disk: String, _ script: Script
     ) throws -> [String] {
         var problems: [String] = []
         let bench = try RecoveryBench(remains.entries, in: disk)
-        let store = try TakeStore(stateFolder: bench.stateFolder)
+        let store = try TakeStore(stateFolder: bench.stateFolder, key: script.key)
         try Recovery.recoverAll(in: store)
+        problems += try wrongs(in: store)
         let state = try bench.snapshot()
         try Recovery.recoverAll(in: store)
         if try bench.snapshot() != state {
@@ -56,7 +74,10 @@ import Utter
         }
         for (id, durable) in remains.durable {
             let name = remains.entries.keys.first { $0.contains("\(id)/audio.") } ?? ""
-            let whole = WholeAudio.prefix(of: durable, named: name)
+            let whole =
+                script.isEncrypted
+                ? try decrypted(durable, of: id, name, in: disk, script)
+                : WholeAudio.prefix(of: durable, named: name)
             if whole.isEmpty { continue }
             // That it cannot be opened is what is being looked for.
             guard let id = TakeID(id), let folder = try? store.take(id) else {
@@ -72,7 +93,9 @@ import Utter
                     continue
                 }
                 if manifest.state == .recording { problems.append("still recording") }
-                let audio = try bench.folder.read("takes/\(id.text)/\(manifest.audio)")
+                let journal = try folder.openAudio(of: manifest).journal(
+                    byteCount: script.isEncrypted ? manifest.byteCount ?? 0 : .max)
+                let audio = try journal.contents()
                 if !audio.starts(with: whole) {
                     problems.append("\(audio.count) bytes left of \(whole.count) durable ones")
                 }
@@ -81,8 +104,6 @@ import Utter
                         "\(manifest.state): \(manifest.byteCount ?? -1) bytes promised, \(audio.count) there"
                     )
                 }
-                let journal = try folder.openAudio(fileName: manifest.audio)
-                    .journal(byteCount: audio.count)
                 if try manifest.sha256 != journal.sha256() {
                     problems.append("\(manifest.state): the audio is not the one that was hashed")
                 }
@@ -91,6 +112,52 @@ import Utter
             }
         }
         return problems
+    }
+
+    /// What is neither at rest nor out of the way with a reason, and what no player could open.
+    private static func wrongs(in store: TakeStore) throws -> [String] {
+        var problems: [String] = []
+        for id in try store.ids() {
+            do {
+                let take = try store.take(id)
+                let manifest = try take.manifest()
+                if !manifest.isAtRest { problems.append("\(id.text): \(manifest.state) for ever") }
+                if manifest.state != .kept { continue }
+                let audio = try take.openAudio(of: manifest).journal(byteCount: 44).contents()
+                let isWhole =
+                    manifest.audio.contains(".wav")
+                    ? audio == WholeAudio.header : audio.starts(with: "OggS".utf8)
+                if !isWhole { problems.append("\(id.text): begins with \(audio)") }
+            } catch {
+                problems.append("\(id.text): \(error)")
+            }
+        }
+        // There is nothing to tell of a take without audio.
+        for name in store.quarantined().names {
+            let names = try FileManager.default.contentsOfDirectory(
+                atPath: store.quarantined().folder + "/" + name)
+            if names.contains(where: { $0.hasPrefix("audio.") }),
+                store.quarantineReason(of: name) == nil
+            {
+                problems.append("\(name): set aside without a reason")
+            }
+        }
+        return problems
+    }
+
+    /// What an encrypted file says.
+    private static func decrypted(
+        _ file: [UInt8], of id: String, _ path: String, in disk: String, _ script: Script
+    ) throws -> [UInt8] {
+        let folder = path.split(separator: "/").dropLast()
+        let parents = folder.indices.map { folder[...$0].joined(separator: "/") }
+        let bench = try RecoveryBench(
+            [String: [UInt8]?](
+                uniqueKeysWithValues: parents.map { ($0, nil) } + [(path, file)]), in: disk)
+        let store = try TakeStore(stateFolder: bench.stateFolder, key: script.key)
+        guard let id = TakeID(id), let name = path.split(separator: "/").last else { return [] }
+        return try store.take(id).openAudio(fileName: String(name)).journal(byteCount: .max)
+            .contents()
     }
 
     @Test(arguments: Script.all)
@@ -106,7 +173,7 @@ import Utter
             disk.apply(operation)
             for remains in disk.remains(mixtures: 6, using: &random) {
                 guard seen.insert(remains.hash).inserted else { continue }
-                problems += try Self.problems(of: remains, in: memory).map {
+                problems += try Self.problems(of: remains, in: memory, script).map {
                     "after \(operation.number), \(operation.name): \($0)"
                 }
                 samples.append(remains)
@@ -114,6 +181,12 @@ import Utter
         }
         #expect(problems == [], "seed \(random.seed)")
         #expect(seen.count >= 300)
+        #expect(
+            try Self.problems(
+                of: try #require(disk.remains(mixtures: 0, using: &random).first), in: memory,
+                script) == [])
+        // What follows is told of files that can be read.
+        if script.isEncrypted { return }
         // It becomes durable while it grows, not only at its end.
         let audio = try bench.trace.filter { $0.path.contains("/audio.") && $0.result >= 0 }
         let lastWrite = try #require(audio.last { $0.name == "write" })
@@ -133,7 +206,6 @@ import Utter
         // At the end nothing that was said is at risk any more.
         let whole = try #require(disk.remains(mixtures: 0, using: &random).first)
         #expect(whole.manifests.count == 1)
-        #expect(try Self.problems(of: whole, in: memory) == [])
         if !script.isDelivered {
             #expect(whole.durable.values.map(\.count) == [try bench.takes().first?.audio?.count])
         }

@@ -5,17 +5,32 @@ enum WholeAudio {
     /// The header of a WAV file as this program writes it.
     static let headerByteCount = 44
 
+    /// That header: 16 kHz, mono, 16 bits, of unknown length.
+    static let header: [UInt8] =
+        Array("RIFF".utf8) + [255, 255, 255, 255] + Array("WAVEfmt ".utf8)
+        + [16, 0, 0, 0, 1, 0, 1, 0, 128, 62, 0, 0, 0, 125, 0, 0, 2, 0, 16, 0]
+        + Array("data".utf8) + [255, 255, 255, 255]
+
     /// The bytes from the start up to the last whole frame or page.
+    ///
+    /// What a power cut may take of a WAV file besides: its header, which is known, and bytes in its
+    /// last block, of which the file system knows only that they were to come.
     static func prefix(of bytes: [UInt8], named name: String) -> [UInt8] {
         if name.hasSuffix(".ogg") { return Array(bytes.prefix(pageEnds(bytes).last ?? 0)) }
         guard bytes.count >= headerByteCount else { return [] }
-        return Array(bytes.dropLast((bytes.count - headerByteCount) % 2))
+        var end = bytes.count - (bytes.count - headerByteCount) % 2
+        var zeros = 0
+        while zeros < end - headerByteCount, bytes[end - zeros - 1] == 0,
+            (end - zeros - 1) / 4_096 == (bytes.count - 1) / 4_096
+        { zeros += 1 }
+        if zeros / 2 * 2 >= 32 { end -= zeros / 2 * 2 }
+        return header + bytes[headerByteCount..<end]
     }
 
     /// Whether there is a frame, or a page behind the two pages of the header.
     static func hasSound(_ bytes: [UInt8], named name: String) -> Bool {
         if name.hasSuffix(".ogg") { return pageEnds(bytes).count > 2 }
-        return bytes.count > headerByteCount + 1
+        return prefix(of: bytes, named: name).count > headerByteCount
     }
 
     /// What of it is sent: raw samples are sent without the header of their file.

@@ -9,7 +9,7 @@
 //   UTTER_FAULT_KILL     "N" or "-N": SIGKILL after operation N, or before it; the first is 1
 //   UTTER_FAULT_AT       the operation that goes wrong
 //   UTTER_FAULT_ONWARD   "1": all operations of the same kinds (see below) from then on as well;
-//                        with EINTR every second one, since nobody is interrupted for ever
+//                        with EINTR every second one, since no signal comes for ever; "2": all
 //   UTTER_FAULT_ERRNO    the error that it returns with; "short" writes half of what is asked for
 //   UTTER_FAULT_KINDS    the operations that may go wrong, as in the trace, with commas; all if empty
 //   UTTER_FAULT_SYNC_MS  how much longer every fdatasync and fsync takes
@@ -66,7 +66,7 @@ __attribute__((constructor)) static void begin(void) {
     if (kinds && !*kinds) kinds = NULL;
     kill_at = number("UTTER_FAULT_KILL", 0);
     fault_at = number("UTTER_FAULT_AT", 0);
-    fault_onward = number("UTTER_FAULT_ONWARD", 0) != 0;
+    fault_onward = number("UTTER_FAULT_ONWARD", 0);
     text = getenv("UTTER_FAULT_ERRNO");
     fault_short = text && strcmp(text, "short") == 0;
     fault_errno = number("UTTER_FAULT_ERRNO", EIO);
@@ -183,7 +183,8 @@ static int enter(struct operation *it, size_t *limit) {
         && (freed < 0 || atomic_load(&refused) < freed))
         return ENOSPC;
     if (fault_at > 0 && (it->index == fault_at || (fault_onward && it->index > fault_at))
-        && (fault_errno != EINTR || (it->index - fault_at) % 2 == 0) && may_fail(it->name)) {
+        && (fault_errno != EINTR || fault_onward == 2 || (it->index - fault_at) % 2 == 0)
+        && may_fail(it->name)) {
         if (!fault_short) return fault_errno;
         if (limit && it->length > 1) *limit = it->length / 2;
     }

@@ -106,8 +106,10 @@ import Testing
         #expect(Array(after[88...]) == Array(before[88...]))
         try scratch.write(after, to: path + "audio.wav.encrypted")
         #expect(
-            throws: TakeStoreError.unreadable(
-                take: take.id.text, reason: "its audio: Bad message")
+            throws: TakeStoreError.damaged(
+                take: take.id.text,
+                reason: "the key within its encrypted file is lost, without which nothing of the "
+                    + "audio can be read")
         ) { try take.openAudio(of: manifest("")) }
         // The whole take goes the same way.
         try scratch.write(before, to: path + "audio.wav.encrypted")

@@ -137,6 +137,44 @@ import Testing
         #expect(access(hidden, F_OK) != 0)
     }
 
+    @Test func aTakeThatGoesWhileItIsOpenIsGoneAndNotUnreadable() throws {
+        let gone = TakeStoreError.noSuchTake(try id(0).text)
+        // As `remove` goes: renamed, then empty, then gone.
+        for step in 0..<4 {
+            let take = try leave(0)
+            let manifest = try take.manifest()
+            let hidden = store.path + "/.removed-" + take.id.text
+            if step > 0 { try #require(rename(take.path, hidden) == 0) }
+            if step > 1 {
+                let folder = try store.takes.openFolder(".removed-" + take.id.text)
+                TakeFolder(id: take.id, folder: folder).removeFiles()
+            }
+            if step > 2 { try #require(rmdir(hidden) == 0) }
+            guard step > 0 else {
+                try store.remove(take)
+                continue
+            }
+            #expect(throws: gone) { try store.take(take.id) }
+            #expect(throws: gone) { try store.remove(take) }
+            if step > 1 {
+                #expect(throws: gone) { try take.manifest() }
+                #expect(throws: gone) { try take.openAudio(of: manifest) }
+            }
+            store.clearLeftovers()
+        }
+    }
+
+    @Test func aTakeThatIsHeldWhileItWaitsToBeRemovedStaysWhole() throws {
+        let take = try leave(0)
+        let sender = try store.take(take.id)
+        #expect(try sender.lock())
+        #expect(throws: TakeStoreError.self) { try store.remove(take) }
+        #expect(try sender.fileNames() == ["audio.wav", "take.json"])
+        sender.unlock()
+        try store.remove(take)
+        #expect(throws: TakeStoreError.noSuchTake(take.id.text)) { try sender.manifest() }
+    }
+
     @Test func aTakeWithSomethingUnknownIsNotRemoved() throws {
         let take = try leave(0)
         try scratch.write([1], to: "utter/takes/\(take.id.text)/notes.txt")

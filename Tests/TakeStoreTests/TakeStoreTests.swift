@@ -69,9 +69,7 @@ import Testing
     @Test func aTakeThatIsGoneIsNamed() throws {
         let scratch = try TakeStoreScratch()
         let store = try store(in: scratch)
-        #expect(
-            throws: TakeStoreError.unreadable(take: first, reason: "No such file or directory")
-        ) { try store.take(try id(first)) }
+        #expect(throws: TakeStoreError.noSuchTake(first)) { try store.take(try id(first)) }
     }
 
     @Test func aFolderThatCannotBeUsedIsNamed() throws {

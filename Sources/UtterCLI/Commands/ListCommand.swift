@@ -79,7 +79,8 @@ struct ListCommand: ParsableCommand {
             let quarantined = names.map {
                 Row(
                     id: $0, state: "quarantined", path: "\(folder)/\($0)",
-                    unreadable: "could not be used; look at it in \(folder)", order: ($0, ""))
+                    unreadable: (store.quarantineReason(of: $0) ?? "could not be used")
+                        + "; look at it in \(folder)", order: ($0, ""))
             }
             return takes + foreign + quarantined
         } catch {

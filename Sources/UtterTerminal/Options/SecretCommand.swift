@@ -71,9 +71,11 @@ package struct SecretCommand {
         defer { for index in buffer.indices { buffer[index] = 0 } }
         while bytes.count <= Self.byteLimit {
             guard waitUntilReadable(descriptor, by: deadline) else { throw late }
-            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return }
+            // The command's own status says whether that was all.
+            let count = try? retryingInterrupts("read") {
+                unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            }
+            guard let count, count > 0 else { return }
             bytes += buffer[..<count]
         }
         throw failure("prints too much for a key")

@@ -66,10 +66,13 @@ package struct SecretFile {
         var buffer = [UInt8](repeating: 0, count: Self.limit)
         // A pipe, as of <(pass show speech), comes in pieces.
         while bytes.count < Self.limit && !isEnough(bytes) {
-            let count = unsafe Glibc.read(descriptor.number, &buffer, Self.limit - bytes.count)
-            if count < 0 && errno == EINTR { continue }
-            guard count >= 0 else {
-                throw failure("cannot be read: \(SystemError.last("read").reason)")
+            let count: Int
+            do throws(SystemError) {
+                count = try retryingInterrupts("read") {
+                    unsafe Glibc.read(descriptor.number, &buffer, Self.limit - bytes.count)
+                }
+            } catch {
+                throw failure("cannot be read: \(error.reason)")
             }
             guard count > 0 else { break }
             bytes += buffer[..<count]

@@ -28,12 +28,14 @@ package enum StandardError {
     package static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
-            }
-            if count < 0 && errno == EINTR { continue }
+            let present = bytes
             // A closed standard error must not end a take.
-            guard count > 0 else { return }
+            let count = try? retryingInterrupts("write") {
+                unsafe present.withUnsafeBytes {
+                    unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count)
+                }
+            }
+            guard let count, count > 0 else { return }
             bytes = bytes.dropFirst(count)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import LinuxPlatform
 
 /// The transcript's way out, and nothing else's.
 package enum StandardOutput {
@@ -9,11 +10,14 @@ package enum StandardOutput {
         var bytes = Array(text.utf8)[...]
         bytes.append(0x0A)
         while !bytes.isEmpty {
-            let count = unsafe bytes.withUnsafeBytes {
-                unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
+            let present = bytes
+            // The caller finds the reason in `errno`.
+            let count = try? retryingInterrupts("write") {
+                unsafe present.withUnsafeBytes {
+                    unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
+                }
             }
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { return false }
+            guard let count, count > 0 else { return false }
             bytes = bytes.dropFirst(count)
         }
         return true
