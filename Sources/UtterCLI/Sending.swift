@@ -43,7 +43,7 @@ struct Sending: QuickCommand {
     private func source(
         _ file: String, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
-        guard file == "-" else { return WAVReplay(path: file, pace: pace) }
+        guard file == "-" else { return FileReplay(path: file, pace: pace) }
         return try StandardInput.source(pace: pace, rawFormat: rawFormat, isOver: isOver)
     }
 }

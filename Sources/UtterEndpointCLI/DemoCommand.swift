@@ -77,7 +77,7 @@ struct DemoCommand: AsyncParsableCommand {
                 throw CommandFailure(error.description, status: .internalError)
             }
             let plan = TakePlan(
-                source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)
+                source: FileReplay(path: file, pace: pace.pace), service: service, format: format)
             return await session.run(plan, as: .sending)
         }
     }

@@ -66,7 +66,7 @@ package struct CommandFailure: Error {
     init(_ error: PlaybackError) {
         let status: ExitStatus =
             switch error {
-            case .deviceNotFound, .deviceBusy: .noInput
+            case .deviceNotFound, .deviceBusy, .deviceUnusable: .noInput
             case .formatRefused: .unusableAudio
             case .permissionDenied: .configuration
             case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
