@@ -141,6 +141,23 @@ import Testing
         #expect(result.errorText.contains("another program holds it (EBUSY)"))
     }
 
+    @Test func aDeviceThatCannotBeOpenedIsStatus66AndAlsasReasonIsSaid() async throws {
+        let bench = try Bench()
+        _ = try await keep(in: bench)
+        let configuration = try bench.folder.write(
+            Array("pcm.broken { type nowhere }\n".utf8), to: "asound.conf")
+        let result = try await bench.start(
+            ["play", "last", "--device", "broken"],
+            variables: ["ALSA_CONFIG_PATH": configuration]
+        ).result()
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText.contains(
+                "utter: error: cannot play on 'broken': No such device or address; ALSA says: "
+                    + "Cannot open shared library libasound_module_pcm_nowhere.so"))
+        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
+    }
+
     @Test func aDeviceThatGoesAwayIsStatus71() async throws {
         let speaker = try VirtualLoudspeaker()
         let bench = try Bench(speaker.environment)
