@@ -66,6 +66,4 @@ package struct DurationArgument: ExpressibleByArgument {
     package static let standardMaximum = DurationArgument(duration: .seconds(1_800))
 
     private init(duration: Duration) { self.duration = duration }
-
-    package var defaultValueDescription: String { "30m" }
 }

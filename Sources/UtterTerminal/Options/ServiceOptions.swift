@@ -190,18 +190,9 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// - Throws: `CommandFailure` when `--cacert` names no file that can be read.
+    /// - Throws: `CommandFailure` when `--cacert` names no file of certificates.
     private func checkCertificates() throws(CommandFailure) {
-        guard let cacert else { return }
-        guard unsafe access(cacert, R_OK) == 0 else {
-            throw CommandFailure(
-                "--cacert: '\(cacert)' cannot be read: \(SystemError.last("access").reason)",
-                status: .configuration)
-        }
-        var status = stat()
-        guard unsafe stat(cacert, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandFailure("--cacert: '\(cacert)' is a folder", status: .configuration)
-        }
+        if let cacert { try CertificateFile.check(cacert) }
     }
 
     /// - Throws: `CommandFailure` when there is a key that cannot be used.
