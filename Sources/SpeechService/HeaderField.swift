@@ -13,7 +13,7 @@ public struct HeaderField: Sendable, Hashable {
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Fields whose values are shown; any other may hold a key.
+    /// Fields whose values are shown; any other may hold a token.
     private static let harmless: Set<String> = [
         "accept", "accept-encoding", "accept-language", "content-language", "content-type",
         "user-agent", "x-speech-content",

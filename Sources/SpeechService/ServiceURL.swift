@@ -32,7 +32,7 @@ public struct ServiceURL: Sendable, Hashable {
     /// Whether the host is this machine.
     public var isLoopback: Bool { origin.isLoopback }
 
-    /// Whether others on the way can hear the recording and read the key.
+    /// Whether others on the way can hear the recording and read the token.
     public var isInClear: Bool { origin.scheme == "http" && !isLoopback }
 
     /// The URL that a `Location` field means in an answer from here.
@@ -104,7 +104,7 @@ public struct ServiceURL: Sendable, Hashable {
 }
 
 extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URL without its query, in which some services want their key.
+    /// The URL without its query, in which some services want their token.
     public var description: String {
         let path = target.prefix { $0 != "?" }
         return path.endIndex == target.endIndex ? text : "\(origin)\(path)?…"

@@ -16,7 +16,7 @@ package struct CommandFailure: Error {
         self.status = status
     }
 
-    /// A description of the service that cannot be used; a key is a matter of configuration.
+    /// A description of the service that cannot be used; a token is a matter of configuration.
     ///
     /// The option is what the person wrote it behind, such as "--to".
     package init(_ error: ServiceError, in option: String) {

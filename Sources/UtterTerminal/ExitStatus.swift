@@ -16,7 +16,7 @@ package enum ExitStatus: Int32 {
     case localIO = 74
     case notDelivered = 75
     case unusableAnswer = 76
-    case keyRefused = 77
+    case tokenRefused = 77
     case configuration = 78
     case hungUp = 129
     case cancelled = 130
@@ -58,7 +58,7 @@ package enum ExitStatus: Int32 {
         case .encoding: self = .internalError
         case .journal: self = .localIO
         case .notDelivered, .unavailable: self = .notDelivered
-        case .insecure, .keyRefused: self = .keyRefused
+        case .insecure, .keyRefused: self = .tokenRefused
         case .refused: self = .refused
         case .redirectRefused, .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled

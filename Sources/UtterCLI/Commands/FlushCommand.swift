@@ -9,7 +9,7 @@ struct FlushCommand: TakeCommand {
         commandName: "flush",
         abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",
         discussion: """
-            A service that cannot be reached, refuses the key, or fails three times in a
+            A service that cannot be reached, refuses the token, or fails three times in a
             row is sent no more takes this time. Takes that another utter sends are
             skipped. Ctrl-C leaves what is not answered as it was. What has waited for
             longer than --max-age stays for 'utter retry'.

@@ -3,9 +3,9 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// A file that holds a key.
+/// A file that holds a secret: the service's token, or the key for the disk.
 package struct SecretFile {
-    /// More than any key.
+    /// More than any secret.
     private static let limit = 16 << 10
 
     /// A file, and how the person has named it.
@@ -22,7 +22,7 @@ package struct SecretFile {
         while let last = line.last, last <= 0x20 { line.removeLast() }
         guard !line.isEmpty else {
             throw file.failure(
-                "has nothing in its first line", hint: "put the key there, alone")
+                "has nothing in its first line", hint: "put the token there, alone")
         }
         return String(decoding: line, as: UTF8.self)
     }
