@@ -8,7 +8,9 @@ enum ValueForm {
         "pace": "a pace: write realtime, max or a factor from 0.1 to 1000",
         "rate": "a rate: write 4x, 64k or a number of bytes a second",
         "hertz": "a rate: write a number of Hz, such as 48000",
-        "count": count, "jobs": count, "limit": count,
+        "count": count, "jobs": count, "limit": count, "max-recognitions": count,
+        "port": "a port: write a number from 0 to 65535",
+        "max-body": "a size: write a number of bytes",
         "older": age, "max-age": age, "age": age,
     ]
     private static let count = "a count: write a number, such as 2"
