@@ -1,12 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the release build, or removes it: install.sh install|uninstall DESTDIR PREFIX
+# UTTER_BUILD names the folder of another build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# dash and zsh leave the tilde of "make install PREFIX=~/.local" as it is.
+expanded() {
+    case "$1" in
+        "~" | "~/"*) echo "$HOME${1#\~}" ;;
+        *) echo "$1" ;;
+    esac
+}
+
 action=$1
-prefix=$3
-root=$2$3
+prefix=$(expanded "$3")
+root=$(expanded "$2")$prefix
 
 bash_completion=$root/share/bash-completion/completions/utter
 zsh_completion=$root/share/zsh/site-functions/_utter
@@ -14,8 +23,23 @@ fish_completion=$root/share/fish/vendor_completions.d/utter.fish
 
 units=$root/share/systemd/user
 
+# The folders that were made, the outer ones first: uninstall removes these alone.
+made=$root/share/utter/folders
+new=()
+
+# Makes a folder and those around it, and remembers which were not there.
+make_folder() {
+    [ -d "$1" ] && return
+    make_folder "$(dirname "$1")"
+    install -d -m 755 "$1"
+    new+=("$1")
+}
+
 # Installs one file with the given mode, making its folder.
-put() { install -D -m "$1" "$2" "$3"; }
+put() {
+    make_folder "$(dirname "$3")"
+    install -m "$1" "$2" "$3"
+}
 
 # A release build without its symbols, which are half of it.
 put_program() {
@@ -25,19 +49,20 @@ put_program() {
 
 put_all() {
     local built program library
-    built=$(swift build -c release --show-bin-path)
+    built=${UTTER_BUILD:-$(swift build -c release --show-bin-path)}
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
     for library in "$(dirname "$built")"/lib/utter/*; do
-        install -d "$root/lib/utter"
+        [ -e "$library" ] || continue
+        make_folder "$root/lib/utter"
         # Most are links to one.
         cp -P "$library" "$root/lib/utter/"
     done
     put 644 man/utter.1 "$root/share/man/man1/utter.1"
-    put 644 <("$program" --generate-completion-script bash) "$bash_completion"
-    put 644 <("$program" --generate-completion-script zsh) "$zsh_completion"
-    put 644 <("$program" --generate-completion-script fish) "$fish_completion"
+    put 644 <(scripts/completions.sh bash "$program") "$bash_completion"
+    put 644 <(scripts/completions.sh zsh "$program") "$zsh_completion"
+    put 644 <(scripts/completions.sh fish "$program") "$fish_completion"
     # The units name the program where it will be, not where DESTDIR puts it for now.
     put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter-flush.service) "$units/utter-flush.service"
     put 644 systemd/utter-flush.timer "$units/utter-flush.timer"
@@ -45,14 +70,22 @@ put_all() {
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
     put 644 LICENSE "$root/share/doc/utter/LICENSE"
+    if [ "${#new[@]}" -gt 0 ]; then printf '%s\n' "${new[@]}" >>"$made"; fi
     echo "installed $root/bin/utter; it needs the packages of: scripts/install-packages.sh runtime"
 }
 
 remove_all() {
+    local folders=() index
+    # There is none where an earlier version was installed.
+    if [ -e "$made" ]; then mapfile -t folders <"$made"; fi
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
         "$bash_completion" "$zsh_completion" "$fish_completion" \
         "$units/utter-flush.service" "$units/utter-flush.timer"
     rm -rf "$root/libexec/utter" "$root/lib/utter" "$root/share/utter" "$root/share/doc/utter"
+    for ((index = ${#folders[@]} - 1; index >= 0; index--)); do
+        # What others have put there since keeps its folder.
+        rmdir "${folders[index]}" 2>/dev/null || true
+    done
     echo "removed $root/bin/utter and what belongs to it; recordings are left where they are"
 }
 
@@ -66,6 +99,14 @@ check_writable() {
     exit 1
 }
 
+case "$prefix" in
+    /*) ;;
+    *)
+        echo "utter: error: PREFIX is '$prefix', which is no absolute path" >&2
+        echo "utter: hint: name the folder from the root on: make $action PREFIX=\$HOME/.local" >&2
+        exit 64
+        ;;
+esac
 check_writable
 case "$action" in
     install) put_all ;;

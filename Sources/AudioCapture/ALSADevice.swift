@@ -25,7 +25,7 @@ internal import Glibc
     ///
     /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
     init(opening device: String) throws(CaptureError) {
-        utter_alsa_silence_thread()
+        utter_alsa_listen()
         let handle: ALSAHandle
         do throws(ALSAError) {
             handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)

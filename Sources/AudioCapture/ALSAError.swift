@@ -34,13 +34,20 @@ struct ALSAError: Error, Equatable {
     /// `EBADFD` is among them because a driver that is being removed closes the PCM's state first.
     var isLoss: Bool { [ENODEV, ENOENT, EBADFD, ENXIO].contains(code) }
 
+    /// The reason, and what alsa-lib has complained of on this thread since it was listened to.
+    var fullReason: String {
+        let complaint = unsafe String(cString: utter_alsa_complaint())
+        return complaint.isEmpty
+            ? "\(operation): \(reason)" : "\(reason); ALSA says: \(complaint)"
+    }
+
     /// The error of a device that could not be opened.
     func opening(_ device: String) -> CaptureError {
         switch code {
         case ENOENT, ENODEV: .deviceNotFound(device: device)
         case EBUSY, EAGAIN: .deviceBusy(device: device)
         case EACCES, EPERM: .permissionDenied(name: device)
-        default: .deviceFailed(device: device, operation: "\(operation)", reason: reason)
+        default: .deviceUnusable(device: device, reason: fullReason)
         }
     }
 

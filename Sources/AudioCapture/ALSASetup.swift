@@ -35,7 +35,7 @@ struct ALSASetup {
     /// formats may be converted, which is exact.
     ///
     /// - Throws: `CaptureError.formatRefused` when the PCM has no 16-, 24- or 32-bit samples;
-    ///   `CaptureError.deviceFailed` and the like when it refuses what it offered.
+    ///   `CaptureError.deviceUnusable` and the like when it refuses what it offered.
     static func agree(
         with handle: borrowing ALSAHandle, device: String
     ) throws(CaptureError) -> ALSASetup {

@@ -41,13 +41,13 @@ struct ByteReader: ~Copyable {
     ///
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
     ///
-    /// - Throws: `CaptureError.permissionDenied` or `.cannotOpen`.
+    /// - Throws: `CaptureError.fileForbidden` or `.cannotOpen`.
     init(opening path: String) throws(CaptureError) {
         let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
             let error = SystemError.last("open")
             throw error.code == EACCES || error.code == EPERM
-                ? .permissionDenied(name: path) : .cannotOpen(name: path, reason: error.reason)
+                ? .fileForbidden(path: path) : .cannotOpen(name: path, reason: error.reason)
         }
         try self.init(
             descriptor: number, owned: OwnedDescriptor(taking: number), name: path, prefix: [])
@@ -109,6 +109,21 @@ struct ByteReader: ~Copyable {
             end += count
         }
         return .filled
+    }
+
+    /// Repeats `step` until it has its bytes or the input has ended; blocks meanwhile.
+    ///
+    /// - Throws: `SystemError` of `step` or `poll`; `ETIMEDOUT` when the deadline has passed.
+    mutating func wait(
+        until deadline: ContinuousClock.Instant,
+        for step: (inout ByteReader) throws(SystemError) -> Fill
+    ) throws(SystemError) {
+        while case .notYet = try step(&self) {
+            let left = (deadline - .now) / .milliseconds(1)
+            guard left > 0 else { throw SystemError(call: "poll", code: ETIMEDOUT) }
+            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            try retryingInterrupts("poll") { unsafe poll(&request, 1, Int32(left) + 1) }
+        }
     }
 
     /// Goes forward to a position, over bytes that nobody needs.

@@ -23,18 +23,17 @@ public enum CaptureDevices {
     /// `snd_device_name_hint`.
     ///
     /// - Returns: empty when there is no sound card and no sound server.
-    /// - Throws: `CaptureError.deviceFailed` when the configuration cannot be read.
+    /// - Throws: `CaptureError.deviceUnusable` when the configuration cannot be read.
     public static func list(
         for purpose: Purpose = .recording
     ) throws(CaptureError) -> [CaptureDevice] {
-        utter_alsa_silence_thread()
+        utter_alsa_listen()
         var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         do throws(ALSAError) {
             try ALSAError.check(
                 "snd_device_name_hint", unsafe snd_device_name_hint(-1, "pcm", &hints))
         } catch {
-            throw .deviceFailed(
-                device: "default", operation: "\(error.operation)", reason: error.reason)
+            throw .deviceUnusable(device: "default", reason: error.fullReason)
         }
         guard let first = unsafe hints else { return [] }
         defer { _ = unsafe snd_device_name_free_hint(first) }

@@ -8,20 +8,26 @@ public enum CaptureError: Error, Sendable, Equatable {
     case deviceBusy(device: String)
     /// The device may not be opened (`EACCES`, `EPERM`).
     case permissionDenied(name: String)
+    /// The file may not be read (`EACCES`, `EPERM`).
+    case fileForbidden(path: String)
     /// The device offers no layout that can be converted; `detail` says what it refused.
     case formatRefused(device: String, detail: String)
     /// The device went away after this many frames at `sampleRate`.
     case deviceLost(device: String, frames: Int, sampleRate: Int)
     /// The device delivered nothing for this many seconds.
     case deviceSilent(device: String, seconds: Int)
-    /// Another failure of the sound card; `reason` is ALSA's word for it.
+    /// The device is there and cannot be used; `reason` is ALSA's word for it.
+    case deviceUnusable(device: String, reason: String)
+    /// Another failure of the sound card while it recorded; `reason` is ALSA's word for it.
     case deviceFailed(device: String, operation: String, reason: String)
     /// There is no such file, or it cannot be opened; `reason` is the system's word for it.
     case cannotOpen(name: String, reason: String)
     /// Reading failed in the middle; `reason` is the system's word for it.
     case readFailed(name: String, reason: String)
-    /// The file is not audio that can be used; `error` says which byte or chunk is wrong.
+    /// The file is not audio that can be used; `detail` says which byte or chunk is wrong.
     case unusableAudio(name: String, detail: String)
+    /// The file is audio of a kind that is not read here, such as "MP3".
+    case foreignAudio(name: String, kind: String)
 }
 
 extension CaptureError {
@@ -32,7 +38,7 @@ extension CaptureError {
             "no capture device named '\(device)'"
         case .deviceBusy(let device):
             "cannot record from '\(device)': another program holds it (EBUSY)"
-        case .permissionDenied(let name):
+        case .permissionDenied(let name), .fileForbidden(let name):
             "cannot open '\(name)': permission denied"
         case .formatRefused(let device, let detail):
             "cannot record from '\(device)': \(detail)"
@@ -41,6 +47,8 @@ extension CaptureError {
                 + "everything before that is kept"
         case .deviceSilent(let device, let seconds):
             "'\(device)' delivered no audio for \(seconds) s"
+        case .deviceUnusable(let device, let reason):
+            "cannot record from '\(device)': \(reason)"
         case .deviceFailed(let device, let operation, let reason):
             "recording from '\(device)' failed: \(operation): \(reason)"
         case .cannotOpen(let name, let reason):
@@ -49,6 +57,8 @@ extension CaptureError {
             "reading '\(name)' failed: \(reason)"
         case .unusableAudio(let name, let detail):
             "'\(name)' is not usable audio: \(detail)"
+        case .foreignAudio(let name, let kind):
+            "'\(name)' is \(kind), which utter does not read"
         }
     }
 
@@ -62,13 +72,19 @@ extension CaptureError {
         case .formatRefused(let device, _):
             device.hasPrefix("hw:")
                 ? "use --device plug\(device) to let ALSA convert" : "try --device default"
+        case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
+        case .deviceUnusable:
+            "check ALSA's configuration, or pass another device: utter devices lists them"
         case .deviceLost: "connect it again and record once more"
         case .deviceSilent: "check that the microphone is not muted or suspended"
         case .deviceFailed, .readFailed: nil
         case .cannotOpen: "check the name"
         case .unusableAudio:
-            "utter reads PCM and float WAV (RIFF, RF64, WAVE_FORMAT_EXTENSIBLE); "
-                + "convert others with: sox IN OUT.wav"
+            "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                + "convert others with: \(Self.conversion)"
+        case .foreignAudio("standard input", _):
+            "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
+        case .foreignAudio: "convert it with: \(Self.conversion)"
         }
     }
 
@@ -79,6 +95,9 @@ extension CaptureError {
         default: false
         }
     }
+
+    /// Reads nearly everything, and writes what any service takes.
+    private static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
 
     fileprivate static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
         let tenths = sampleRate > 0 ? frames * 10 / sampleRate : 0

@@ -34,9 +34,9 @@ public import LinuxPlatform
     /// Opens a device by its ALSA name; it begins to play when half of its ring is full.
     ///
     /// - Throws: `deviceNotFound`, `deviceBusy`, `permissionDenied`, `formatRefused`, and
-    ///   `deviceFailed` for anything else.
+    ///   `deviceUnusable` for anything else.
     public init(opening device: String = "default") throws(PlaybackError) {
-        utter_alsa_silence_thread()
+        utter_alsa_listen()
         let handle = try Self.open(device)
         guard try Self.agrees(with: handle, device: device) else {
             throw .formatRefused(device: device)
@@ -49,7 +49,7 @@ public import LinuxPlatform
         do throws(ALSAError) {
             return try ALSAHandle(opening: device, for: SND_PCM_STREAM_PLAYBACK)
         } catch {
-            throw error.playing(on: device)
+            throw error.openingToPlay(on: device)
         }
     }
 
@@ -59,7 +59,7 @@ public import LinuxPlatform
         do throws(ALSAError) {
             return try agree(with: handle)
         } catch {
-            throw error.playing(on: device)
+            throw error.openingToPlay(on: device)
         }
     }
 

@@ -36,7 +36,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     ///
     /// - Returns: the rate and layout of every frame that `read` will deliver.
     /// - Throws: `deviceNotFound`, `deviceBusy`, `permissionDenied`, `formatRefused` when it has
-    ///   no 16-, 24- or 32-bit samples, `deviceFailed` for anything else.
+    ///   no 16-, 24- or 32-bit samples, `deviceUnusable` for anything else.
     public func open() throws(CaptureError) -> StreamFormat {
         let opened = try MicrophoneStream(opening: name)
         let format = opened.format

@@ -16,7 +16,9 @@ public enum PlaybackError: Error, Sendable, Equatable {
     case deviceLost(device: String)
     /// The device took nothing for this many seconds.
     case deviceStuck(device: String, seconds: Int)
-    /// Another failure of the sound card; `reason` is ALSA's word for it.
+    /// The device is there and cannot be used; `reason` is ALSA's word for it.
+    case deviceUnusable(device: String, reason: String)
+    /// Another failure of the sound card while it played; `reason` is ALSA's word for it.
     case deviceFailed(device: String, operation: String, reason: String)
 }
 
@@ -33,6 +35,7 @@ extension PlaybackError {
         case .deviceLost(let device): "'\(device)' disappeared"
         case .deviceStuck(let device, let seconds):
             "'\(device)' took no audio for \(seconds) s"
+        case .deviceUnusable(let device, let reason): "cannot play on '\(device)': \(reason)"
         case .deviceFailed(let device, let operation, let reason):
             "playing on '\(device)' failed: \(operation): \(reason)"
         }
@@ -49,6 +52,9 @@ extension PlaybackError {
             device.hasPrefix("hw:")
                 ? "use --device plug\(device) to let ALSA convert"
                 : "use --device default, or plug:\(device), to let ALSA convert"
+        case .deviceUnusable:
+            "check ALSA's configuration, or pass another device: "
+                + "utter devices --playback lists them"
         case .deviceStuck: "check that the device is not suspended"
         case .deviceLost, .deviceFailed: nil
         }
@@ -56,6 +62,12 @@ extension PlaybackError {
 }
 
 extension ALSAError {
+    /// The error of a device that could not be opened to play.
+    func openingToPlay(on device: String) -> PlaybackError {
+        guard case .deviceFailed = playing(on: device) else { return playing(on: device) }
+        return .deviceUnusable(device: device, reason: fullReason)
+    }
+
     /// The error as whoever plays on a device has it.
     func playing(on device: String) -> PlaybackError {
         switch code {

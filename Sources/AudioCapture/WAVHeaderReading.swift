@@ -47,14 +47,7 @@ struct WAVHeaderReading {
         _ step: (inout ByteReader) throws(SystemError) -> ByteReader.Fill
     ) throws(CaptureError) {
         do throws(SystemError) {
-            while case .notYet = try step(&reader) {
-                let left = (deadline - .now) / .milliseconds(1)
-                guard left > 0 else {
-                    throw SystemError(call: "poll", code: ETIMEDOUT)
-                }
-                var request = pollfd(fd: reader.descriptor, events: Int16(POLLIN), revents: 0)
-                try retryingInterrupts("poll") { unsafe poll(&request, 1, Int32(left) + 1) }
-            }
+            try reader.wait(until: deadline, for: step)
         } catch {
             throw .cannotOpen(
                 name: name,

@@ -20,7 +20,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     public var isLive: Bool { false }
 
     /// Whether it is a file that nobody hears; one that is replayed at a pace stands for a voice.
-    public var isStored: Bool { pace.speed == nil && reader?.fileByteCount != nil }
+    public var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
     public private(set) var warning: String?
@@ -31,17 +31,16 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     private enum Origin {
         case path(String)
         case descriptor(Int32, prefix: [UInt8])
+        /// `reader` has it already.
+        case opened
     }
 
     private static let minimumBufferByteCount = 65_536
 
     private let origin: Origin
-    private let pace: Pace
-    private let now: @Sendable () -> ContinuousClock.Instant
-
+    private var clock: ReplayClock
     private var reader: ByteReader?
     private var header: WAVHeader?
-    private var schedule: ReplaySchedule?
     private var deliveredFrameCount = 0
 
     /// All frames of the recording; `nil` while a pipe of unknown length goes on.
@@ -60,8 +59,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ) {
         name = path
         origin = .path(path)
-        self.pace = pace
-        self.now = now
+        clock = ReplayClock(pace: pace, now: now)
     }
 
     /// Names an input; nothing is read before `open`.
@@ -71,7 +69,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ///   - name: what a person calls it.
     ///   - pace: how fast it is replayed.
     ///   - prefix: bytes that have been read from the descriptor already, to learn with
-    ///     `recognises` that this is a WAV file.
+    ///     `InputType` that this is a WAV file.
     ///   - now: the clock.
     public init(
         descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
@@ -79,16 +77,15 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ) {
         self.name = name
         origin = .descriptor(descriptor, prefix: prefix)
-        self.pace = pace
-        self.now = now
+        clock = ReplayClock(pace: pace, now: now)
     }
 
-    /// Whether an input that begins like this is a WAV file.
-    ///
-    /// - Parameter prefix: at least the first four bytes.
-    /// - Returns: true for RIFF, RF64, BW64 and RIFX, whether or not it can be used.
-    public static func recognises(_ prefix: Span<UInt8>) -> Bool {
-        WAVHeader.isContainer(prefix)
+    /// Takes over an input of which nothing has been consumed.
+    init(reading reader: consuming ByteReader, name: String, clock: ReplayClock) {
+        self.name = name
+        origin = .opened
+        self.clock = clock
+        self.reader = consume reader
     }
 
     /// Opens the file and reads its header.
@@ -97,12 +94,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ///
     /// - Throws: `CaptureError` when there is no such file or it is not a WAV file of use.
     public func open() throws(CaptureError) -> StreamFormat {
-        var opened =
-            switch origin {
-            case .path(let path): try ByteReader(opening: path)
-            case .descriptor(let descriptor, let prefix):
-                try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-            }
+        var opened = try openedReader()
         let header = try WAVHeaderReading(name: name, deadline: .now + Self.headerWait)
             .header(from: &opened)
         let format = header.streamFormat
@@ -132,9 +124,9 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
 
         // Less than a period is whole only at the end.
         let step = min(unit, left)
-        let due = dueFrameCount(format)
+        let due = clock.dueFrameCount(sampleRate: format.sampleRate)
         guard due - deliveredFrameCount >= step else {
-            return .wait(.until(instant(ofFrames: deliveredFrameCount + step)))
+            return .wait(.until(clock.instant(ofFrames: deliveredFrameCount + step)))
         }
         let available = (reader?.byteCount ?? 0) / header.bytesPerFrame
         guard available >= step else { return .wait(.forDescriptors) }
@@ -161,29 +153,28 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     }
 }
 
-// MARK: - How much, and when
+// MARK: - How much
 
 extension WAVReplay {
+    private func openedReader() throws(CaptureError) -> ByteReader {
+        switch origin {
+        case .path(let path): return try ByteReader(opening: path)
+        case .descriptor(let descriptor, let prefix):
+            return try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
+        case .opened:
+            guard let opened = reader.take() else {
+                throw .cannotOpen(name: name, reason: "it was closed")
+            }
+            return opened
+        }
+    }
+
     private var pipeDescriptor: Int32? {
         reader?.fileByteCount == nil ? reader?.descriptor : nil
     }
 
     private func periodFrameCount(_ format: StreamFormat) -> Int {
         max(1, format.framesPerPeriod)
-    }
-
-    /// How many frames may have been delivered by now.
-    private func dueFrameCount(_ format: StreamFormat) -> Int {
-        guard let speed = pace.speed else { return .max }
-        let now = now()
-        let schedule =
-            schedule ?? ReplaySchedule(start: now, sampleRate: format.sampleRate, speed: speed)
-        self.schedule = schedule
-        return schedule.frames(at: now)
-    }
-
-    private func instant(ofFrames frames: Int) -> ContinuousClock.Instant {
-        schedule?.instant(ofFrames: frames) ?? now()
     }
 
     /// Bytes of samples that have come so far; all of them when the input has ended.

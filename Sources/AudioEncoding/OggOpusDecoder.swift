@@ -34,6 +34,9 @@ public final class OggOpusDecoder {
     /// The granule position at which the next page's audio begins; nil before the first one.
     private var position: Int64?
 
+    /// Whether the last page of the stream has come, and nothing is cut off.
+    public var isAtEnd: Bool { if case .ended = state { true } else { false } }
+
     /// Creates a decoder at the beginning of a stream.
     public init() {}
 

@@ -12,23 +12,16 @@
 
 #include <alsa/asoundlib.h>
 #include <errno.h>
-#include <stdarg.h>
-
-// An error handler that says nothing; its va_list keeps it out of Swift.
-static void utter_alsa_ignore(const char *file, int line, const char *function, int code,
-                              const char *format, va_list arguments) {
-    (void)file;
-    (void)line;
-    (void)function;
-    (void)code;
-    (void)format;
-    (void)arguments;
-}
 
 // alsa-lib prints its errors on stderr, over whatever a terminal shows. Keeps it from doing so on
-// the calling thread; a program that embeds us keeps its own handler on its own threads.
-static inline void utter_alsa_silence_thread(void) {
-    snd_lib_error_set_local(utter_alsa_ignore);
-}
+// the calling thread, and forgets what it has said there so far; a program that embeds us keeps its
+// own handler on its own threads. Defined in LateLibraries, because a va_list and a variable of a
+// thread are not for Swift.
+void utter_alsa_listen(void);
+
+// The first thing that alsa-lib has complained of on the calling thread since it was listened to,
+// which is what the others follow from. Empty when it said nothing; valid until the next call of
+// `utter_alsa_listen` on this thread.
+const char *utter_alsa_complaint(void);
 
 #endif

@@ -13,7 +13,7 @@ public struct HeaderField: Sendable, Hashable {
         "trailer", "transfer-encoding", "upgrade",
     ]
 
-    /// Fields whose values are shown; any other may hold a key.
+    /// Fields whose values are shown; any other may hold a token.
     private static let harmless: Set<String> = [
         "accept", "accept-encoding", "accept-language", "content-language", "content-type",
         "user-agent", "x-speech-content",
@@ -42,7 +42,7 @@ public struct HeaderField: Sendable, Hashable {
     /// - Throws: `ServiceError.invalidHeader`, which never repeats the value.
     public init(line: String) throws(ServiceError) {
         guard let colon = line.firstIndex(of: ":") else {
-            throw Self.invalid("", "there is no ':' between name and value")
+            throw Self.invalid(Self.beginning(of: line), "there is no ':' between name and value")
         }
         try self.init(
             name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
@@ -76,6 +76,14 @@ public struct HeaderField: Sendable, Hashable {
         while let last = bytes.last, isBlank(last) { bytes.removeLast() }
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The first word of a line that is no field, or the beginning of its only word, which may be a
+    /// secret.
+    private static func beginning(of line: String) -> String {
+        let word = line.prefix { $0 != " " && $0 != "\t" && $0 != "=" }
+        let shown = word.count < line.count ? word : word.prefix(4)
+        return shown.count < line.count ? "\(shown)…" : String(shown)
     }
 
     private static func invalid(_ name: String, _ reason: String) -> ServiceError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A scheme, host and port: who gets to hear the recording and the key (RFC 6454 §4).
+/// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4).
 public struct Origin: Sendable, Hashable {
     /// `http` or `https`.
     public let scheme: String

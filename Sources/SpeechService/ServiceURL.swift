@@ -101,7 +101,7 @@ public struct ServiceURL: Sendable, Hashable {
 }
 
 extension ServiceURL: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The URL without its query, in which some services want their key.
+    /// The URL without its query, in which some services want their token.
     public var description: String {
         let path = target.prefix { $0 != "?" }
         return path.endIndex == target.endIndex ? text : "\(origin)\(path)?…"

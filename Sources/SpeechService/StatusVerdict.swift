@@ -6,7 +6,7 @@ public enum StatusVerdict: Sendable, Hashable {
     case accepted
     /// 307 and 308: the same request again at another place.
     case redirect
-    /// 401 and 403: the key is missing, wrong or not enough.
+    /// 401 and 403: the token is missing, wrong or not enough.
     case tokenRefused
     /// The same request may succeed later.
     case retryable

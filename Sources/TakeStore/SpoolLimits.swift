@@ -38,12 +38,20 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
         case .takes(let count, let limit):
             "\(count) recordings are kept already, \(limit) may be (UTTER_MAX_TAKES)" + cure
         case .bytes(let count, let limit):
-            "takes fill \(Self.size(count)) already, of \(Self.size(limit)) (UTTER_MAX_BYTES)"
+            "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit "
+                + "(UTTER_MAX_BYTES)"
                 + cure
         case .free(let count, let limit):
-            "only \(Self.size(count)) of the disk are free, of \(Self.size(limit)) that must be "
+            "the disk has only \(Self.size(count)) left, less than \(Self.typed(limit)) "
                 + "(UTTER_MIN_FREE); free some space"
         }
+    }
+
+    /// A limit as a person writes it: with the greatest unit of which it is a multiple.
+    private static func typed(_ limit: Int) -> String {
+        let units = [(40, "T"), (30, "G"), (20, "M"), (10, "k")]
+        let unit = units.first { limit > 0 && limit % (1 << $0.0) == 0 }
+        return unit.map { "\(limit >> $0.0)\($0.1)" } ?? "\(limit) bytes"
     }
 
     private static func size(_ count: Int) -> String {

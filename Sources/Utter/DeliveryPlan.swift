@@ -12,7 +12,7 @@ public struct DeliveryPlan: Sendable {
     public var format: AudioFormat
     /// How long each part of a transfer may take.
     public var deadlines: TransferDeadlines
-    /// Origins beside the service's own to which a 307 or 308 may lead; the key and the audio go
+    /// Origins beside the service's own to which a 307 or 308 may lead; the token and the audio go
     /// there.
     public var redirectOrigins: [Origin]
     /// A file of PEM certificates to trust instead of the system's, or nil.

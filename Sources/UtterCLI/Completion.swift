@@ -8,6 +8,11 @@ extension CompletionKind {
         .shellCommand("utter list 2>/dev/null | cut -d' ' -f1; echo last")
     }
 
+    /// The names of the takes that wait for an answer, and what stands for them.
+    static var waitingTakes: CompletionKind {
+        .shellCommand("utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
+    }
+
     /// The names of the microphones.
     static var microphones: CompletionKind {
         .shellCommand("utter devices 2>/dev/null | cut -d' ' -f1")

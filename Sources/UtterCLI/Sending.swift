@@ -7,10 +7,10 @@ import UtterTerminal
 ///
 /// The defaults are those of an empty command line, if it were allowed.
 struct Sending: QuickCommand {
-    /// WAV files, or - for standard input.
+    /// WAV and Ogg Opus files, or - for standard input.
     var files: [String] = []
     var pace = Pace.unpaced
-    /// Of standard input, when that is no WAV file.
+    /// Of standard input, when that is no such file.
     var rawFormat = StreamFormat(sampleRate: 16_000, channelCount: 1)
     /// How the recordings travel.
     var format = AudioFormat.pcm
@@ -25,7 +25,10 @@ struct Sending: QuickCommand {
             // The first failure is what the caller hears of; the other files are sent all the
             // same, unless somebody wants to leave.
             var status = ExitStatus.textPrinted
+            var session = session
+            session.namesTexts = files.count > 1
             for file in files {
+                session.file = file
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let source = try source(file) { session.farewellStatus != nil }
@@ -46,7 +49,7 @@ struct Sending: QuickCommand {
     private func source(
         _ file: String, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
-        guard file == "-" else { return WAVReplay(path: file, pace: pace) }
+        guard file == "-" else { return FileReplay(path: file, pace: pace) }
         return try StandardInput.source(pace: pace, rawFormat: rawFormat, isOver: isOver)
     }
 }

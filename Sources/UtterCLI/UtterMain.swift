@@ -28,7 +28,7 @@ struct UtterMain: AsyncParsableCommand {
 
             Exit status: 0 text printed, 1 heard nothing, 64 usage, 65 unusable audio,
             66 no such input, 69 refused, 70 internal, 71 microphone lost, 74 local I/O,
-            75 not delivered yet, 76 unusable answer, 77 key refused,
+            75 not delivered yet, 76 unusable answer, 77 token refused,
             78 configuration, 129, 130, 143 ended by a signal.
             """,
         version: "utter \(UtterVersion.text)",

@@ -17,7 +17,7 @@ struct DemoCommand: AsyncParsableCommand {
             the time went.
             """)
 
-    @Argument(help: "A WAV file; a sample of this package unless given.")
+    @Argument(help: "A WAV or Ogg Opus file; a sample of this package unless given.")
     var file: String?
 
     @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
@@ -77,7 +77,7 @@ struct DemoCommand: AsyncParsableCommand {
                 throw CommandFailure(error.description, status: .internalError)
             }
             let plan = TakePlan(
-                source: WAVReplay(path: file, pace: pace.pace), service: service, format: format)
+                source: FileReplay(path: file, pace: pace.pace), service: service, format: format)
             return await session.run(plan, as: .sending)
         }
     }
@@ -95,7 +95,7 @@ struct DemoCommand: AsyncParsableCommand {
         throw Launch.exit(
             CommandFailure(
                 "the sample \(name) is not installed",
-                hint: "name a WAV file: utter demo FILE", status: .noInput))
+                hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput))
     }
 
     /// The folder so many levels above the program's, without "..", since its name is shown.

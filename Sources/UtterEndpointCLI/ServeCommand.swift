@@ -26,7 +26,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Recognise only what this JSGF grammar says.", valueName: "file"))
     var grammar: String?
 
-    @Option(help: ArgumentHelp("A file with the key that clients must show.", valueName: "file"))
+    @Option(help: ArgumentHelp("A file with the token that clients must show.", valueName: "file"))
     var tokenFile: String?
 
     @Option(help: "How many recordings are recognised at once.")

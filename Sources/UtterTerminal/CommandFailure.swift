@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCapture
-internal import FoundationEssentials
 internal import LinuxPlatform
 package import Utter
 
@@ -17,7 +16,7 @@ package struct CommandFailure: Error {
         self.status = status
     }
 
-    /// A description of the service that cannot be used; a key is a matter of configuration.
+    /// A description of the service that cannot be used; a token is a matter of configuration.
     ///
     /// The option is what the person wrote it behind, such as "--to".
     package init(_ error: ServiceError, in option: String) {
@@ -26,32 +25,16 @@ package struct CommandFailure: Error {
         self.init("\(option): \(error.description)", hint: error.hint, status: status)
     }
 
-    private struct Report: Encodable {
-        var version = 1
-        var exit: Int32
-        var error: Failure
-    }
-
-    private struct Failure: Encodable {
-        var message: String
-        var hint: String?
-    }
-
     /// Says what went wrong.
     ///
-    /// - Parameter json: whether it is printed as an object on standard output too. A wrong
-    ///   command line never is: whoever reads objects has not written it.
-    package func report(json: Bool = false) {
+    /// - Parameters:
+    ///   - json: whether it is printed as an object on standard output too. A wrong command line
+    ///     never is: whoever reads objects has not written it.
+    ///   - file: the file that it is about, as the person named it.
+    package func report(json: Bool = false, file: String? = nil) {
         if json && status != .usage {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            let report = Report(
-                exit: status.rawValue, error: Failure(message: message, hint: hint))
-            // Strings and numbers can always be encoded. When standard output is closed, the
-            // status below still says what there is to say.
-            if let data = try? encoder.encode(report) {
-                _ = StandardOutput.print(String(decoding: data, as: UTF8.self))
-            }
+            // When standard output is closed, the exit status still says what there is to say.
+            _ = StandardOutput.print(OutcomeReport(self, of: file).json)
         }
         StandardError.error(message)
         StandardError.hint(hint)
@@ -66,7 +49,7 @@ package struct CommandFailure: Error {
     init(_ error: PlaybackError) {
         let status: ExitStatus =
             switch error {
-            case .deviceNotFound, .deviceBusy: .noInput
+            case .deviceNotFound, .deviceBusy, .deviceUnusable: .noInput
             case .formatRefused: .unusableAudio
             case .permissionDenied: .configuration
             case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost

@@ -71,9 +71,9 @@ package enum ExitStatus: Int32 {
 
     package init(_ error: CaptureError) {
         switch error {
-        case .deviceNotFound, .deviceBusy, .cannotOpen: self = .noInput
-        case .formatRefused, .unusableAudio: self = .unusableAudio
-        case .permissionDenied: self = .configuration
+        case .deviceNotFound, .deviceBusy, .deviceUnusable, .cannotOpen: self = .noInput
+        case .formatRefused, .unusableAudio, .foreignAudio: self = .unusableAudio
+        case .permissionDenied, .fileForbidden: self = .configuration
         case .readFailed: self = .localIO
         case .deviceLost, .deviceSilent, .deviceFailed: self = .microphoneLost
         }

@@ -3,13 +3,16 @@
 internal import FoundationEssentials
 package import Utter
 
-/// The object that `--json` prints.
+/// The object that `--json` prints: of a take, or of a failure before there was one.
 ///
-/// Frames are of 16 kHz mono; times are milliseconds. Members may be added, none will change.
+/// Every member is always there, null when there is nothing to say. Frames are of 16 kHz mono;
+/// times are milliseconds. Members may be added, none will change.
 package struct OutcomeReport: Encodable {
     struct Word: Encodable {
         var word: String
-        var start, end, probability: Double?
+        @Nullable var start: Double?
+        @Nullable var end: Double?
+        @Nullable var probability: Double?
     }
 
     struct Frames: Encodable {
@@ -28,46 +31,60 @@ package struct OutcomeReport: Encodable {
     struct AttemptReport: Encodable {
         var number: Int
         var url, httpVersion, ending: String
-        var reason: String?
-        var status: Int?
+        @Nullable var reason: String?
+        @Nullable var status: Int?
         var sentBytes: Int
         var bodyComplete: Bool
-        var resolvedMs, connectedMs, securedMs, firstByteOutMs, lastByteOutMs: Double?
-        var firstByteInMs, lastByteInMs, endMs: Double?
+        @Nullable var resolvedMs: Double?
+        @Nullable var connectedMs: Double?
+        @Nullable var securedMs: Double?
+        @Nullable var firstByteOutMs: Double?
+        @Nullable var lastByteOutMs: Double?
+        @Nullable var firstByteInMs: Double?
+        @Nullable var lastByteInMs: Double?
+        @Nullable var endMs: Double?
     }
 
     struct Failure: Encodable {
         var message: String
-        var hint: String?
+        @Nullable var hint: String?
     }
 
     var version = 1
-    var id: String
+    @Nullable var id: String? = nil
+    /// The file that was sent, as the person named it; - is standard input.
+    @Nullable var file: String? = nil
     var exit: Int32
-    var text: String?
-    var words: [Word]?
-    var error: Failure?
-    var durationMs: Double
-    var frames: Frames
-    var gaps: [GapReport]
-    var bytes: Bytes
-    var sha256: String
-    var attempts: [AttemptReport]
-    var mayBeDoubled: Bool
-    var answerDelayMs: Double?
+    @Nullable var text: String? = nil
+    @Nullable var words: [Word]? = nil
+    @Nullable var error: Failure? = nil
+    var durationMs = 0.0
+    var frames = Frames(captured: 0, gaps: 0, encoded: 0)
+    var gaps: [GapReport] = []
+    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0)
+    @Nullable var sha256: String? = nil
+    var attempts: [AttemptReport] = []
+    var mayBeDoubled = false
+    @Nullable var answerDelayMs: Double? = nil
     /// What differs between two stages of the take; an error inside utter.
-    var imbalance: String?
-    var kept: String?
-    var unprotected: String?
-    var cutShort: String?
-    var notices: [String]
+    @Nullable var imbalance: String? = nil
+    @Nullable var kept: String? = nil
+    @Nullable var unprotected: String? = nil
+    @Nullable var cutShort: String? = nil
+    var notices: [String] = []
 
-    /// Reports a take.
-    ///
-    /// Its audio stays on the disk if `isKept`.
-    package init(_ outcome: TakeOutcome, status: ExitStatus, isKept: Bool) {
+    /// Reports why there is no take.
+    init(_ failure: CommandFailure, of file: String?) {
+        self.file = file
+        exit = failure.status.rawValue
+        error = Failure(message: failure.message, hint: failure.hint)
+    }
+
+    /// Reports a take, of a file or a microphone; its audio stays on the disk if `isKept`.
+    package init(_ outcome: TakeOutcome, of file: String? = nil, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         id = outcome.id.text
+        self.file = file
         exit = status.rawValue
         switch outcome.result {
         case .success(let transcript):

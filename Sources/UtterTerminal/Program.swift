@@ -66,9 +66,10 @@ package enum Program {
     ///
     /// On its way to a subcommand the parser looks at the options of several, which takes most of
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
-    /// take the long way, whose words name the whole command.
+    /// take the long way, whose words name the whole command. Options may stand before a command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
-        var arguments = CommandLine.arguments.dropFirst()
+        let words = Array(CommandLine.arguments.dropFirst())
+        var arguments = words[...]
         var command = root.configuration.defaultSubcommand
         if let name = arguments.first, !name.hasPrefix("-") {
             command = root.configuration.subcommands.first { $0._commandName == name }
@@ -81,40 +82,35 @@ package enum Program {
         {
             return parsed
         }
-        return try root.parseAsRoot()
+        let names = CommandNames(root)
+        if let mistake = CommandLineMistake.unknownCommand(in: words, of: names) { throw mistake }
+        let orders = names.commandFirst(words)
+        for order in orders {
+            // The first order is the one that is explained, when none is right.
+            if let parsed = try? root.parseAsRoot(order) { return parsed }
+        }
+        return try root.parseAsRoot(orders.first ?? words)
     }
 
     /// Prints help, the version or what is wrong, and ends the process.
-    private static func end(_ root: (some ParsableArguments).Type, _ error: any Error) -> Never {
+    private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
+        if let mistake = error as? CommandLineMistake {
+            mistake.report()
+            exit(ExitStatus.usage.rawValue)
+        }
         switch root.exitCode(for: error) {
         case .success: root.exit(withError: error)
         case .validationFailure:
-            StandardError.error(sentence(root.message(for: error)))
-            StandardError.hint(fileHint(root.message(for: error)))
             // The parser's last line names the command whose help explains it.
             let lines = root.fullMessage(for: error).split(separator: "\n")
-            StandardError.hint(lines.last.map { sentence(String($0)) })
+            CommandLineMistake(
+                root.message(for: error), help: lines.last.map(String.init), of: CommandNames(root)
+            ).report()
             exit(ExitStatus.usage.rawValue)
         default:
-            StandardError.error(sentence(root.message(for: error)))
+            StandardError.error(root.message(for: error))
             exit(ExitStatus.internalError.rawValue)
         }
-    }
-
-    /// The parser's sentence the way ours are written: no capital, no full stop.
-    private static func sentence(_ text: String) -> String {
-        let text = text.drop { $0.isWhitespace }
-        let body = text.last == "." ? text.dropLast() : text
-        return body.prefix(1).lowercased() + body.dropFirst()
-    }
-
-    /// The command that was meant by somebody who named a file and no command.
-    private static func fileHint(_ message: String) -> String? {
-        let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
-        guard message.hasPrefix("Unexpected argument"), quoted.count == 3,
-            unsafe access(String(quoted[1]), R_OK) == 0
-        else { return nil }
-        return "send a file with: utter send \(quoted[1])"
     }
 
     /// What a take without a microphone needs at least; ours and those of libdispatch, which ends

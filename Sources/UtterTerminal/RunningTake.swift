@@ -20,6 +20,10 @@ final class RunningTake: Sendable {
         var unprotected: Set<TakeID> = []
         /// The first request to end the program.
         var farewell: Request?
+        /// Whether a take has begun, ever.
+        var hasBegun = false
+        /// Whether a stop has come before that, which is for the first.
+        var isStopped = false
         /// How the process will end, once the last take is over.
         var status: ExitStatus?
     }
@@ -37,8 +41,12 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
-        guard request != .stop else {
-            for running in state.withLock({ $0.takes }) { running.take.stop() }
+        guard request != .stop, request != .enter else {
+            let takes = state.withLock { state in
+                if request == .stop && !state.hasBegun { state.isStopped = true }
+                return state.takes
+            }
+            for running in takes { running.take.stop() }
             return
         }
         let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
@@ -56,14 +64,16 @@ final class RunningTake: Sendable {
         }
     }
 
-    /// Makes a take the one that is meant; ends it when the end was asked for before.
+    /// Makes a take the one that is meant; stops it, or ends it, when that was asked for before.
     ///
     /// When it is not cancellable, Ctrl-C keeps it for another time.
     func begin(_ take: Take, isCancellable: Bool = true) {
-        let farewell = state.withLock { state in
+        let (farewell, isStopped) = state.withLock { state in
             state.takes.append(Running(take: take, isCancellable: isCancellable))
-            return state.farewell
+            defer { (state.hasBegun, state.isStopped) = (true, false) }
+            return (state.farewell, state.isStopped)
         }
+        if isStopped { take.stop() }
         if let farewell { take.end(for: farewell, isCancellable: isCancellable) }
     }
 
@@ -115,7 +125,7 @@ extension Request {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
         case .leaveNow: .terminated
-        case .cancel, .stop: .cancelled
+        case .cancel, .stop, .enter: .cancelled
         }
     }
 }

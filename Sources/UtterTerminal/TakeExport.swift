@@ -6,13 +6,21 @@ package import Utter
 
 /// Copies the audio of a take to a file that players open.
 package enum TakeExport {
+    /// Endings that promise what is not written here.
+    private static let foreign = [
+        ".mp3", ".m4a", ".mp4", ".aac", ".flac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw",
+        ".pcm",
+    ]
+
     /// Writes the audio to a new file: as WAV with its true length when the name ends in `.wav`,
     /// as it is otherwise.
     ///
-    /// - Throws: `CommandFailure` when the audio is gone or the file cannot be written.
+    /// - Throws: `CommandFailure` when the audio is gone, the file cannot be written, or its name
+    ///   promises another form.
     package static func write(
         _ take: TakeFolder, _ manifest: TakeManifest, to path: String
     ) throws(CommandFailure) {
+        try checkName(path, of: manifest)
         let bytes: [UInt8]
         let damageReport: String?
         if path.hasSuffix(".wav") {
@@ -35,6 +43,22 @@ package enum TakeExport {
                 "cannot write '\(path)': \(error.reason)", status: .localIO)
         }
         if let damageReport { StandardError.line("warning: \(damageReport)") }
+    }
+
+    /// A name that says what the file is not would mislead every program that goes by it.
+    private static func checkName(
+        _ path: String, of manifest: TakeManifest
+    ) throws(CommandFailure) {
+        let isOpus = manifest.format == AudioFormat.oggOpus.rawValue
+        let endings = foreign + (isOpus ? [] : [".ogg", ".opus", ".oga"])
+        guard let ending = endings.first(where: { path.lowercased().hasSuffix($0) }) else { return }
+        let form = isOpus ? "Ogg Opus" : "WAV"
+        let isRaw = ending == ".raw" || ending == ".pcm"
+        throw CommandFailure(
+            "'\(path)' would hold \(form), whatever its name says",
+            hint: "name it with \(isOpus ? ".ogg or .wav" : ".wav"), or convert it: "
+                + "utter export \(manifest.id.text) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT\(ending)",
+            status: .usage)
     }
 
     private static func contents(of journal: Journal) throws(CommandFailure) -> [UInt8] {

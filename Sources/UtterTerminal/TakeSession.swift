@@ -35,6 +35,10 @@ package struct TakeSession {
     static let serviceUnset =
         "no service is set, and none listens at \(ServiceOptions.localURL): start one with "
         + "'utter serve', or name yours with --to or UTTER_URL"
+    /// The file whose take runs, as the person named it; nil for microphones and kept takes.
+    package var file: String?
+    /// Whether each text stands behind the name of its file.
+    package var namesTexts = false
 
     /// Prepares to run takes.
     init(
@@ -140,7 +144,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func refuse(_ failure: CommandFailure) -> ExitStatus {
-        failure.report(json: output.json)
+        failure.report(json: output.json, file: file)
         return failure.status
     }
 
@@ -204,11 +208,14 @@ package struct TakeSession {
     ) -> Bool {
         let text: String
         if output.json {
-            text = OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json
+            text =
+                OutcomeReport(outcome, of: file, status: status, isKept: isKept(outcome)).json
         } else {
             guard case .success(let transcript) = outcome.result, !transcript.text.isEmpty
             else { return true }
-            text = transcript.displayText
+            let name = namesTexts ? file : nil
+            let label = name.map { TerminalText.singleLine(TerminalText.sanitized($0)) + ": " }
+            text = (label ?? "") + transcript.displayText
         }
         if StandardOutput.print(text) { return true }
         let reason = unsafe String(cString: strerror(errno))

@@ -52,8 +52,25 @@ import Testing
             (
                 .unusableAudio(name: "a.wav", detail: "no data chunk"),
                 "'a.wav' is not usable audio: no data chunk",
-                "utter reads PCM and float WAV (RIFF, RF64, WAVE_FORMAT_EXTENSIBLE); "
-                    + "convert others with: sox IN OUT.wav", false
+                "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                    + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav", false
+            ),
+            (
+                .foreignAudio(name: "a.mp3", kind: "MP3"),
+                "'a.mp3' is MP3, which utter does not read",
+                "convert it with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav", false
+            ),
+            (
+                .foreignAudio(name: "standard input", kind: "MP3"),
+                "'standard input' is MP3, which utter does not read",
+                "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -",
+                false
+            ),
+            (
+                .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
+                "cannot record from 'hw:1,0': it is odd",
+                "check ALSA's configuration, or pass another device: utter devices lists them",
+                false
             ),
         ] as [(CaptureError, String, String?, Bool)])
     func anErrorSaysWhatHappenedAndWhatToDo(

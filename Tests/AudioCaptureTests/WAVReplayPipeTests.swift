@@ -16,7 +16,7 @@ import Testing
         let prefix = Array(bytes.prefix(4))
         var first = [UInt8](repeating: 0, count: 4)
         try #require(Glibc.read(pipe.readEnd, &first, 4) == 4)
-        #expect(WAVReplay.recognises(prefix.span) && first == prefix)
+        #expect(InputType(prefix.span) == .wav && first == prefix)
         try pipe.write(Array(bytes.dropFirst(4)))
         pipe.closeWriteEnd()
         let source = WAVReplay(

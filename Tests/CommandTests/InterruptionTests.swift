@@ -77,7 +77,7 @@ import Testing
         run.signal(SIGINT)
         let result = try await run.result()
         #expect(result.status == .exited(130))
-        #expect(result.outputText == "one\n")
+        #expect(result.outputText == "\(Clip.digits.path): one\n")
         #expect(server.requests.count == 2)
     }
 

@@ -32,6 +32,26 @@ import Testing
         #expect(speaker.heard == samples)
     }
 
+    @Test(arguments: [
+        ("pcm", "out.mp3", "WAV"), ("pcm", "out.OGG", "WAV"), ("wav", "out.raw", "WAV"),
+        ("ogg-opus", "out.m4a", "Ogg Opus"),
+    ])
+    func anExportWhoseNamePromisesAnotherFormIsRefused(
+        _ format: String, _ name: String, _ form: String
+    ) async throws {
+        let bench = try Bench()
+        _ = try await keep(as: format, in: bench)
+        let path = bench.folder.path(name)
+        let result = try await bench.run("export", "last", path)
+        #expect(result.status == .exited(64))
+        #expect(
+            result.errorText.hasPrefix(
+                "utter: error: '\(path)' would hold \(form), whatever its name says\n"))
+        #expect(result.errorText.contains("utter: hint: name it with ."))
+        #expect(access(path, F_OK) != 0)
+        #expect(try await bench.run("export", "last", path + ".wav").status == .exited(0))
+    }
+
     @Test(arguments: formats)
     func aDeviceThatTakesNoTimeGetsEverySampleToo(_ format: String) async throws {
         let speaker = try VirtualLoudspeaker()
@@ -139,6 +159,23 @@ import Testing
         let result = try await bench.run("play", "last", "--device", "speaker")
         #expect(result.status == .exited(66))
         #expect(result.errorText.contains("another program holds it (EBUSY)"))
+    }
+
+    @Test func aDeviceThatCannotBeOpenedIsStatus66AndAlsasReasonIsSaid() async throws {
+        let bench = try Bench()
+        _ = try await keep(in: bench)
+        let configuration = try bench.folder.write(
+            Array("pcm.broken { type nowhere }\n".utf8), to: "asound.conf")
+        let result = try await bench.start(
+            ["play", "last", "--device", "broken"],
+            variables: ["ALSA_CONFIG_PATH": configuration]
+        ).result()
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText.contains(
+                "utter: error: cannot play on 'broken': No such device or address; ALSA says: "
+                    + "Cannot open shared library libasound_module_pcm_nowhere.so"))
+        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
     }
 
     @Test func aDeviceThatGoesAwayIsStatus71() async throws {

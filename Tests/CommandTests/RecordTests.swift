@@ -55,6 +55,20 @@ import Testing
         #expect(result.errorText.contains("permission denied"))
     }
 
+    @Test func aPlugInThatCannotBeLoadedIsStatus66AndAlsasReasonIsSaidOnce() async throws {
+        let folder = try TemporaryFolder()
+        let configuration = try folder.write(
+            Array("pcm.broken { type nowhere }\n".utf8), to: "asound.conf")
+        let result = try await Bench(["ALSA_CONFIG_PATH": configuration]).run(
+            "--device", "broken", "--no-retry", "--json")
+        #expect(result.status == .exited(66))
+        let reason = "ALSA says: Cannot open shared library libasound_module_pcm_nowhere.so"
+        #expect(result.errorText.ranges(of: reason).count == 1, "\(result.errorText)")
+        #expect(result.errorText.contains("utter: error: cannot record from 'broken': No such d"))
+        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
+        #expect(try JSONText(result.output)["exit"] == .number(66))
+    }
+
     @Test func enterOnATerminalEndsTheRecordingWithItsTail() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
         let terminal = try PseudoTerminal()
@@ -62,6 +76,51 @@ import Testing
             ["--tail", "200ms"], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Enter to stop", in: .screen))
         try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
+    }
+
+    @Test func whatWasTypedBeforeEndsNothingAndLeavesTheScreenAlone() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("whole"))
+        let terminal = try PseudoTerminal()
+        try terminal.type("\n")
+        let run = try Bench(server: server, microphone: card).start(
+            ["--tail", "200ms"], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        let before = try #require(await server.wait(untilBytes: 16_000))
+        #expect(before.lastChunkAt == nil)
+        try terminal.type("\n")
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(
+            Screen(result.screenText).lines.contains {
+                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Enter to stop")
+            }, "\(result.screenText)")
+    }
+
+    @Test func aLineThatWasThereBeforeEndsTheRecordingAtOnce() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
+        let bench = try Bench(server: server, microphone: card)
+        // The pipe has the line before the program starts, and stays open.
+        let fifo = bench.folder.path("fifo")
+        let run = try bench.startShell(
+            "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" <\"$1\"", [fifo])
+        try await expectEnd(of: run, server)
+    }
+
+    @Test func aLineAndTheEndOfAPipeAtTheStartEndTheRecordingAtOnce() async throws {
+        for _ in 0..<3 {
+            let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
+            let run = try Bench(server: server, microphone: card).start([], input: .bytes([0x0A]))
+            try await expectEnd(of: run, server)
+        }
+    }
+
+    /// Expects an end that nobody has asked for any more, and all of what was recorded.
+    private func expectEnd(of run: BenchRun, _ server: RecordingServer) async throws {
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "early\n")
+        let body = try #require(server.requests.first?.body)
+        #expect(body == Self.samples(body.count / 2))
     }
 
     @Test func ctrlDOnATerminalEndsTheRecordingToo() async throws {

@@ -12,7 +12,14 @@ import Testing
         let result = try await Bench(server: server).run(
             "send", Clip.digits.path, Clip.goForward.path, Clip.cards.path)
         #expect(result.status == .exited(0))
-        #expect(result.outputText == "one\ntwo\n3\n")
+        // Each text stands behind the name of its file.
+        #expect(
+            result.outputText == """
+                \(Clip.digits.path): one
+                \(Clip.goForward.path): two
+                \(Clip.cards.path): 3
+
+                """)
         #expect(
             server.requests.map(\.body)
                 == [
@@ -29,7 +36,7 @@ import Testing
         let result = try await bench.run(
             "send", Clip.digits.path, Clip.goForward.path, garbage, Clip.cards.path)
         #expect(result.status == .exited(69))
-        #expect(result.outputText == "one\nthree\n")
+        #expect(result.outputText == "\(Clip.digits.path): one\n\(Clip.cards.path): three\n")
         #expect(result.errorText.contains("'\(garbage)' is not usable audio"))
         #expect(try bench.takes().filter { $0.names.contains("audio.wav") }.count == 1)
     }
@@ -63,8 +70,117 @@ import Testing
         #expect(result.status == .exited(65))
         #expect(result.output.isEmpty)
         #expect(result.errorText.contains("utter: error: '\(file)' is not usable audio: "))
-        #expect(result.errorText.contains("utter: hint: utter reads PCM and float WAV"))
+        #expect(
+            result.errorText.contains(
+                "utter: hint: utter reads WAV of PCM and floating point, and Ogg"))
         #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func everyObjectNamesItsFileAndHasEveryKey() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(status: 413, text: "")],
+            otherwise: .answer(text: "three"))
+        let bench = try Bench(server: server)
+        let mp3 = try bench.folder.write(Array("ID3\u{4} and so on".utf8), to: "a.mp3")
+        let run = try bench.start(
+            ["send", "--json", Clip.digits.path, Clip.goForward.path, "-", mp3, Clip.cards.path],
+            input: .bytes([]))
+        let result = try await run.result()
+        let objects = try result.output.split(separator: 0x0A).map { try JSONText(Array($0)) }
+        #expect(
+            objects.map { $0["file"]?.string }
+                == [Clip.digits.path, Clip.goForward.path, "-", mp3, Clip.cards.path])
+        #expect(objects.map { $0["exit"]?.number } == [0, 69, 65, 65, 0])
+        #expect(objects.map { $0["text"] == .null } == [false, true, true, true, false])
+        #expect(objects.map { $0["error"] == .null } == [true, false, false, false, true])
+        #expect(objects.map { $0["id"] == .null } == [false, false, true, false, false])
+        // The manual describes each of them.
+        let manual = String(
+            decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
+        for name in try #require(objects.first).names {
+            #expect(objects.allSatisfy { $0.names.contains(name) }, "\(name)")
+            #expect(manual.contains(".It Cm \(name)\n"), "\(name)")
+        }
+        for object in objects { #expect(object.names == objects[0].names) }
+        let attempt = try #require(objects[0]["attempts"]?[0])
+        #expect(attempt.names == objects[1]["attempts"]?[0]?.names)
+        #expect(attempt["reason"] == .null)
+    }
+
+    @Test func oneFilesTextStandsAlone() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "alone"))
+        let result = try await Bench(server: server).run("send", Clip.digits.path)
+        #expect(result.outputText == "alone\n")
+    }
+
+    // MARK: - Kinds of files
+
+    @Test(arguments: [false, true])
+    func anMP3IsNamedAndNotSent(isPiped: Bool) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "no"))
+        let bench = try Bench(server: server)
+        let bytes = try ForeignTool("ffmpeg").run([
+            "-v", "error", "-i", Clip.digits.path, "-f", "mp3", "-",
+        ]).output
+        let file = try bench.folder.write(bytes, to: "a.mp3")
+        let result = try await bench.run(
+            "send", isPiped ? "-" : file, input: isPiped ? .bytes(bytes) : .nothing)
+        #expect(result.status == .exited(65))
+        let name = isPiped ? "standard input" : file
+        #expect(
+            result.errorText.contains(
+                "utter: error: '\(name)' is MP3, which utter does not read\nutter: hint: "))
+        #expect(server.requests.allSatisfy { $0.body.isEmpty })
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func whatTheHintForAFileSaysWorks() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let bench = try Bench(server: server)
+        let mp3 = bench.folder.path("a.mp3")
+        try ForeignTool("ffmpeg").run(["-v", "error", "-i", Clip.digits.path, mp3])
+        let wav = bench.folder.path("a.wav")
+        try ForeignTool("ffmpeg").run(["-v", "error", "-i", mp3, "-ar", "16000", "-ac", "1", wav])
+        #expect(try await bench.run("send", wav).status == .exited(0))
+        let run = try bench.startShell(
+            "ffmpeg -v error -i \"$1\" -f wav -ar 16000 -ac 1 - | \"$0\" send -", [mp3])
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.count == 2)
+        #expect(server.requests.first?.body == server.requests.last?.body)
+    }
+
+    @Test(arguments: [false, true])
+    func aKeptRecordingAsOggOpusCanBeSentAgain(isPiped: Bool) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "again"))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--keep-audio", "--format", "ogg-opus", Clip.digits.path)
+        let kept = "\(try #require(try bench.onlyTake()).path)/audio.ogg"
+        let result = try await bench.run(
+            "send", isPiped ? "-" : kept, input: isPiped ? .bytes(try readFile(kept)) : .nothing)
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "again\n")
+        // Exactly as many samples as went in, and what opusdec makes of it sounds alike.
+        let body = try #require(server.requests.last?.body)
+        #expect(body.count == (try Clip.digits.samples.count))
+        let decoded = bench.folder.path("decoded.raw")
+        try ForeignTool("opusdec").run(["--quiet", "--rate", "16000", kept, decoded])
+        let judge = try ForeignTool("cat").run([decoded]).samples
+        let sent = try ForeignTool("cat").run(["-"], input: body).samples
+        #expect(TestSignal.correlation(sent, judge) > 0.8)
+    }
+
+    @Test func rawStandardInputIsReplayedAtAPace() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let bench = try Bench(server: server)
+        let samples = try Clip.digits.samples
+        // All of it would take minutes; unpaced, it is answered at once.
+        let run = try bench.start(["send", "--pace", "0.1", "-"], input: .bytes(samples))
+        #expect(await server.wait(untilBytes: 1_600) != nil)
+        run.signal(SIGTERM)
+        #expect(try await run.result().status == .exited(143))
+        let kept = try #require(try bench.onlyTake()?.samples)
+        #expect(kept.count < samples.count && samples.starts(with: kept))
     }
 
     @Test(arguments: ["pcm", "wav", "ogg-opus"])
@@ -105,7 +221,7 @@ import Testing
         let result = try await Bench(server: server).run(
             "send", "--rate", "48000", "--channels", "2", "-", input: .bytes(WAVBytes.pcm(voice)))
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("48000 Hz 2 channels"))
+        #expect(result.errorText.contains("48000 Hz, 2 channels"))
         #expect(server.requests.first?.body.count == 32_000)
     }
 
@@ -150,7 +266,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "yes"))
         let result = try await Bench(server: server).run("send", "-", Clip.digits.path)
         #expect(result.status == .exited(65))
-        #expect(result.outputText == "yes\n")
+        #expect(result.outputText == "\(Clip.digits.path): yes\n")
     }
 
     @Test func aTerminalOnStandardInputIsNotWaitedFor() async throws {

@@ -35,6 +35,9 @@ import Testing
         Case("--header", "no colon", named: "--header"),
         Case("--header", "A: b\r\nC: d", named: "--header"),
         Case("-H", "A: b\nC: d", named: "--header"),
+        Case("-H", "X-Model small", named: "--header: header 'X-Model…' cannot be sent: there is"),
+        Case("-H", "secretsecret", named: "--header: header 'secr…' cannot be sent: there is no"),
+        Case("--for", "2s", "--max", "1s", named: "--for is longer than --max"),
         Case("-H", "Content-Length: 5", named: "--header"),
         Case("--content-type", "a/b\r\nC: d", named: "--content-type"),
         Case("-q", "-v", named: "-q"),
@@ -76,6 +79,17 @@ import Testing
         let result = try await bench.run("send", Clip.digits.path)
         #expect(result.status == .exited(64))
         #expect(result.errorText.hasPrefix("utter: error: UTTER_URL: 'nonsense' is not a usable"))
+    }
+
+    @Test func aFileWithoutACertificateIsRefusedBeforeAnythingIsRecorded() async throws {
+        let card = try VirtualMicrophone()
+        let bench = try Bench(microphone: card)
+        let result = try await bench.run("--cacert", Clip.digits.path, "--for", "1s")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.hasPrefix(
+                "utter: error: --cacert: '\(Clip.digits.path)' holds no certificate in PEM\n"))
+        #expect(card.account.opens == 0)
     }
 
     @Test func aFileWithoutItsCommandIsExplained() async throws {

@@ -335,4 +335,14 @@ import Testing
         #expect(error?.code == EEXIST)
         #expect(try store.takes.names() == [id(0).text])
     }
+
+    @Test func aShortageNamesTheLimitAsItIsTyped() {
+        #expect(
+            SpoolShortage.free(204_000, limit: 64 << 20).description
+                == "the disk has only 204 kB left, less than 64M (UTTER_MIN_FREE); free some space")
+        let bytes = SpoolShortage.bytes(4_300_000_000, limit: 4 << 30).description
+        #expect(
+            bytes.hasPrefix("takes fill 4300 MB already, and 4G is the limit (UTTER_MAX_BYTES)"))
+        #expect(SpoolShortage.free(0, limit: 1_000).description.contains("less than 1000 bytes "))
+    }
 }

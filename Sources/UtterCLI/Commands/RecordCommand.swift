@@ -20,12 +20,15 @@ struct RecordCommand: TakeCommand {
         help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
     var exactly: DurationArgument?
 
-    @Option(help: ArgumentHelp("Stop and send after this long at the latest.", valueName: "time"))
-    var max = DurationArgument.standardMaximum
+    @Option(
+        help: ArgumentHelp(
+            "Stop and send after this long at the latest. (default: 30m)", valueName: "time"))
+    var max: DurationArgument?
 
     @Option(
         help: ArgumentHelp(
-            "What is recorded after the stop: usually this long, less in silence; 0 for none.",
+            "What is recorded after the stop: usually this long, less in silence; 0 for none. "
+                + "(default: 300ms)",
             valueName: "time"))
     var tail: DurationArgument?
 
@@ -47,7 +50,10 @@ struct RecordCommand: TakeCommand {
     func validate() throws {
         // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
         if exactly?.duration == .zero { throw ValidationError("--for must be above zero.") }
-        if max.duration == .zero { throw ValidationError("--max must be above zero.") }
+        if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
+        if let exactly, let max, exactly.duration > max.duration {
+            throw ValidationError("--for is longer than --max, which would cut it.")
+        }
     }
 
     func run() async throws {
@@ -57,7 +63,7 @@ struct RecordCommand: TakeCommand {
                 Microphone(device: device),
                 CapturePlan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
-                    longest: (exactly ?? max).duration))
+                    longest: (exactly ?? max ?? .standardMaximum).duration))
             return await session.run(
                 plan, as: exactly == nil ? .recording : .recordingForTime,
                 isServiceUnset: service.isServiceUnset)

@@ -16,7 +16,7 @@ struct RetryCommand: TakeCommand {
 
     @Argument(
         help: "Takes' names or their beginnings, 'last', or 'all' that wait for an answer.",
-        completion: .takes)
+        completion: .waitingTakes)
     var takes: [String]
 
     @OptionGroup

@@ -8,22 +8,23 @@ import UtterTerminal
 struct SendCommand: TakeCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
-        abstract: "Send WAV files or standard input, and print the transcripts.",
+        abstract: "Send recordings or standard input, and print the transcripts.",
         discussion: """
-            '-' is standard input: a WAV file when it begins like one, otherwise raw
-            signed 16-bit little-endian samples of --rate and --channels.
+            A recording is WAV or Ogg Opus. '-' is standard input: one of these when it
+            begins like one, otherwise raw signed 16-bit little-endian samples of --rate
+            and --channels. With several files each text stands behind the file's name.
             """)
 
-    @Argument(help: "WAV files, or - for standard input.", completion: .file())
+    @Argument(help: "WAV or Ogg Opus files, or - for standard input.", completion: .file())
     var files: [String]
 
-    @Option(help: "How fast a file is replayed: realtime, a factor such as 2, or max.")
+    @Option(help: "How fast it is replayed: realtime, a factor such as 2, or max.")
     var pace = PaceArgument.unpaced
 
-    @Option(help: "The rate of raw standard input in Hz.")
+    @Option(help: ArgumentHelp("The rate of raw standard input in Hz.", valueName: "hertz"))
     var rate = 16_000
 
-    @Option(help: "The channels of raw standard input.")
+    @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
     var channels = 1
 
     @Option(help: "How the recording travels: pcm, wav or ogg-opus.")

@@ -23,7 +23,7 @@ package struct SecretCommand {
     /// Runs the command with `sh -c`, and waits for its end.
     ///
     /// It reads from `/dev/null`, talks to the person on standard error, and does not get the
-    /// service's key in its environment.
+    /// service's token in its environment.
     ///
     /// - Parameter limit: how long it may take.
     /// - Returns: all that it printed, which the caller clears.
@@ -53,7 +53,7 @@ package struct SecretCommand {
         }
     }
 
-    /// The environment without the service's key.
+    /// The environment without the service's token.
     private static var environment: [String] {
         var entries: [String] = []
         var next = unsafe environ

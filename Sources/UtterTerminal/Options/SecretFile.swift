@@ -3,9 +3,9 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// A file that holds a secret: a token, or a key.
+/// A file that holds a secret: the service's token, or the key for the disk.
 package struct SecretFile {
-    /// More than any key.
+    /// More than any secret.
     private static let limit = 16 << 10
 
     /// A file, and how the person has named it.

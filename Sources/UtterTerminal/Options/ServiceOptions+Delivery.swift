@@ -119,8 +119,10 @@ extension ServiceOptions {
 
     /// Applies the options that are given.
     private func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
-        try checkCertificates()
-        if let cacert { plan.certificateFile = Self.absolute(cacert) }
+        if let cacert {
+            try CertificateFile.check(cacert)
+            plan.certificateFile = Self.absolute(cacert)
+        }
         if let contentType {
             plan.service.contentType = try explained("--content-type") { () throws(ServiceError) in
                 try HeaderField(name: "Content-Type", value: contentType).value
@@ -326,20 +328,6 @@ extension ServiceOptions {
         if let stallTimeout { deadlines.stall = stallTimeout.duration }
         if let answerTimeout { deadlines.answer = answerTimeout.duration }
         return deadlines
-    }
-
-    /// - Throws: `CommandFailure` when `--cacert` names no file that can be read.
-    private func checkCertificates() throws(CommandFailure) {
-        guard let cacert else { return }
-        guard unsafe access(cacert, R_OK) == 0 else {
-            throw CommandFailure(
-                "--cacert: '\(cacert)' cannot be read: \(SystemError.last("access").reason)",
-                status: .configuration)
-        }
-        var status = stat()
-        guard unsafe stat(cacert, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
-            throw CommandFailure("--cacert: '\(cacert)' is a folder", status: .configuration)
-        }
     }
 
     /// The path from the root on: a take is sent again from another folder.

@@ -26,9 +26,19 @@ struct Keyboard: Sendable {
         }
     }
 
+    /// Whether a person types there; a pipe is written to by a program.
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
     /// Whether Enter would reach this process now; a pipe always does.
     var isInForeground: Bool {
-        isatty(descriptor) == 0 || tcgetpgrp(descriptor) == getpgrp()
+        !isTerminal || tcgetpgrp(descriptor) == getpgrp()
+    }
+
+    /// Drops what was typed before anything was there to be ended by it; a pipe keeps its lines.
+    func forgetWhatWasTyped() {
+        // From the background it would be the shell's, and tcflush would stop this process.
+        guard isTerminal, isInForeground else { return }
+        _ = tcflush(descriptor, TCIFLUSH)
     }
 
     /// Whether what is typed appears on the screen.

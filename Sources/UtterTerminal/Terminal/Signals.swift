@@ -7,8 +7,10 @@ internal import Utter
 
 /// What a person, or another program, asks a running take for.
 package enum Request: Sendable, Equatable {
-    /// Enter or SIGUSR1: the recording is over.
+    /// SIGUSR1, or a line on a pipe: the recording is over, also one that is about to begin.
     case stop
+    /// Enter on a terminal: the recording that runs is over.
+    case enter
     /// Ctrl-C (SIGINT).
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.
@@ -106,7 +108,11 @@ package final class Signals: Sendable {
     /// - Parameter isKeyboardMeant: whether a line from the terminal, or from a pipe on standard
     ///   input, asks to stop.
     package func listen(toEnter isKeyboardMeant: Bool) {
-        if isKeyboardMeant { keyboard.withLock { $0 = Keyboard() } }
+        if isKeyboardMeant {
+            let keyboard = Keyboard()
+            keyboard?.forgetWhatWasTyped()
+            self.keyboard.withLock { $0 = keyboard }
+        }
         beginning.signal()
     }
 
@@ -209,11 +215,11 @@ package final class Signals: Sendable {
             case .line(let line):
                 if take(line) { break }
                 if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
-                ask(.stop)
+                ask(present.isTerminal ? .enter : .stop)
             case .nothing: break
             case .inBackground: isInBackground = true
             case .end:
-                ask(.stop)
+                ask(.enter)
                 keyboard = nil
             case .closed: keyboard = nil
             }

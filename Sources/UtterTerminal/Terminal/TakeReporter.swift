@@ -44,10 +44,10 @@ struct TakeReporter {
         switch event {
         case .listening(let source, let format):
             line.phase = activity.isSending ? .sending : .recording
-            let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
+            let layout = format.channelCount == 1 ? " mono" : ", \(format.channelCount) channels"
             let verb = activity.isSending ? "sending" : "recording from"
             say(
-                "\(verb) \(source), \(format.sampleRate) Hz \(layout)"
+                "\(verb) \(source), \(format.sampleRate) Hz\(layout)"
                     + (stopHint.map { "; \($0)" } ?? ""))
         case .noticed(let notice): report(notice)
         case .connected(let attempt):
@@ -186,6 +186,8 @@ struct TakeReporter {
         nextRedraw = .now + Self.redrawInterval
         let text = line.text(
             columns: StandardError.columns, hasColour: StandardError.hasColour)
+        // What was typed before has moved other lines up, which stay.
+        if !isDrawn { _ = takeEchoedLines() }
         StandardError.write((isDrawn ? erasure : "\r") + text)
         isDrawn = true
     }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+public import Glibc
+internal import LinuxPlatform
+
+/// A recording in a file, replayed as if it were being spoken: WAV or Ogg Opus, by its first bytes.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+public final class FileReplay: CaptureSource, @unchecked Sendable {
+    /// The path.
+    public let name: String
+
+    /// False: a recording waits.
+    public var isLive: Bool { false }
+
+    /// Whether it is a file that nobody hears; one that is replayed at a pace stands for a voice.
+    public var isStored: Bool { replay?.isStored ?? false }
+
+    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
+    public var warning: String? { replay?.warning }
+
+    private let clock: ReplayClock
+    private var replay: (any CaptureSource)?
+
+    /// Names a file; it is opened by `open`.
+    ///
+    /// - Parameters:
+    ///   - path: a file, a FIFO or a device.
+    ///   - pace: how fast it is replayed.
+    public init(path: String, pace: Pace = .realTime) {
+        name = path
+        clock = ReplayClock(pace: pace) { .now }
+    }
+
+    /// Opens the file, looks at its first bytes, and reads its header.
+    ///
+    /// Waits up to 10 s for the header of a FIFO.
+    ///
+    /// - Throws: `CaptureError` when there is no such file, or none that can be used.
+    public func open() throws(CaptureError) -> StreamFormat {
+        var reader = try ByteReader(opening: name)
+        let replay: any CaptureSource
+        switch try type(of: &reader) {
+        case .oggOpus: replay = OpusReplay(reading: reader, name: name, clock: clock)
+        case .foreign(let kind): throw .foreignAudio(name: name, kind: kind)
+        // What is wrong with any other file is what a WAV header lacks.
+        case .wav, .unknown, .undecided:
+            replay = WAVReplay(reading: reader, name: name, clock: clock)
+        }
+        self.replay = replay
+        return try replay.open()
+    }
+
+    private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
+        var type = InputType([UInt8]().span)
+        while case .undecided(let wanted) = type {
+            let deadline = ContinuousClock.now + WAVReplay.headerWait
+            do throws(SystemError) {
+                try reader.wait(until: deadline) { reader throws(SystemError) in
+                    try reader.fill(wanted)
+                }
+            } catch {
+                throw .cannotOpen(
+                    name: name,
+                    reason: error.code == ETIMEDOUT ? "nothing came in time" : error.reason)
+            }
+            type = reader.withBytes(reader.byteCount) { InputType($0) }
+            if reader.byteCount < wanted { break }
+        }
+        return type
+    }
+
+    /// Delivers the periods that are due, or says when the next one is.
+    public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        try replay?.read(into: &frames) ?? .end
+    }
+
+    /// Adds the descriptor when reading it may have to wait.
+    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        replay?.appendPollDescriptors(to: &descriptors)
+    }
+
+    /// Ends the source with what has been delivered.
+    public func requestStop() { replay?.requestStop() }
+
+    /// Closes the file.
+    public func close() { replay?.close() }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// What is wrong with a command line, and what to type instead.
+struct CommandLineMistake: Error, Equatable {
+    var message: String
+    var hints: [String]
+
+    /// Words that people type for commands.
+    private static let synonyms = [
+        "ls": "list", "history": "list", "log": "list", "status": "list", "rec": "record",
+        "start": "record", "listen": "record", "upload": "send", "transcribe": "send",
+        "file": "send", "resend": "retry", "sync": "flush", "print": "show", "info": "show",
+        "cat": "last", "text": "last", "remove": "rm", "delete": "rm", "del": "rm",
+        "save": "export", "copy": "export", "cp": "export", "hear": "play", "mics": "devices",
+        "server": "serve", "try": "demo",
+    ]
+
+    /// Endings of files that people want to send.
+    private static let endings = [
+        ".wav", ".mp3", ".m4a", ".mp4", ".ogg", ".opus", ".flac", ".webm", ".aac", ".aiff",
+        ".wma", ".amr", ".raw", ".pcm",
+    ]
+
+    /// A word in the place of a command that is none; nil when it is one.
+    ///
+    /// - Parameters:
+    ///   - words: the command line without the program's name.
+    ///   - names: the commands that there are.
+    ///   - isFile: whether a word is the path of a file.
+    /// - Returns: what to say of it.
+    static func unknownCommand(
+        in words: [String], of names: CommandNames, isFile: (String) -> Bool = Self.isFile
+    ) -> CommandLineMistake? {
+        let isHelp = words.first == "help"
+        guard let word = isHelp ? words.dropFirst().first : words.first, !word.hasPrefix("-"),
+            word != "help", !names.commands.contains(word)
+        else { return nil }
+        var mistake = CommandLineMistake(message: "there is no command '\(word)'", hints: [])
+        if !isHelp, names.commands.contains("send"), isFile(word) || looksLikeAudio(word) {
+            mistake.hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
+        } else if let meant = synonyms[word].flatMap({ names.commands.contains($0) ? $0 : nil })
+            ?? EditDistance.nearest(to: word, among: names.commands)
+        {
+            mistake.hints = ["did you mean '\(meant)'?"]
+        }
+        mistake.hints.append("see 'utter --help' for the commands")
+        return mistake
+    }
+
+    /// Puts the parser's words into ours.
+    ///
+    /// - Parameters:
+    ///   - message: what the parser says.
+    ///   - help: its last line, which names the command whose help explains it.
+    ///   - names: the commands that there are.
+    ///   - isFile: whether a word is the path of a file.
+    init(
+        _ message: String, help: String?, of names: CommandNames,
+        isFile: (String) -> Bool = Self.isFile
+    ) {
+        let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
+        let word = quoted.count > 1 ? String(quoted[1]) : ""
+        let command = help.flatMap { line in names.commands.first { line.contains(" \($0) ") } }
+        self.message = Self.sentence(message)
+        hints = []
+        if message.hasPrefix("Unknown option") {
+            self.message = "unknown option '\(word)'"
+            hints = [Self.hint(forOption: word, of: command, names)].compactMap { $0 }
+        } else if message.hasPrefix("Unexpected argument"), word == "-" {
+            hints = ["send standard input with: utter send -"]
+        } else if message.hasPrefix("Unexpected argument"), command == "record",
+            isFile(word) || Self.looksLikeAudio(word)
+        {
+            hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
+        } else if message.hasPrefix("Unexpected argument"), command == "record",
+            let meant = EditDistance.nearest(to: word, among: names.commands)
+        {
+            hints = ["did you mean '\(meant)'?"]
+        } else if let explanation = ValueForm.explanation(of: message) {
+            self.message = explanation
+        }
+        if let help { hints.append(Self.sentence(help)) }
+    }
+
+    private init(message: String, hints: [String]) {
+        (self.message, self.hints) = (message, hints)
+    }
+
+    private static func hint(
+        forOption typed: String, of command: String?, _ names: CommandNames
+    ) -> String? {
+        let own = command.map(names.options) ?? []
+        if let hint = Habit.hint(for: typed, among: own + ["--version"]) { return hint }
+        let others = names.commands.filter { names.options($0).contains(typed) }
+        if typed.hasPrefix("--"), !others.isEmpty {
+            return "'\(typed)' is an option of: "
+                + others.map { "utter \($0)" }.joined(separator: ", ")
+        }
+        guard typed.hasPrefix("--") else { return nil }
+        let long = own.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+        return EditDistance.nearest(to: String(typed.dropFirst(2)), among: long)
+            .map { "did you mean '--\($0)'?" }
+    }
+
+    /// The parser's sentence the way ours are written: no capital, no full stop.
+    private static func sentence(_ text: String) -> String {
+        let text = text.drop { $0.isWhitespace }
+        let body = text.last == "." ? text.dropLast() : text
+        return body.prefix(1).lowercased() + body.dropFirst()
+    }
+
+    private static func looksLikeAudio(_ word: String) -> Bool {
+        endings.contains { word.lowercased().hasSuffix($0) }
+    }
+
+    private static func isFile(_ word: String) -> Bool { unsafe access(word, R_OK) == 0 }
+
+    /// Says it.
+    func report() {
+        StandardError.error(message)
+        for hint in hints { StandardError.hint(hint) }
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Options of other programs, which hands type by habit, and what there is instead.
+enum Habit {
+    /// Options of ours under another name; the first that a command has is meant.
+    private static let synonyms = [
+        "--url": ["--to"], "--endpoint": ["--to"], "--server": ["--to"], "--service": ["--to"],
+        "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"], "-d": ["--for"],
+        "-D": ["--device"], "--input": ["--device"], "--mic": ["--device"],
+        "--microphone": ["--device"], "--source": ["--device"],
+        "--sample-rate": ["--rate"], "-r": ["--rate"], "-c": ["--channels"],
+        "-f": ["--format"], "--codec": ["--format"], "--ca": ["--cacert"],
+        "--ca-file": ["--cacert"], "--speed": ["--pace"], "--parallel": ["--jobs"],
+        "-j": ["--jobs"], "-n": ["--limit"], "-V": ["--version"],
+        "--timeout": ["--answer-timeout"],
+    ]
+
+    private static let advice: [(options: [String], text: String)] = [
+        (
+            ["--token", "--api-key", "--apikey", "--key", "--bearer", "--auth"],
+            "name the token's file with --token-file, or set UTTER_TOKEN: others see command lines"
+        ),
+        (
+            ["-o", "--output", "--out"],
+            "the transcript goes to standard output; write it to a file with: > FILE"
+        ),
+        (["--copy", "--clipboard"], "pipe the transcript to a clipboard: utter | wl-copy"),
+        (
+            ["-k", "--insecure", "--no-verify"],
+            "certificates are always verified; trust one of your own with --cacert"
+        ),
+        (["-x", "--proxy"], "set the variable https_proxy or http_proxy"),
+        (
+            ["-l", "--lang", "--language", "-m", "--model"],
+            "services take it in the query of --to, or in a field: --header"
+        ),
+        (["--retry"], "trying again is the default; send a kept take with: utter retry"),
+    ]
+
+    /// What to do instead of using an option that a command does not have.
+    ///
+    /// - Parameters:
+    ///   - option: as it was typed, with its dashes.
+    ///   - options: those of the command.
+    /// - Returns: nil when no habit is known.
+    static func hint(for option: String, among options: [String]) -> String? {
+        if let meant = synonyms[option]?.first(where: options.contains) {
+            return "did you mean '\(meant)'?"
+        }
+        return advice.first { $0.options.contains(option) }?.text
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// A file of certificates to trust, looked at before anything is recorded.
+enum CertificateFile {
+    /// More than the certificates of all authorities together.
+    private static let limit = 4 << 20
+
+    private static let markers = [
+        "-----BEGIN CERTIFICATE-----", "-----BEGIN TRUSTED CERTIFICATE-----",
+        "-----BEGIN X509 CERTIFICATE-----",
+    ]
+
+    /// Checks that a file holds certificates in PEM; of a pipe, that it can be read.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be read, or holds none.
+    static func check(_ path: String) throws(CommandFailure) {
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else {
+            throw failure(path, "cannot be read: \(SystemError.last("open").reason)")
+        }
+        let file = OwnedDescriptor(taking: number)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw failure(path, "cannot be read: \(SystemError.last("fstat").reason)")
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw failure(path, "is a folder") }
+        // What is read of a pipe would be lost to libcurl.
+        guard kind == S_IFREG else { return }
+        var bytes = [UInt8](repeating: 0, count: min(limit, Int(status.st_size)))
+        let count = unsafe read(file.number, &bytes, bytes.count)
+        let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+        guard markers.contains(where: text.contains) else {
+            throw failure(
+                path, "holds no certificate in PEM",
+                hint: "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
+                    + "openssl x509 -inform der -in FILE -out FILE.pem")
+        }
+    }
+
+    private static func failure(
+        _ path: String, _ reason: String, hint: String? = nil
+    ) -> CommandFailure {
+        CommandFailure("--cacert: '\(path)' \(reason)", hint: hint, status: .configuration)
+    }
+}

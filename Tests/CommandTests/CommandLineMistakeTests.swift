@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import UtterTerminal
+
+/// What a person hears who typed something that is not there.
+@Suite struct CommandLineMistakeTests {
+    /// A wrong command line, and the first hint that it gets.
+    static let typed: [([String], String)] = [
+        (["lst"], "did you mean 'list'?"), (["ls"], "did you mean 'list'?"),
+        (["sned", "a.wav"], "did you mean 'send'?"), (["dev"], "did you mean 'devices'?"),
+        (["transcribe", "a.wav"], "did you mean 'send'?"),
+        (["-v", "fush"], "did you mean 'flush'?"),
+        (["help", "shwo"], "did you mean 'show'?"),
+        (["nonsense"], "see 'utter --help' for the commands"),
+        (["gone.wav"], "send a file with: utter send gone.wav"),
+        (["my talk.mp3"], "send a file with: utter send 'my talk.mp3'"),
+        (["--for", "5s", "gone.wav"], "send a file with: utter send gone.wav"),
+        (["-"], "send standard input with: utter send -"),
+        (["--url", "http://host/"], "did you mean '--to'?"),
+        (["--fro", "5s"], "did you mean '--for'?"), (["-d", "5"], "did you mean '--for'?"),
+        (["--devcie", "x"], "did you mean '--device'?"), (["--quite"], "did you mean '--quiet'?"),
+        (["--xyzzy"], "see 'utter record --help' for more information"),
+        (["send", "--jobs", "3", "a.wav"], "'--jobs' is an option of: utter flush"),
+        (["--pace", "2"], "'--pace' is an option of: utter send"),
+        (
+            ["--token", "x"],
+            "name the token's file with --token-file, or set UTTER_TOKEN: others see command lines"
+        ),
+        (
+            ["--lang", "en"],
+            "services take it in the query of --to, or in a field: --header"
+        ),
+        (
+            ["-o", "note.txt"],
+            "the transcript goes to standard output; write it to a file with: > FILE"
+        ),
+    ]
+
+    @Test(arguments: typed)
+    func theFirstHintIsWhatWasMeant(_ words: [String], _ hint: String) async throws {
+        let result = try await Bench().start(words).result()
+        #expect(result.status == .exited(64))
+        #expect(result.output.isEmpty)
+        #expect(result.hasPlainErrors)
+        let hints = result.errorText.split(separator: "\n").dropFirst()
+        #expect(hints.first == "utter: hint: \(hint)", "\(result.errorText)")
+    }
+
+    /// What must not be suggested: nothing that was meant is near.
+    @Test(arguments: ["--lang", "--copy", "--xyzzy", "--voice", "--email"])
+    func whatIsFarIsNotSuggested(_ option: String) async throws {
+        let result = try await Bench().run(option)
+        #expect(!result.errorText.lowercased().contains("did you mean"))
+    }
+
+    /// Wrong values, and the message that says what is right.
+    static let values: [([String], String)] = [
+        (["--for", "abc"], "--for: 'abc' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (["--tail", "1:75"], "--tail: '1:75' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (
+            ["--connect-timeout", "it's"],
+            "--connect-timeout: 'it's' is not a time: write 5s, 1m30s, 500ms or 1:30"
+        ),
+        (
+            ["--max-bytes", "5X"],
+            "--max-bytes: '5X' is not a size: write 500M, 4G or a number of bytes"
+        ),
+        (
+            ["send", "--pace", "fast", "a.wav"],
+            "--pace: 'fast' is not a pace: write realtime, max or a factor from 0.1 to 1000"
+        ),
+        (
+            ["--catch-up-rate", "1x"],
+            "--catch-up-rate: '1x' is not a rate: write 4x, 64k or a number of bytes a second"
+        ),
+        (
+            ["send", "--rate", "fast", "-"],
+            "--rate: 'fast' is not a rate: write a number of Hz, such as 48000"
+        ),
+        (["--max-takes", "x"], "--max-takes: 'x' is not a count: write a number, such as 2"),
+        (["flush", "--jobs", "x"], "--jobs: 'x' is not a count: write a number, such as 2"),
+        (["--format", "mp3"], "--format: 'mp3' is not known: write 'pcm', 'wav' or 'ogg-opus'"),
+        (
+            ["rm", "--older", "7"],
+            "--older: '7' is not an age: write a number with its unit, such as 7d, 12h or 30m"
+        ),
+    ]
+
+    @Test(arguments: values)
+    func aWrongValueIsSaidToBeWhatItIsNot(_ words: [String], _ message: String) async throws {
+        let result = try await Bench().start(words).result()
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.hasPrefix("utter: error: \(message)\n"), "\(result.errorText)")
+    }
+
+    // MARK: - Options before the command
+
+    @Test func optionsMayStandBeforeTheCommand() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "moved"))
+        let bench = try Bench(["UTTER_URL": "http://127.0.0.1:9/"])
+        let sent = try await bench.run(
+            "--to", server.url(), "-q", "--format", "wav", "send", Clip.digits.path)
+        #expect(sent.status == .exited(0))
+        #expect(sent.outputText == "moved\n")
+        #expect(server.requests.first?.body.prefix(4) == Array("RIFF".utf8)[...])
+        let list = try await bench.run("--json", "list")
+        #expect(list.status == .exited(0))
+        #expect(try JSONText(list.output)[0]?["state"] == .string("answered"))
+        let help = try await bench.run("-v", "flush", "--help")
+        #expect(help.status == .exited(0))
+        #expect(help.outputText.contains("--jobs"))
+    }
+
+    @Test func anOptionThatTheCommandLacksIsSaidOfThatCommand() async throws {
+        let result = try await Bench().run("--for", "5s", "list")
+        #expect(result.status == .exited(64))
+        #expect(
+            result.errorText == """
+                utter: error: unknown option '--for'
+                utter: hint: '--for' is an option of: utter record
+                utter: hint: see 'utter list --help' for more information
+
+                """)
+    }
+
+    @Test func aValueIsNoCommand() {
+        let names = CommandNames(["record": ["--device"], "send": [], "list": []])
+        #expect(names.commandFirst(["--device", "send"]) == [["send", "--device"]])
+        #expect(
+            names.commandFirst(["-a", "send", "-b", "list"])
+                == [["send", "-a", "-b", "list"], ["list", "-a", "send", "-b"]])
+        #expect(names.commandFirst(["send", "list"]) == [])
+        #expect(names.commandFirst(["-a", "--", "list"]) == [])
+        #expect(names.commandFirst([]) == [])
+    }
+
+    @Test func aDeviceMayBeNamedLikeACommand() async throws {
+        let card = try VirtualMicrophone()
+        let result = try await Bench(microphone: card).run("--device", "send")
+        #expect(result.status == .exited(66))
+        #expect(result.errorText.contains("no capture device named 'send'"))
+    }
+
+    // MARK: - Distance
+
+    @Test(arguments: [
+        ("", "", 0), ("", "abc", 3), ("list", "list", 0), ("lst", "list", 1), ("ilst", "list", 1),
+        ("lsit", "list", 1), ("url", "for", 3), ("kitten", "sitting", 3), ("ca", "abc", 3),
+    ])
+    func theDistanceIsThatOfTheFewestSlips(_ one: String, _ other: String, _ distance: Int) {
+        #expect(EditDistance.between(one, other) == distance)
+        #expect(EditDistance.between(other, one) == distance)
+    }
+
+    @Test(arguments: [
+        ("url", nil), ("fro", "for"), ("answer-timeot", "answer-timeout"), ("x", nil), ("t", nil),
+        ("conn", "connect-timeout"), ("", nil), ("ot", "to"),
+    ])
+    func onlyWhatIsNearIsMeant(_ typed: String, _ meant: String?) {
+        let words = ["for", "to", "answer-timeout", "connect-timeout"]
+        #expect(EditDistance.nearest(to: typed, among: words) == meant)
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `scripts/install.sh` as make runs it, with this build.
+@Suite struct InstallTests {
+    private func run(
+        _ action: String, _ prefix: String, home: TemporaryFolder
+    ) async throws -> CommandResult {
+        let utter = try #require(BuiltProducts.path(of: "utter"))
+        var environment = CommandRun.cleanEnvironment
+        environment["HOME"] = home.path
+        environment["UTTER_BUILD"] = String(utter.dropLast("/utter".count))
+        // In dash the tilde is make's to pass on, as it was typed.
+        return try await CommandRun.run(
+            "dash",
+            ["-c", "exec \(SourceTree.path("scripts/install.sh")) \(action) '' '\(prefix)'"],
+            environment: environment)
+    }
+
+    /// Every path below a folder, in order.
+    private func paths(below folder: String) throws -> [String] {
+        try ForeignTool("find").run([folder, "-mindepth", "1"]).text.split(separator: "\n")
+            .map { String($0.dropFirst(folder.count)) }.sorted()
+    }
+
+    @Test func aTildeThatTheShellLeftIsTheHome() async throws {
+        let home = try TemporaryFolder()
+        let installed = try await run("install", "~/.local", home: home)
+        #expect(installed.status == .exited(0), "\(installed.errorText)")
+        let paths = try paths(below: home.path)
+        #expect(paths.contains("/.local/bin/utter"))
+        #expect(paths.contains("/.local/share/bash-completion/completions/utter"))
+        let unit = String(
+            decoding: try home.read(".local/share/systemd/user/utter-flush.service"),
+            as: UTF8.self)
+        #expect(unit.contains("ExecStart=\(home.path)/.local/bin/utter flush"))
+        let version = try await CommandRun.run(home.path(".local/bin/utter"), ["--version"])
+        #expect(version.outputText.hasPrefix("utter "))
+
+        // Once more, which upgrades, and then all of it goes, empty folders too.
+        #expect(try await run("install", "~/.local", home: home).status == .exited(0))
+        #expect(try await run("uninstall", "~/.local", home: home).status == .exited(0))
+        #expect(try self.paths(below: home.path) == [])
+    }
+
+    @Test func foldersThatWereThereBeforeOrAreUsedStay() async throws {
+        let home = try TemporaryFolder()
+        try ForeignTool("mkdir").run(["-p", home.path("own/bin"), home.path("own/share/man")])
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        try home.write([], to: "own/share/man/man1/other.1")
+        #expect(try await run("uninstall", "~/own", home: home).status == .exited(0))
+        #expect(
+            try paths(below: home.path) == [
+                "/own", "/own/bin", "/own/share", "/own/share/man", "/own/share/man/man1",
+                "/own/share/man/man1/other.1",
+            ])
+    }
+
+    @Test func aRelativePrefixIsRefused() async throws {
+        let home = try TemporaryFolder()
+        let result = try await run("install", "local", home: home)
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.contains("PREFIX is 'local', which is no absolute path"))
+        #expect(try paths(below: home.path) == [])
+    }
+}
