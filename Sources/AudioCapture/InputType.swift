@@ -38,14 +38,25 @@ public enum InputType: Sendable, Equatable {
         } else if bytes[0] == 0xFF, bytes[1] >= 0xE0, bytes.count < MPEGFrame.headerByteCount {
             self = .undecided(byteCount: MPEGFrame.headerByteCount)
         } else if let frame = MPEGFrame(bytes) {
-            // Eleven bits alone may be a loud sample: the frame that follows must be one, too.
-            self = Self.decided(bytes, by: frame.byteCount + MPEGFrame.headerByteCount) {
-                MPEGFrame($0.extracting(droppingFirst: frame.byteCount)) == nil
-                    ? nil : frame.name
-            }
+            self = Self.frames(bytes, of: frame)
         } else {
             self = .unknown
         }
+    }
+
+    /// Looks for the frames that must follow the first: its few bits alone may be loud samples.
+    private static func frames(_ bytes: Span<UInt8>, of first: MPEGFrame) -> InputType {
+        var (frame, offset) = (first, 0)
+        for _ in 1..<3 {
+            offset += frame.byteCount
+            let end = offset + MPEGFrame.headerByteCount
+            guard bytes.count >= end else { return .undecided(byteCount: end) }
+            guard let next = MPEGFrame(bytes.extracting(droppingFirst: offset)),
+                next.kind == first.kind
+            else { return .unknown }
+            frame = next
+        }
+        return .foreign(first.name)
     }
 
     /// Kinds that four bytes tell from anything that a microphone says.

@@ -8,6 +8,10 @@ struct MPEGFrame {
     /// From this header to the next.
     let byteCount: Int
 
+    /// The bits that all frames of a file share: version, layer, protection and rate; of AAC the
+    /// profile too.
+    let kind: UInt16
+
     /// So many bytes say it all.
     static let headerByteCount = 6
 
@@ -28,6 +32,7 @@ struct MPEGFrame {
             let length = Int(bytes[3] & 3) << 11 | Int(bytes[4]) << 3 | Int(bytes[5]) >> 5
             guard bytes[2] >> 2 & 15 < 13, length > 7 else { return nil }
             (name, byteCount) = ("AAC", length)
+            kind = UInt16(bytes[1]) << 8 | UInt16(bytes[2])
             return
         }
         // 0 is MPEG-2.5, 1 is none, 2 is MPEG-2, 3 is MPEG-1; layer III has the number 1.
@@ -39,6 +44,7 @@ struct MPEGFrame {
         let bitRate = Self.bitRates[isFirst ? 0 : 1][bitRateIndex - 1] * 1_000
         let sampleRate = Self.sampleRates[rateIndex] >> (isFirst ? 0 : version == 2 ? 1 : 2)
         let padding = Int(bytes[2] >> 1 & 1)
+        kind = UInt16(bytes[1]) << 8 | UInt16(bytes[2] & 0x0C)
         (name, byteCount) = ("MP3", (isFirst ? 144 : 72) * bitRate / sampleRate + padding)
     }
 }

@@ -52,14 +52,14 @@ import Testing
 
     @Test func aVoiceAndNoiseAreNone() {
         var random = SeededRandom()
-        let voice = TestSignal.voice(frames: 20_000, sampleRate: 16_000)
-        for _ in 0..<2_000 {
-            let start = Int.random(in: 0..<10_000, using: &random)
-            #expect(type(of: WAVBytes.pcm(Array(voice[start...]))) == .unknown)
+        let voice = WAVBytes.pcm(TestSignal.voice(frames: 20_000, sampleRate: 16_000))
+        let noise = WAVBytes.pcm(random.noise(count: 20_000))
+        for _ in 0..<1_000 {
+            let start = 2 * Int.random(in: 0..<10_000, using: &random)
+            #expect(type(of: Array(voice[start...])) == .unknown)
             // Loud samples that begin like a frame are followed by none.
-            let noise = WAVBytes.pcm(random.noise(count: 5_000))
             for second: UInt8 in [0xFB, 0xF3, 0xE3, 0xF1] {
-                let found = type(of: [0xFF, second, 0x50, 0x80] + noise)
+                let found = type(of: [0xFF, second, 0x50, 0x80] + noise[start...])
                 #expect(found == .unknown, "seed \(random.seed)")
             }
         }
