@@ -13,53 +13,70 @@ enum AudioMediaType: Sendable, Equatable {
 
     /// Reads a header field's value.
     ///
-    /// `audio/pcm`, `audio/l16`, `audio/raw` and `application/octet-stream` are little-endian,
-    /// 16 kHz, mono; the parameters `rate`, `channels` and `endian` (`little`, `big`) say
-    /// otherwise. That `audio/l16` is little-endian is what speech services do and not what
-    /// RFC 2586 says; use `endian=big` for the latter.
+    /// PCM has the rate, channels and byte order that its parameters say, or else 16 kHz, mono and
+    /// little-endian; `audio/l16` alone is big-endian unless `endian=little` says otherwise
+    /// (RFC 2586 §2). What speech services have made of the parameters is understood, too:
+    /// `rate=16k`, `bit=16`, `endianness=little-endian`, and the capabilities of GStreamer,
+    /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
     ///
     /// - Throws: `UnsupportedMediaType` for anything that is not understood whole.
     init(parsing value: String?) throws(UnsupportedMediaType) {
         guard let value, !value.isEmpty else {
             throw UnsupportedMediaType(reason: "the request has no Content-Type")
         }
-        var parts = value.split(separator: ";", omittingEmptySubsequences: false)
-        let name = Self.trimmed(parts.removeFirst()).lowercased()
-        var parameters: [String: String] = [:]
-        for part in parts where !Self.trimmed(part).isEmpty {
+        let type = value.prefix { $0 != ";" && $0 != "," }
+        let name = Self.trimmed(type).lowercased()
+        let isGStreamer = name.hasPrefix("audio/x-raw")
+        let rest = value[type.endIndex...]
+        guard isGStreamer || rest.first != "," else {
+            throw UnsupportedMediaType(reason: "'\(value)' is more than one type")
+        }
+        var parameters: [(name: String, value: String)] = []
+        for part in rest.split(whereSeparator: { $0 == ";" || isGStreamer && $0 == "," })
+        where !Self.trimmed(part).isEmpty {
             guard let sign = part.firstIndex(of: "=") else {
                 throw UnsupportedMediaType(reason: "'\(Self.trimmed(part))' is not a parameter")
             }
-            let text = Self.trimmed(part[part.index(after: sign)...])
-            parameters[Self.trimmed(part[..<sign]).lowercased()] =
-                text.hasPrefix("\"") && text.hasSuffix("\"") && text.count > 1
-                ? text.dropFirst().dropLast().lowercased() : text.lowercased()
+            var text = Self.trimmed(part[part.index(after: sign)...]).lowercased()
+            // GStreamer says what kind of value it is.
+            if isGStreamer, text.hasPrefix("("), let end = text.firstIndex(of: ")") {
+                text = Self.trimmed(text[text.index(after: end)...])
+            }
+            if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 {
+                text = String(text.dropFirst().dropLast())
+            }
+            parameters.append((Self.trimmed(part[..<sign]).lowercased(), text))
         }
         switch name {
         case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
             self = .wav
         case "audio/ogg", "application/ogg", "audio/opus":
-            let codecs = parameters["codecs", default: "opus"]
-            guard codecs == "opus" else {
-                throw UnsupportedMediaType(reason: "the codec '\(codecs)' is not supported")
+            for parameter in parameters where parameter.name == "codecs" {
+                guard parameter.value == "opus" else {
+                    throw UnsupportedMediaType(
+                        reason: "the codec '\(parameter.value)' is not supported")
+                }
             }
             self = .oggOpus
-        case "audio/pcm", "audio/l16", "audio/raw", "audio/x-raw", "application/octet-stream":
-            self = try Self.pcm(parameters)
+        case "audio/l16":
+            self = try Self.pcm(parameters, isBigEndian: true)
+        case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int",
+            "application/octet-stream":
+            self = try Self.pcm(parameters, isBigEndian: false)
         default:
             throw UnsupportedMediaType(reason: "'\(name)' is not supported")
         }
     }
 
     private static func pcm(
-        _ parameters: [String: String]
+        _ parameters: [(name: String, value: String)], isBigEndian: Bool
     ) throws(UnsupportedMediaType) -> AudioMediaType {
         var format = StreamFormat.speech
-        var isBigEndian = false
+        var isBigEndian = isBigEndian
         for (name, value) in parameters {
             switch name {
             case "rate":
-                guard let rate = Int(value), (1000...768_000).contains(rate) else {
+                guard let rate = Self.rate(value), (1000...768_000).contains(rate) else {
                     throw UnsupportedMediaType(reason: "the rate '\(value)' is not supported")
                 }
                 format.sampleRate = rate
@@ -69,17 +86,32 @@ enum AudioMediaType: Sendable, Equatable {
                 }
                 format.channelCount = count
             case "endian", "endianness":
-                guard ["little", "big", "little-endian", "big-endian"].contains(value) else {
+                switch value {
+                case "little", "little-endian", "1234": isBigEndian = false
+                case "big", "big-endian", "4321": isBigEndian = true
+                default:
                     throw UnsupportedMediaType(reason: "the byte order '\(value)' is not known")
                 }
-                isBigEndian = value.hasPrefix("big")
-            case "bits":
+            case "bits", "bit", "width", "depth":
                 guard value == "16" else {
                     throw UnsupportedMediaType(reason: "\(value) bits are not supported")
                 }
-            case "encoding":
-                guard ["signed-integer", "linear16", "s16le"].contains(value) else {
-                    throw UnsupportedMediaType(reason: "the encoding '\(value)' is not supported")
+            case "encoding", "format":
+                switch value {
+                case "signed-integer", "linear16": break
+                case "s16le": isBigEndian = false
+                case "s16be": isBigEndian = true
+                default:
+                    throw UnsupportedMediaType(
+                        reason: "the \(name) '\(value)' is not supported")
+                }
+            case "signed":
+                guard value == "true" else {
+                    throw UnsupportedMediaType(reason: "unsigned samples are not supported")
+                }
+            case "layout":
+                guard value == "interleaved" else {
+                    throw UnsupportedMediaType(reason: "the layout '\(value)' is not supported")
                 }
             default:
                 // Parameters that say nothing about the samples.
@@ -89,9 +121,15 @@ enum AudioMediaType: Sendable, Equatable {
         return .pcm(format, isBigEndian: isBigEndian)
     }
 
-    private static func trimmed(_ text: Substring) -> String {
-        var text = text.drop { $0 == " " || $0 == "\t" }
-        while text.last == " " || text.last == "\t" { text.removeLast() }
+    /// Reads a rate in Hz, or in kHz with a `k` behind it.
+    private static func rate(_ text: String) -> Int? {
+        guard text.hasSuffix("k") else { return Int(text) }
+        return Double(text.dropLast()).flatMap { Int(exactly: ($0 * 1_000).rounded()) }
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        var text = text[...].drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
         return String(text)
     }
 }

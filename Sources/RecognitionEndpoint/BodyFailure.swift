@@ -8,6 +8,8 @@ enum BodyFailure: Error, Sendable, Equatable {
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
+    /// The client has sent nothing for so long.
+    case stalled(Duration)
     /// Another request with the same key came before this one was whole.
     case superseded
     /// The body is not the one that its `Content-Digest` names.
@@ -21,6 +23,7 @@ enum BodyFailure: Error, Sendable, Equatable {
     var status: Int {
         switch self {
         case .notAudio, .brokenOff, .digestMismatch: 400
+        case .stalled: 408
         case .superseded: 409
         case .tooLarge: 413
         case .shuttingDown: 503
@@ -34,6 +37,8 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .notAudio(let reason): "the body cannot be decoded: \(reason)"
         case .tooLarge(let limit): "the body is longer than \(limit) bytes"
         case .brokenOff: "the body broke off"
+        case .stalled(let time):
+            "nothing of the body has come for \(JSONText.number(time / .seconds(1), places: 1)) s"
         case .superseded: "another request with the same key took its place"
         case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"

@@ -8,19 +8,22 @@ struct BodyUpload: Sendable {
     private let queue: BodyQueue
     private let plan: FaultPlan
     private let limit: Int
+    private let idleTimeout: Duration
     private let connection: Connection
     private let acceptsEnd: @Sendable (BodyIdentity) -> BodyFailure?
 
-    /// Prepares for a body of at most `limit` bytes.
+    /// Prepares for a body of at most `limit` bytes, whose client may be silent for `idleTimeout`.
     ///
     /// A whole body is shown to `acceptsEnd`, which may say why it is not to be answered.
     init(
-        _ queue: BodyQueue, plan: FaultPlan, limit: Int, on connection: Connection,
+        _ queue: BodyQueue, plan: FaultPlan, limit: Int, idleTimeout: Duration,
+        on connection: Connection,
         acceptsEnd: @escaping @Sendable (BodyIdentity) -> BodyFailure?
     ) {
         self.queue = queue
         self.plan = plan
         self.limit = limit
+        self.idleTimeout = idleTimeout
         self.connection = connection
         self.acceptsEnd = acceptsEnd
     }
@@ -44,7 +47,8 @@ struct BodyUpload: Sendable {
     @concurrent private func forward(_ body: RequestBody) async throws {
         var identification = BodyIdentification()
         var hasMisbehaved = false
-        for try await buffer in body {
+        var iterator = body.makeAsyncIterator()
+        while let buffer = try await next(of: &iterator) {
             let bytes = Array(buffer.readableBytesView)
             identification.update(bytes.span)
             guard identification.byteCount <= limit else {
@@ -62,6 +66,17 @@ struct BodyUpload: Sendable {
         if !hasMisbehaved { try await misbehave() }
         if let failure = acceptsEnd(identification.identity) { queue.fail(failure) }
         queue.finish()
+    }
+
+    /// Waits for the next bytes; gives the body up, but goes on waiting, when they do not come.
+    @concurrent private func next(
+        of iterator: inout RequestBody.AsyncIterator
+    ) async throws -> ByteBuffer? {
+        let alarm = connection.schedule(in: idleTimeout) { [queue, idleTimeout] in
+            queue.fail(.stalled(idleTimeout))
+        }
+        defer { alarm.cancel() }
+        return try await iterator.next()
     }
 
     @concurrent private func misbehave() async throws {

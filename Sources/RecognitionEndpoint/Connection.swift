@@ -28,9 +28,21 @@ struct Connection: Sendable {
         // The client may be gone already; then there is nothing to be closed.
         try? await channel.close(mode: .output)
         let channel = channel
-        return channel.eventLoop.scheduleTask(in: Self.lingerTime) {
+        return channel.eventLoop.scheduleTask(in: TimeAmount(Self.lingerTime)) {
             channel.close(promise: nil)
         }
+    }
+
+    /// Does something when the time is over; to be cancelled before.
+    func schedule(
+        in time: Duration, _ body: @escaping @Sendable () -> Void
+    ) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: TimeAmount(time), body)
+    }
+
+    /// Notes that the audio of the request that is being answered is over.
+    func noteHeard(_ duration: Double) {
+        channel.triggerUserOutboundEvent(RequestRecorder.Heard(duration: duration), promise: nil)
     }
 
     /// Closes the connection (FIN).
@@ -49,5 +61,5 @@ struct Connection: Sendable {
     }
 
     /// How long a client may go on sending after it was refused.
-    private static let lingerTime = TimeAmount.seconds(5)
+    static let lingerTime = Duration.seconds(5)
 }

@@ -17,6 +17,7 @@ enum Demand: Sendable, Equatable {
         _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {
         let path = (head.path ?? "").prefix { $0 != "?" }
+        try Self.checkFraming(head)
         // Browsers send this; no page that somebody happens to visit may use the endpoint.
         guard head.headerFields[.origin] == nil else {
             throw Refusal(403, "requests of web pages are not served")
@@ -28,12 +29,36 @@ enum Demand: Sendable, Equatable {
             }
             self = .health
         case "/recognize", "/v1/recognize":
-            guard head.method == .post else {
-                throw Refusal(405, "use POST", fields: [.allow: "POST"])
+            guard head.method == .post || head.method == .put else {
+                throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
             }
             self = try Self.recognition(head.headerFields, configuration)
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
+        }
+    }
+
+    /// Refuses what another server on the way might have read in another way.
+    private static func checkFraming(_ head: HTTPRequest) throws(Refusal) {
+        // The first Host is the authority, the others stay (RFC 9112 §3.2).
+        let others = HTTPField.Name("Host").flatMap { head.headerFields[$0] }
+        guard let host = head.authority, others == nil else {
+            throw Refusal(400, "a request has one Host field")
+        }
+        guard host.utf8.allSatisfy(isHostByte) else { throw Refusal(400, "the Host is no host") }
+        // RFC 9112 §6.1; the body has been read as if it were in chunks only.
+        if let coding = head.headerFields[.transferEncoding], coding.lowercased() != "chunked" {
+            throw Refusal(501, "the transfer coding '\(coding)' is not supported; send chunked")
+        }
+    }
+
+    /// What RFC 3986 §3.2 allows in a host and its port.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~!$&'()*+,;=:[]%".utf8.contains(byte)
         }
     }
 

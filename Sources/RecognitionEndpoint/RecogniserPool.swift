@@ -3,13 +3,20 @@
 internal import LinuxPlatform
 internal import Synchronization
 
-/// A bounded number of recognisers, started when they are needed and kept warm.
+/// A bounded number of recognisers, started when they are needed.
+///
+/// One that is idle is kept, so that the next body finds a decoder loaded; what more there were
+/// end, since each takes 35 to 120 MB.
 final class RecogniserPool: Sendable {
     private struct State {
         var idle: [RecogniserThread] = []
         var all: [RecogniserThread] = []
+        /// The last one that was dismissed; the next one joins it.
+        var dismissed: RecogniserThread?
         /// Threads that run or are being started.
         var count = 0
+        /// The number of the thread that was started last.
+        var lastNumber = 0
         var isStopped = false
         /// Waits until no thread runs any more.
         var stopWaiter: CheckedContinuation<Void, Never>?
@@ -37,11 +44,14 @@ final class RecogniserPool: Sendable {
     /// Loads the first recogniser, so that a bad model is noticed before the first request.
     func warmUp() async throws(RecognitionEndpointError) {
         guard case .toStart(let number) = reserve() else { return }
-        free(try await start(number: number))
+        _ = free(try await start(number: number))
     }
 
     /// How many jobs are being worked at.
     var busyCount: Int { state.withLock { $0.count - $0.idle.count } }
+
+    /// How many recognisers there are, idle or not.
+    var threadCount: Int { state.withLock(\.count) }
 
     /// Gives a job to a recogniser; loads a new one when all are busy and there may be more.
     ///
@@ -57,9 +67,9 @@ final class RecogniserPool: Sendable {
         while true {
             switch reserve() {
             case .warm(let thread):
-                return thread.work(at: job)
+                if thread.work(at: job) { return true }
             case .toStart(let number):
-                return try await start(number: number).work(at: job)
+                if try await start(number: number).work(at: job) { return true }
             case .none:
                 // Somebody else may be quicker to take what was free.
                 guard await hasRoom(by: deadline) else { return false }
@@ -119,7 +129,8 @@ final class RecogniserPool: Sendable {
             }
             if isOver { continuation.resume() }
         }
-        for thread in state.withLock(\.all) { thread.join() }
+        let ended = state.withLock { state in state.all + [state.dismissed].compactMap(\.self) }
+        for thread in ended { thread.join() }
     }
 
     // MARK: - Threads
@@ -133,11 +144,11 @@ final class RecogniserPool: Sendable {
     private func reserve() -> Reservation {
         state.withLock { state in
             if state.isStopped { return .none }
-            // The one that was used last has its model in the processor's caches.
             if let thread = state.idle.popLast() { return .warm(thread) }
             guard state.count < maximumCount else { return .none }
             state.count += 1
-            return .toStart(number: state.count)
+            state.lastNumber += 1
+            return .toStart(number: state.lastNumber)
         }
     }
 
@@ -145,7 +156,7 @@ final class RecogniserPool: Sendable {
         number: Int
     ) async throws(RecognitionEndpointError) -> RecogniserThread {
         let thread = try await RecogniserThread.start(
-            number: number, model: model, onIdle: { self.free($0) }, onEnd: { self.forgetOne() })
+            number: number, model: model, onIdle: { self.free($0) }, onEnd: { self.forget($0) })
         let isStopped = state.withLock { state in
             state.all.append(thread)
             return state.isStopped
@@ -154,17 +165,34 @@ final class RecogniserPool: Sendable {
         return thread
     }
 
-    private func free(_ thread: RecogniserThread) {
-        let waiters = state.withLock { state in
-            state.idle.append(thread)
-            return state.takeWaiters()
+    /// Takes a thread back that has done its job; called on that thread.
+    ///
+    /// - Returns: whether it is to stay for the next job.
+    private func free(_ thread: RecogniserThread) -> Bool {
+        let (stays, before, waiters) = state.withLock { state in
+            let waiters = state.takeWaiters()
+            guard !state.idle.isEmpty, !state.isStopped else {
+                state.idle.append(thread)
+                return (true, RecogniserThread?.none, waiters)
+            }
+            state.all.removeAll { $0 === thread }
+            state.count -= 1
+            let before = state.dismissed
+            state.dismissed = thread
+            return (false, before, waiters)
         }
         for waiter in waiters { waiter.resume(returning: true) }
+        before?.join()
+        return stays
     }
 
-    private func forgetOne() {
+    /// Takes note that a thread has ended that was not dismissed.
+    private func forget(_ thread: RecogniserThread?) {
         let (stopWaiter, waiters) = state.withLock { state in
             state.count -= 1
+            state.idle.removeAll { $0 === thread }
+            // Those that were told to stop are joined by who told them.
+            if !state.isStopped { state.all.removeAll { $0 === thread } }
             return (state.count == 0 ? state.stopWaiter.take() : nil, state.takeWaiters())
         }
         stopWaiter?.resume()

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CPocketSphinx
 internal import LinuxPlatform
 internal import Synchronization
 
-/// A thread with a warm decoder that works at one body after another.
+/// A thread that works at one body after another, each with a decoder of its own.
+///
+/// A decoder remembers the sound of what it has heard, so the next text would depend on the
+/// last speaker. The decoder for the next body is loaded as soon as the last one has its answer.
 final class RecogniserThread: Sendable {
     private struct State {
         var job: RecognitionJob?
-        var isStopping = false
+        /// There will be no more work: the thread was told to stop, or has no decoder.
+        var isEnding = false
     }
 
     private let state = Mutex(State())
@@ -18,34 +23,35 @@ final class RecogniserThread: Sendable {
     ///
     /// - Parameters:
     ///   - number: what comes after `recognise-` in the thread's name.
-    ///   - model: what the decoder knows.
-    ///   - onIdle: called on the thread after every job, and before the job's last event.
-    ///   - onEnd: called when the thread ends, or could not be started.
+    ///   - model: what the decoders know.
+    ///   - onIdle: called on the thread after every job, and before the job's last event; says
+    ///     whether the thread is to load another decoder, or to end.
+    ///   - onEnd: called when the thread ends otherwise, or could not be started.
     /// - Returns: the thread, idle, with its model loaded.
     /// - Throws: `RecognitionEndpointError` when the model cannot be used or there is no thread.
     static func start(
         number: Int, model: PreparedModel,
-        onIdle: @escaping @Sendable (RecogniserThread) -> Void,
-        onEnd: @escaping @Sendable () -> Void
+        onIdle: @escaping @Sendable (RecogniserThread) -> Bool,
+        onEnd: @escaping @Sendable (RecogniserThread?) -> Void
     ) async throws(RecognitionEndpointError) -> RecogniserThread {
         let thread: RecogniserThread
         do {
             thread = RecogniserThread(wakeup: try Wakeup())
         } catch {
-            onEnd()
+            onEnd(nil)
             throw .noThread(reason: error.description)
         }
         let failure = await withCheckedContinuation { continuation in
             do throws(SystemError) {
                 try thread.keep(
                     NamedThread(name: "recognise-\(number)") {
-                        thread.run(
+                        let isLast = thread.run(
                             model, onReady: { continuation.resume(returning: $0) },
                             onIdle: onIdle)
-                        onEnd()
+                        if isLast { onEnd(thread) }
                     })
             } catch {
-                onEnd()
+                onEnd(nil)
                 let failure = RecognitionEndpointError.noThread(reason: error.description)
                 continuation.resume(returning: Optional(failure))
             }
@@ -61,10 +67,10 @@ final class RecogniserThread: Sendable {
 
     /// Hands work over, from any thread; only to a thread that is idle.
     ///
-    /// - Returns: false when the thread was told to stop.
+    /// - Returns: false when the thread is ending.
     func work(at job: RecognitionJob) -> Bool {
         let isTaken = state.withLock { state in
-            guard !state.isStopping else { return false }
+            guard !state.isEnding else { return false }
             state.job = job
             return true
         }
@@ -74,11 +80,11 @@ final class RecogniserThread: Sendable {
 
     /// Ends the thread when it has done its work; called from any thread.
     func stop() {
-        state.withLock { $0.isStopping = true }
+        state.withLock { $0.isEnding = true }
         wakeup.signal()
     }
 
-    /// Waits until the thread has ended; blocks for a moment only once `onEnd` was called.
+    /// Waits until the thread has ended; blocks for a moment only once it has no more work.
     func join() {
         thread.withLock { $0.take() }?.join()
     }
@@ -88,22 +94,59 @@ final class RecogniserThread: Sendable {
         thread.withLock { swap(&$0, &started) }
     }
 
+    /// What a thread does after a job.
+    private enum Next {
+        /// Loads another decoder and waits for the next job.
+        case another
+        /// Ends, because the pool has enough idle threads.
+        case dismissed
+        /// Ends, because it was told to.
+        case stopped
+    }
+
+    /// Works until there is nothing more to do.
+    ///
+    /// - Parameters:
+    ///   - model: what the decoders know.
+    ///   - onReady: called once, with nil or with why there is no decoder.
+    ///   - onIdle: called after every job; says whether to load another decoder, or to end.
+    /// - Returns: whether the pool still counts on this thread.
     private func run(
         _ model: PreparedModel, onReady: (RecognitionEndpointError?) -> Void,
-        onIdle: (RecogniserThread) -> Void
-    ) {
-        var recogniser: SpeechRecogniser
-        do {
-            recogniser = try SpeechRecogniser(model)
-        } catch {
-            return onReady(error)
+        onIdle: (RecogniserThread) -> Bool
+    ) -> Bool {
+        var isReady = false
+        while true {
+            let next: Next
+            do {
+                next = try workOnce(model, onIdle: onIdle) {
+                    if !isReady { onReady(nil) }
+                    isReady = true
+                }
+            } catch {
+                if isReady { refuseWork() } else { onReady(error) }
+                return true
+            }
+            // The C library would keep what the decoder and the body took for later.
+            utter_give_memory_back()
+            switch next {
+            case .another: continue
+            case .dismissed: return false
+            case .stopped: return true
+            }
         }
-        onReady(nil)
-        while let job = nextJob() {
-            let ending = job.run(&recogniser)
-            onIdle(self)
-            job.events.post(ending)
-        }
+    }
+
+    private func workOnce(
+        _ model: PreparedModel, onIdle: (RecogniserThread) -> Bool, onLoaded: () -> Void
+    ) throws(RecognitionEndpointError) -> Next {
+        var recogniser = try SpeechRecogniser(model)
+        onLoaded()
+        guard let job = nextJob() else { return .stopped }
+        let ending = job.run(&recogniser)
+        let next: Next = onIdle(self) ? .another : .dismissed
+        job.events.post(ending)
+        return next
     }
 
     /// Waits for work; blocks, called on the thread.
@@ -111,10 +154,20 @@ final class RecogniserThread: Sendable {
     /// - Returns: nil when the thread is to end.
     private func nextJob() -> RecognitionJob? {
         while true {
-            let (job, isStopping) = state.withLock { ($0.job.take(), $0.isStopping) }
+            let (job, isEnding) = state.withLock { ($0.job.take(), $0.isEnding) }
             if let job { return job }
-            if isStopping { return nil }
+            if isEnding { return nil }
             wakeup.wait()
         }
+    }
+
+    /// Takes no more work, and fails what was handed over while the decoder was being loaded.
+    private func refuseWork() {
+        let job = state.withLock { state in
+            state.isEnding = true
+            return state.job.take()
+        }
+        job?.body.close()
+        job?.events.post(.failed(.recogniserFailed))
     }
 }

@@ -10,7 +10,7 @@ internal import Synchronization
 
 /// An HTTP server that recognises speech while it is being uploaded.
 ///
-/// `POST /recognize` (or `/v1/recognize`) takes audio of any length and rate: WAV, Ogg Opus, or
+/// `POST /recognize` (or `PUT`, or `/v1/recognize`) takes audio of any length and rate: WAV, Ogg Opus, or
 /// PCM without a header; see `AudioMediaType` for the media types. It answers 200 with
 /// `application/x-ndjson`: a line for every change of the text while the body still comes, and
 /// the final text at the end:
@@ -136,13 +136,14 @@ public final class RecognitionEndpoint: Sendable {
     ) throws -> ServiceGroup {
         // A library leaves standard error alone.
         let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
-        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
-        decoder.maxHeaderFieldSize = 16_384
-        decoder.maxHeaderListSize = 65_536
-        decoder.maxHeaderFieldCount = 100
-        let channel = HTTP1Channel.Configuration(
-            idleTimeout: TimeAmount(configuration.idleTimeout), httpDecoderConfiguration: decoder)
-        let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
+        let builder = HTTPServerBuilder { [configuration] responder in
+            // A client that stalls in its body hears why before.
+            EndpointChannel(
+                responder: responder,
+                idleTimeout: configuration.idleTimeout + Connection.lingerTime * 2,
+                onRequest: configuration.onRequest)
+        }
+        let server = try builder.buildServer(
             configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
                 availableConnectionsDelegate: MaximumAvailableConnections(

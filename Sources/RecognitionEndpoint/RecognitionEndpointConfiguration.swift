@@ -17,13 +17,13 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// How many bodies are recognised at once; beyond it, clients are told to come back.
     ///
     /// Each one costs a thread, a core while somebody speaks, and 35 MB with a grammar or
-    /// 120 MB with the language model.
+    /// 120 MB with the language model; given back when it is over, but for one.
     public var maximumConcurrentRecognitions = 2
 
     /// The longest body that is taken, in bytes.
     public var maximumBodyByteCount = 64 << 20
 
-    /// How long a client may send nothing before it is cut off.
+    /// How long a client may send nothing of its body before it gets 408.
     public var idleTimeout = Duration.seconds(60)
 
     /// How long recognitions may go on after `shutdown`.
@@ -31,6 +31,11 @@ public struct RecognitionEndpointConfiguration: Sendable {
 
     /// Whether clients may ask for faults with `X-Misbehave`; for tests of clients.
     public var allowsFaults = false
+
+    /// Is told about every request when its answer is over; for a log.
+    ///
+    /// Called on a thread of the server, which must not be made to wait.
+    public var onRequest: (@Sendable (ServedRequest) -> Void)?
 
     /// Creates a configuration with the defaults above.
     public init(model: RecognitionModel = .languageModel) {

@@ -103,7 +103,8 @@ struct RecognitionExchange: Sendable {
         }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
-            job.body, plan: plan, limit: configuration.maximumBodyByteCount, on: connection
+            job.body, plan: plan, limit: configuration.maximumBodyByteCount,
+            idleTimeout: configuration.idleTimeout, on: connection
         ) { [ledger] body in
             guard body.agrees(with: claim.digest) else { return .digestMismatch }
             guard let ticket else { return nil }
@@ -113,9 +114,10 @@ struct RecognitionExchange: Sendable {
         var answer = StreamedAnswer(writer, format: format, delay: plan.delay)
         while true {
             let event = await job.events.next()
-            // Before it is sent: whoever does not get it will ask again.
-            if case .final(let recognition) = event, let ticket {
-                ledger.commit(ticket, recognition)
+            if case .final(let recognition) = event {
+                // Before it is sent: whoever does not get it will ask again.
+                if let ticket { ledger.commit(ticket, recognition) }
+                connection.noteHeard(recognition.duration)
             }
             switch event {
             case .partial(let partial):
@@ -181,6 +183,7 @@ struct RecognitionExchange: Sendable {
         }
         switch await ledger.verdict(key, body) {
         case .replay(let recognition):
+            connection.noteHeard(recognition.duration)
             var answer = StreamedAnswer(writer, format: format, delay: nil, isReplayed: true)
             try await answer.finish(recognition)
         case .conflict: try await writer.refuse(.otherBody, closes: false)

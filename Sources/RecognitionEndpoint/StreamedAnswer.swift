@@ -110,12 +110,16 @@ extension ResponseWriter {
 }
 
 extension HTTPResponse {
-    /// The head of an answer; without a length, the body is sent in chunks.
+    /// The head of an answer; without a length, the body is sent in chunks or to HTTP/1.0 as it is.
     static func make(_ status: Int, _ mediaType: String, byteCount: Int?) -> HTTPResponse {
         var head = HTTPResponse(status: Status(integerLiteral: status))
         head.headerFields[.contentType] = mediaType
         head.headerFields[.cacheControl] = "no-store"
-        if let byteCount { head.headerFields[.contentLength] = String(byteCount) }
+        if let byteCount {
+            head.headerFields[.contentLength] = String(byteCount)
+        } else {
+            head.headerFields[.transferEncoding] = "chunked"
+        }
         return head
     }
 }

@@ -41,6 +41,11 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not print where the endpoint listens.")
     var quiet = false
 
+    @Flag(
+        name: .shortAndLong,
+        help: "Print a line for each request: who, what, how much, the answer's status.")
+    var verbose = false
+
     func validate() throws {
         guard (0...65_535).contains(port) else {
             throw ValidationError("--port must be from 0 to 65535.")
@@ -60,18 +65,28 @@ struct ServeCommand: AsyncParsableCommand {
         configuration.maximumConcurrentRecognitions = maxRecognitions
         configuration.maximumBodyByteCount = maxBody
         configuration.allowsFaults = allowFaults
+        if verbose {
+            configuration.onRequest = { request in
+                // A reader that is too slow misses lines; the server does not wait for it.
+                guard StandardError.isWritable else { return }
+                StandardError.line(RequestLine.text(request))
+            }
+        }
         do {
             let endpoint = try RecognitionEndpoint(configuration)
             let signals = try Signals()
             signals.handle { _ in endpoint.shutdown() }
             signals.listen(toEnter: false)
             // Many exchanges at once, on more than this thread.
-            try await withTaskExecutorPreference(globalConcurrentExecutor) { [host, quiet] in
+            try await withTaskExecutorPreference(globalConcurrentExecutor) {
+                [host, quiet, tokenFile] in
                 try await endpoint.run { port in
                     let shown = host.contains(":") ? "[\(host)]" : host
-                    if !quiet {
-                        StandardError.line("listening on http://\(shown):\(port)/recognize")
-                    }
+                    guard !quiet else { return }
+                    let url = "http://\(shown):\(port)/recognize"
+                    let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
+                    StandardError.line("listening on \(url)")
+                    StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
                 }
             }
         } catch let error as RecognitionEndpointError {

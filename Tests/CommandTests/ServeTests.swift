@@ -33,6 +33,30 @@ import Testing
         #expect(end.hasPlainErrors)
     }
 
+    @Test func itSaysHowToTryItAndALineForEachRequest() async throws {
+        let bench = try Bench()
+        let (server, url) = try await serve(bench, "-v", "--grammar", grammar)
+        #expect(
+            await server.wait(for: "try it with: utter send --to \(url) FILE.wav\n", in: .error))
+        let result = try await bench.run(
+            "send", "--to", url + "?key=sesame", "--format", "wav", Clip.goForward.path)
+        #expect(result.status == .exited(0))
+        #expect(await server.wait(for: "of audio: 200 in ", in: .error))
+        server.signal(SIGTERM)
+        let text = try await server.result().errorText
+        let request = /1:\d+ POST \/recognize audio\/wav, \d+ bytes, 2\.79 s of audio: 200 in \d/
+        #expect(text.contains(request), "\(text)")
+        #expect(!text.contains("sesame"))
+    }
+
+    @Test func withoutAskingItSaysNothingOfRequests() async throws {
+        let bench = try Bench()
+        let (server, url) = try await serve(bench, "--grammar", grammar)
+        #expect(try await bench.run("send", "--to", url, Clip.goForward.path).status == .exited(0))
+        server.signal(SIGTERM)
+        #expect(!(try await server.result().errorText.contains("POST")))
+    }
+
     @Test func ctrlCEndsItToo() async throws {
         let (server, _) = try await serve(try Bench(), "--grammar", grammar)
         server.signal(SIGINT)

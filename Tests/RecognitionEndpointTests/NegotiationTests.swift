@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AudioCore
+import TestSupport
 import Testing
 
 @testable import RecognitionEndpoint
@@ -30,6 +31,40 @@ import Testing
                 == .pcm(format, isBigEndian: true))
     }
 
+    @Test(.spec("RFC 2586 §2"))
+    func samplesOfL16AreBigEndianUnlessTheParametersSayOtherwise() throws {
+        for type in ["audio/l16", "audio/L16; rate=16000; channels=1", "audio/l16;endian=big"] {
+            #expect(try AudioMediaType(parsing: type) == .pcm(.speech, isBigEndian: true))
+        }
+        for type in [
+            "audio/l16;endian=little", "audio/l16;rate=16000;channels=1;endianness=little-endian",
+        ] {
+            #expect(try AudioMediaType(parsing: type) == .pcm(.speech, isBigEndian: false))
+        }
+    }
+
+    @Test(arguments: [
+        "audio/raw;encoding=signed-integer;bits=16;rate=16k;endian=little",
+        "audio/x-pcm;bit=16;rate=16000",
+        "audio/x-raw-int; rate=16000",
+        "audio/x-raw-int, endianness=(int)1234, width=(int)16, depth=(int)16, signed=(boolean)true,"
+            + " rate=(int)16000, channels=(int)1",
+        "audio/x-raw, layout=(string)interleaved, rate=(int)16000, format=(string)S16LE, channels=(int)1",
+        "audio/x-raw,format=S16LE,rate=16000,channels=1,layout=\"interleaved\"",
+    ])
+    func whatClientsOfOtherServicesCallTheirSamples(type: String) throws {
+        #expect(try AudioMediaType(parsing: type) == .pcm(.speech, isBigEndian: false))
+    }
+
+    @Test func ratesInKilohertzAndTheOtherByteOrderOfGStreamer() throws {
+        #expect(
+            try AudioMediaType(parsing: "audio/raw;rate=44.1k")
+                == .pcm(StreamFormat(sampleRate: 44_100, channelCount: 1), isBigEndian: false))
+        #expect(
+            try AudioMediaType(parsing: "audio/x-raw,format=(string)S16BE,channels=2,rate=8k")
+                == .pcm(StreamFormat(sampleRate: 8_000, channelCount: 2), isBigEndian: true))
+    }
+
     @Test(
         arguments: [
             (nil, "the request has no Content-Type"),
@@ -41,6 +76,11 @@ import Testing
             ("audio/pcm;encoding=mulaw", "the encoding 'mulaw' is not supported"),
             ("audio/pcm;endian=pdp", "the byte order 'pdp' is not known"),
             ("audio/pcm;rate", "'rate' is not a parameter"),
+            ("audio/pcm;rate=fastk", "the rate 'fastk' is not supported"),
+            ("audio/x-raw,format=(string)F32LE", "the format 'f32le' is not supported"),
+            ("audio/x-raw-int;signed=(boolean)false", "unsigned samples are not supported"),
+            ("audio/x-raw,layout=non-interleaved", "the layout 'non-interleaved' is not supported"),
+            ("audio/wav, audio/ogg", "'audio/wav, audio/ogg' is more than one type"),
         ] as [(String?, String)])
     func whatIsNotUnderstoodIsRefused(type: String?, reason: String) {
         #expect(throws: UnsupportedMediaType(reason: reason)) { try AudioMediaType(parsing: type) }

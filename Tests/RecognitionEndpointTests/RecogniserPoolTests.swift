@@ -48,6 +48,36 @@ import Testing
         }
     }
 
+    @Test func afterABurstOneRecogniserIsKept() async throws {
+        let pool = RecogniserPool(
+            model: try PreparedModel(.grammar(Samples.grammar)), maximumCount: 3)
+        let jobs = try (0..<3).map { _ in
+            try RecognitionJob(.pcm(.speech, isBigEndian: false))
+        }
+        for job in jobs { #expect(try await pool.begin(job)) }
+        #expect(pool.threadCount == 3)
+        #expect(pool.busyCount == 3)
+        for job in jobs {
+            job.body.finish()
+            #expect(await job.events.next() == .final(Recognition()))
+        }
+        #expect(pool.threadCount == 1)
+        #expect(pool.busyCount == 0)
+        await pool.stop()
+    }
+
+    @Test func theNextJobWaitsForTheNextDecoder() async throws {
+        let pool = RecogniserPool(
+            model: try PreparedModel(.grammar(Samples.grammar)), maximumCount: 1)
+        for _ in 0..<5 {
+            let job = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            #expect(try await pool.begin(job))
+            job.body.finish()
+            #expect(await job.events.next() == .final(Recognition()))
+        }
+        await pool.stop()
+    }
+
     @Test func theWaitHasAnEnd() async throws {
         try await withBusyPool { pool, _ in
             let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))

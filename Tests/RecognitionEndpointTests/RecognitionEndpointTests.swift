@@ -107,7 +107,9 @@ import Testing
     // MARK: - Media types
 
     @Test(arguments: [
-        "audio/pcm;rate=16000;channels=1", "audio/pcm", "audio/l16; rate=16000", "audio/raw",
+        "audio/pcm;rate=16000;channels=1", "audio/pcm", "audio/l16; rate=16000;endian=little",
+        "audio/raw;encoding=signed-integer;bits=16;rate=16k;endian=little",
+        "audio/x-raw, format=(string)S16LE, rate=(int)16000",
         "application/octet-stream", "AUDIO/PCM; Rate=\"16000\"",
     ])
     func samplesWithoutAHeader(type: String) async throws {
@@ -184,7 +186,7 @@ import Testing
         }
         try await TestEndpoint.run { port, _ in
             let answer = try await TestEndpoint.post(
-                samples, type: "audio/l16;rate=48000;channels=2;endian=big", to: port)
+                samples, type: "audio/l16;rate=48000;channels=2", to: port)
             #expect(answer.body == "go forward ten meters\n")
         }
     }
@@ -234,6 +236,19 @@ import Testing
                     #expect(try client.readAnswer().body == "two nine three four zero\n")
                 }
             }
+        }
+    }
+
+    @Test func aRecordingMayBePutToo() async throws {
+        try await TestEndpoint.run { port, _ in
+            let text = try await onThread {
+                try ForeignTool("curl").run([
+                    "-sS", "-T", "\(Samples.folder)/go-forward.wav",
+                    "-H", "Content-Type: audio/wav", "-H", "Accept: text/plain",
+                    "http://127.0.0.1:\(port)/recognize",
+                ]).text
+            }
+            #expect(text == "go forward ten meters\n")
         }
     }
 

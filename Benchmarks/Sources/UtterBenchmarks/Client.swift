@@ -26,7 +26,7 @@ enum Client: String, CaseIterable {
                 "sh", "-c",
                 "arecord -q -D \(device) -f S16_LE -r 16000 -c 1 -t raw \(period) -d \(seconds)"
                     + " | curl -sS --fail-with-body -X POST -H Expect:"
-                    + " -H 'Content-Type: audio/l16' -T - \(url)",
+                    + " -H 'Content-Type: audio/pcm' -T - \(url)",
             ]
         }
     }

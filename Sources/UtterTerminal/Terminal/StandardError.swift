@@ -19,7 +19,7 @@ package enum StandardError {
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
     /// Whether a line can be written without waiting for its reader.
-    static var isWritable: Bool {
+    package static var isWritable: Bool {
         var request = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
     }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTPTypes
+
+/// Makes a record of every request of one connection; used on its event loop.
+final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// An event of the sending side: the audio of the request that is being answered is over.
+    struct Heard: Sendable {
+        /// Its length in seconds.
+        let duration: Double
+    }
+
+    private struct Entry {
+        var request: ServedRequest
+        let start = ContinuousClock.now
+    }
+
+    private let onRequest: @Sendable (ServedRequest) -> Void
+    /// The requests without a whole answer; only the last one's body still comes.
+    private var entries = CircularBuffer<Entry>()
+
+    init(_ onRequest: @escaping @Sendable (ServedRequest) -> Void) {
+        self.onRequest = onRequest
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch Self.unwrapInboundIn(data) {
+        case .head(let head):
+            var request = ServedRequest(peer: Self.name(of: context.remoteAddress))
+            request.method = head.method.rawValue
+            request.path = String((head.path ?? "").prefix { $0 != "?" })
+            request.mediaType = head.headerFields[.contentType]
+            entries.append(Entry(request: request))
+        case .body(let buffer):
+            if !entries.isEmpty {
+                entries[entries.index(before: entries.endIndex)].request.byteCount +=
+                    buffer.readableBytes
+            }
+        case .end: break
+        }
+        context.fireChannelRead(data)
+    }
+
+    func write(
+        context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+    ) {
+        switch Self.unwrapOutboundIn(data) {
+        case .head(let head) where head.status.kind != .informational:
+            // The answer to what is not HTTP belongs to no request.
+            if entries.isEmpty {
+                let peer = Self.name(of: context.remoteAddress)
+                entries.append(Entry(request: ServedRequest(peer: peer)))
+            }
+            entries[entries.startIndex].request.status = head.status.code
+        case .end: finishFirst(isAnswered: true)
+        case .head, .body: break
+        }
+        context.write(data, promise: promise)
+    }
+
+    func triggerUserOutboundEvent(
+        context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
+    ) {
+        guard let heard = event as? Heard else {
+            return context.triggerUserOutboundEvent(event, promise: promise)
+        }
+        if !entries.isEmpty {
+            entries[entries.startIndex].request.audioDuration = heard.duration
+        }
+        promise?.succeed()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        while !entries.isEmpty { finishFirst(isAnswered: false) }
+        context.fireChannelInactive()
+    }
+
+    private func finishFirst(isAnswered: Bool) {
+        guard let entry = entries.popFirst() else { return }
+        var request = entry.request
+        request.isAnswered = isAnswered
+        request.duration = entry.start.duration(to: .now)
+        onRequest(request)
+    }
+
+    private static func name(of address: SocketAddress?) -> String {
+        guard let address, let host = address.ipAddress, let port = address.port else { return "" }
+        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+/// What clients get that speak an older HTTP, or one that is not quite HTTP.
+@Suite struct ProtocolTests {
+    /// Sends a head and a body as they are, and reads until the server ends the connection.
+    private func exchange(
+        _ lines: [String], body: [UInt8] = [], with port: Int
+    ) async throws -> (head: String, body: String) {
+        let received = try await onThread {
+            let client = try RawClient(port: port)
+            try client.send(Array((lines + ["", ""]).joined(separator: "\r\n").utf8) + body)
+            return String(decoding: try client.readToEnd(), as: UTF8.self)
+        }
+        let end = try #require(received.firstRange(of: "\r\n\r\n"), "\(received)")
+        return (received[..<end.lowerBound].lowercased(), String(received[end.upperBound...]))
+    }
+
+    // MARK: - HTTP/1.0
+
+    @Test(
+        .spec("RFC 9112 §6.1"), .spec("RFC 9112 §9.3"),
+        arguments: [["Accept: */*"], ["Connection: keep-alive"], ["Expect: 100-continue"]])
+    func anHTTP10RequestGetsItsAnswerUntilTheConnectionEnds(fields: [String]) async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(
+                [
+                    "POST /recognize HTTP/1.0", "Content-Type: audio/pcm",
+                    "Content-Length: \(audio.count)",
+                ] + fields, body: audio, with: port)
+            #expect(answer.head.hasPrefix("http/1.1 200 ok"))
+            #expect(!answer.head.contains("transfer-encoding"))
+            #expect(!answer.head.contains("content-length"))
+            #expect(answer.head.contains("connection: close"))
+            let lines = answer.body.split(separator: "\n")
+            #expect(lines.count > 1)
+            #expect(lines.allSatisfy { $0.hasPrefix("{\"type\":") && $0.hasSuffix("}") })
+            #expect(lines.last?.contains("\"text\":\"go forward ten meters\"") == true)
+        }
+    }
+
+    @Test func aWholeAnswerToHTTP10HasItsLength() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(["GET /healthz HTTP/1.0"], with: port)
+            #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
+            #expect(answer.head.contains("connection: close"))
+            let refusal = try await exchange(["GET / HTTP/1.0"], with: port)
+            #expect(refusal.head.hasPrefix("http/1.1 404"))
+        }
+    }
+
+    @Test(.spec("RFC 9112 §6.1"))
+    func anHTTP10BodyInChunksIs400() async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(
+                [
+                    "POST /recognize HTTP/1.0", "Content-Type: audio/pcm",
+                    "Transfer-Encoding: chunked",
+                ], body: Array("0\r\n\r\n".utf8), with: port)
+            #expect(answer.head.hasPrefix("http/1.1 400"))
+            #expect(answer.body.contains("HTTP/1.0 has no Transfer-Encoding"), "\(answer.body)")
+        }
+    }
+
+    @Test func curlReadsAnAnswerOfHTTP10() async throws {
+        try await TestEndpoint.run { port, _ in
+            let text = try await onThread {
+                try ForeignTool("curl").run([
+                    "-sS", "--http1.0", "--data-binary", "@\(Samples.folder)/go-forward.wav",
+                    "-H", "Content-Type: audio/wav", "http://127.0.0.1:\(port)/recognize",
+                ]).text
+            }
+            #expect(text.contains("\"type\":\"final\",\"text\":\"go forward ten meters\""))
+        }
+    }
+
+    @Test(.spec("RFC 9112 §9.6"), arguments: ["close", "Close", "TE, close"])
+    func theConnectionEndsWhenTheClientSaysSo(value: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(
+                ["GET /healthz HTTP/1.1", "Host: test", "Connection: \(value)"], with: port)
+            #expect(answer.head.contains("connection: close"))
+        }
+    }
+
+    // MARK: - Host and transfer codings
+
+    @Test(
+        .spec("RFC 9112 §3.2"),
+        arguments: [
+            ["Accept: */*"], ["Host: test", "Host: test"], ["Host: test", "Host: other"],
+            ["Host: a/b"], ["Host: a b"],
+        ])
+    func aRequestHasOneHost(fields: [String]) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(
+                ["GET /healthz HTTP/1.1", "Connection: close"] + fields, with: port)
+            #expect(answer.head.hasPrefix("http/1.1 400"))
+            #expect(answer.body.contains("Host"), "\(answer.body)")
+        }
+    }
+
+    @Test(.spec("RFC 9112 §3.2"), arguments: ["Host:", "Host: [::1]:8517", "Host: a.example:80"])
+    func anyHostThatIsOneWillDo(field: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(
+                ["GET /healthz HTTP/1.1", "Connection: close", field], with: port)
+            #expect(answer.head.hasPrefix("http/1.1 200"))
+        }
+    }
+
+    @Test(
+        .spec("RFC 9112 §6.1"), arguments: ["gzip, chunked", "deflate,chunked", "gzip , Chunked"])
+    func aTransferCodingThatIsNotKnownIs501(coding: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                let lines = [
+                    "POST /recognize HTTP/1.1", "Host: test", "Content-Type: audio/pcm",
+                    "Transfer-Encoding: \(coding)", "", "0", "", "",
+                ]
+                try client.send(Array(lines.joined(separator: "\r\n").utf8))
+                let answer = try client.readAnswer()
+                #expect(answer.head.status == 501)
+                #expect(answer.body.contains("the transfer coding '\(coding)' is not supported"))
+            }
+        }
+    }
+
+    // MARK: - What is not HTTP
+
+    @Test(
+        arguments: [
+            (["SPEAK now"], "invalid HTTP method"),
+            (["GET /healthz HTTP/2.0", "Host: test"], "invalid HTTP version"),
+            (["POST / HTTP/1.1", "Host: test", "Content-Length: +4"], "content-length header"),
+            (
+                [
+                    "POST / HTTP/1.1", "Host: test", "Content-Length: 4",
+                    "Transfer-Encoding: chunked",
+                ],
+                "its framing is not understood"
+            ),
+            (["GET / HTTP/1.1", "Host: test", "A B: c"], "invalid character in header"),
+            (
+                ["GET / HTTP/1.1", "X: " + String(repeating: "x", count: 20_000)],
+                "its head is too long"
+            ),
+        ])
+    func whatIsNotHTTPIsToldWhy(lines: [String], reason: String) async throws {
+        try await TestEndpoint.run { port, _ in
+            let answer = try await exchange(lines, with: port)
+            #expect(answer.head.hasPrefix("http/1.1 400"))
+            #expect(answer.head.contains("connection: close"))
+            #expect(answer.head.contains("content-length: \(answer.body.utf8.count)"))
+            #expect(
+                answer.body.hasPrefix("{\"error\":{\"message\":\"the request is not valid HTTP: "))
+            #expect(answer.body.contains(reason), "\(answer.body)")
+        }
+    }
+
+    @Test func whatFollowsAGoodRequestDoesNotSpoilItsAnswer() async throws {
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.send(
+                    Array("GET /healthz HTTP/1.1\r\nHost: test\r\n\r\nSPEAK now\r\n\r\n".utf8))
+                #expect(try client.readAnswer().head.status == 200)
+                let second = try client.readAnswer()
+                #expect(second.head.status == 400)
+                #expect(second.body.contains("invalid HTTP method"))
+            }
+        }
+    }
+
+    @Test func aBodyThatBreaksOffIsToldWhy() async throws {
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
+                try client.sendChunk([0, 0])
+                client.endSending()
+                let answer = try client.readAnswer()
+                #expect(answer.head.status == 400)
+                #expect(answer.body.contains("it ended in its middle"), "\(answer.body)")
+            }
+        }
+    }
+
+    // MARK: - Clients that read late
+
+    @Test func aClientThatSendsItsLastWordAndThenListensGetsItsText() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/recognize", ["Content-Type: audio/pcm"])
+                try client.sendChunk(audio)
+                try client.sendEnd()
+                client.endSending()
+                let answer = try client.readAnswer()
+                #expect(answer.head.status == 200)
+                #expect(
+                    answer.body.contains("\"type\":\"final\",\"text\":\"go forward ten meters\""))
+                #expect(try client.readToEnd() == [])
+            }
+        }
+    }
+
+    @Test(arguments: [["-c:a", "libopus", "-f", "ogg"], ["-f", "wav"]])
+    func whatFfmpegStreamsIsHeardToItsEnd(format: [String]) async throws {
+        let (requests, served) = AsyncStream.makeStream(of: ServedRequest.self)
+        try await TestEndpoint.run {
+            $0.onRequest = { served.yield($0) }
+        } _: { port, _ in
+            // It ends without reading, and resets the connection if there is anything to read.
+            _ = try await onThread {
+                try ForeignTool("ffmpeg").run(
+                    ["-loglevel", "error", "-re", "-i", "\(Samples.folder)/go-forward.wav"]
+                        + format + [
+                            "-content_type", format.last == "ogg" ? "audio/ogg" : "audio/wav",
+                            "-headers", "Accept: text/plain\r\n", "-method", "POST",
+                            "http://127.0.0.1:\(port)/recognize",
+                        ])
+            }
+            let request = try #require(await requests.first { _ in true })
+            #expect(request.status == 200)
+            let heard = try #require(request.audioDuration)
+            #expect((2.78...2.82).contains(heard), "\(heard)")
+        }
+    }
+}
