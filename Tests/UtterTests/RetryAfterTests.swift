@@ -131,10 +131,14 @@ import Testing
                     status: 200, headers: [TestSupport.HeaderField("Connection", "close")],
                     text: "early"), .close,
             ])
-        let outcome = await bench.start(try bench.plan(to: server.url()), pace: .realTime).outcome
+        var plan = try bench.plan(to: server.url())
+        plan.framing = .chunked
+        let outcome = await bench.start(plan, pace: .realTime).outcome
         #expect(try outcome.result.get().text == "early")
-        #expect(outcome.attempts.last?.result.isBodyComplete == false)
+        #expect(outcome.account.capturedFrames == 32_000)
+        #expect(outcome.attempts.map(\.result.isBodyComplete) == [false])
         #expect(outcome.takenCount == 0)
         #expect(outcome.audioPath != nil)
+        #expect(outcome.shortfall?.hasPrefix("the service answered when it had ") == true)
     }
 }

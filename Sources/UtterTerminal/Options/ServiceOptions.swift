@@ -80,7 +80,7 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a token to travel over plain http to another machine.")
     package var insecureToken = false
 
-    /// The name before 0.2.
+    /// Its name in the first versions.
     @Flag(help: .hidden)
     var insecureKey = false
 
