@@ -190,7 +190,8 @@ final class TakeRun: Sendable {
             elapsed: StreamFormat.speech.duration(
                 ofFrames: account.capturedFrames + account.gapFrames),
             level: account.level, journaledByteCount: journal.byteCount,
-            sentByteCount: sentByteCount.load(ordering: .relaxed))
+            bodyByteCount: max(0, journal.byteCount - plan.format.bodyOffset),
+            sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
     }
 
     /// On the capture thread.
@@ -215,6 +216,9 @@ final class TakeRun: Sendable {
         state.withLock { state in
             state.seal = seal
             state.sealedAt = .now
+        }
+        if let journal = state.withLock({ $0.journal }) {
+            continuation.yield(.progress(progress(of: journal)))
         }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
@@ -296,7 +300,14 @@ final class TakeRun: Sendable {
 extension TakeRun {
     func didConnect(attempt: Int) { continuation.yield(.connected(attempt: attempt)) }
 
-    func didSend(byteCount: Int) { sentByteCount.store(byteCount, ordering: .relaxed) }
+    func didSend(byteCount: Int) {
+        sentByteCount.store(byteCount, ordering: .relaxed)
+        let journal = state.withLock { state -> Journal? in
+            let body = (state.seal?.byteCount ?? 0) - plan.format.bodyOffset
+            return state.tellsProgress(sent: byteCount, of: body, at: .now) ? state.journal : nil
+        }
+        if let journal { continuation.yield(.progress(progress(of: journal))) }
+    }
 
     func didHear(_ transcript: Transcript) { continuation.yield(.heard(transcript)) }
 

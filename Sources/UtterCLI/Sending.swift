@@ -25,11 +25,14 @@ struct Sending: QuickCommand {
             // The first failure is what the caller hears of; the other files are sent all the
             // same, unless somebody wants to leave.
             var status = ExitStatus.textPrinted
-            for file in files {
+            for (index, file) in files.enumerated() {
+                let place = StatusLine.Place(number: index + 1, count: files.count)
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let source = try source(file) { session.farewellStatus != nil }
-                    next = await session.run(plan(source, CapturePlan()), as: .sending)
+                    next = await session.run(
+                        plan(source, CapturePlan()), as: .sending,
+                        place: files.count > 1 ? place : nil)
                 } catch {
                     next = session.farewellStatus ?? session.refuse(error)
                 }

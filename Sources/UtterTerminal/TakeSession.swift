@@ -38,9 +38,15 @@ package struct TakeSession {
 
     /// Runs a take to its end.
     ///
+    /// - Parameters:
+    ///   - plan: what is recorded, and where it goes.
+    ///   - activity: what a person sees it doing.
+    ///   - place: which of several it is; nil when it is alone.
     /// - Returns: how the process should exit.
-    package func run(_ plan: TakePlan, as activity: Activity) async -> ExitStatus {
-        await follow(pipeline.start(plan), by: plan.delivery, as: activity)
+    package func run(
+        _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil
+    ) async -> ExitStatus {
+        await follow(pipeline.start(plan), by: plan.delivery, as: activity, place: place)
     }
 
     /// Sends a take of an earlier run to its end.
@@ -57,12 +63,13 @@ package struct TakeSession {
 
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
-        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = []
+        _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
+        place: StatusLine.Place? = nil
     ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil,
+            stopHint: activity == .recording ? stopHint : nil, place: place,
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         var startUpEnd: ContinuousClock.Instant? = .now + Self.startUp
         for await event in take.events {
@@ -77,7 +84,7 @@ package struct TakeSession {
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
-        reporter.clear()
+        reporter.end()
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
             return await follow(again, by: plan, as: .sending, before: outcome.attempts)
         }
@@ -233,7 +240,7 @@ package struct TakeSession {
             return
         }
         guard outcome.unprotected == nil else {
-            StandardError.line("kept, perhaps not whole: \(path)")
+            StandardError.line("kept, but may be incomplete: \(path)")
             return
         }
         let length = StatusLine.clock(.milliseconds(outcome.account.encodedFrames / 16))

@@ -151,7 +151,9 @@ import Testing
         try speaker.set(.unplug)
         let result = try await run.result()
         #expect(result.status == .exited(71))
-        #expect(result.screenText.contains("utter: error: 'default' disappeared"))
+        #expect(
+            Screen(result.screenText).lines.contains { $0.hasPrefix("utter: error: 'default' dis") }
+        )
     }
 
     @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {

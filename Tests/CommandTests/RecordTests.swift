@@ -16,7 +16,10 @@ import Testing
         let result = try await Bench(server: server, microphone: card).run("--for", "700ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "exactly\n")
-        #expect(result.errorText == "utter: recording from default, 16000 Hz mono\n")
+        #expect(
+            result.errorText
+                == "utter: recording from default, 16000 Hz mono\n"
+                + "utter: recording stopped, waiting for the answer\n")
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 
