@@ -76,10 +76,10 @@ enum KeptTakes {
     }
 
     private static func folder(_ name: String) throws(CommandFailure) -> TakeFolder {
-        guard name == "last" else { return try TakeLookup.take(name) }
+        guard let steps = TakeNames.stepsBack(name) else { return try TakeLookup.take(name) }
         // The last that was answered has nothing left to be sent.
         let takes = try TakeLookup.takes(in: TakeLookup.store()) { $0.state != .answered }
-        guard let last = takes.last else {
+        guard let last = takes.dropLast(steps).last else {
             throw CommandFailure(
                 "no take waits for an answer", hint: "run 'utter list' to see what is kept",
                 status: .noInput)

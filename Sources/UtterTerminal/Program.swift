@@ -69,6 +69,8 @@ package enum Program {
     /// take the long way, whose words name the whole command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
         var arguments = CommandLine.arguments.dropFirst()
+        // The parser knows the long form only.
+        if Array(arguments) == ["-V"] { return try root.parseAsRoot(["--version"]) }
         var command = root.configuration.defaultSubcommand
         if let name = arguments.first, !name.hasPrefix("-") {
             command = root.configuration.subcommands.first { $0._commandName == name }

@@ -67,12 +67,14 @@ import Testing
         try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
 
-    @Test func ctrlDOnATerminalEndsTheRecordingToo() async throws {
+    /// Half a line before it is no reason to press it twice.
+    @Test(arguments: ["\u{4}", "x\u{4}"])
+    func ctrlDOnATerminalEndsTheRecordingToo(_ keys: String) async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
             [], input: .terminal, terminal: terminal)
-        try await expectWhole(server, card, run, stop: { try terminal.type("\u{4}") })
+        try await expectWhole(server, card, run, stop: { try terminal.type(keys) })
     }
 
     @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {

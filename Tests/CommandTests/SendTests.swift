@@ -105,7 +105,7 @@ import Testing
         let result = try await Bench(server: server).run(
             "send", "--rate", "48000", "--channels", "2", "-", input: .bytes(WAVBytes.pcm(voice)))
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("48000 Hz 2 channels"))
+        #expect(result.errorText.contains("48000 Hz, 2 channels"))
         #expect(server.requests.first?.body.count == 32_000)
     }
 

@@ -18,7 +18,7 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The service's URL. Otherwise UTTER_URL, otherwise what 'utter serve' listens on.",
+            "The service's URL. Otherwise UTTER_URL, otherwise \(localURL).",
             valueName: "url"))
     package var to: String?
 
@@ -73,13 +73,18 @@ package struct ServiceOptions: ParsableArguments {
             "The header field of the take's id. (default: Idempotency-Key)", valueName: "name"))
     package var idHeader: String?
 
-    @Option(help: ArgumentHelp("The longest wait for a connection.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("The longest wait for a connection. (default: 10s)", valueName: "time"))
     package var connectTimeout: DurationArgument?
 
-    @Option(help: ArgumentHelp("The longest stall while sending.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp(
+            "The longest stall while sending. (default: 8s)", valueName: "time")
+    )
     package var stallTimeout: DurationArgument?
 
-    @Option(help: ArgumentHelp("The longest wait for the answer.", valueName: "time"))
+    @Option(
+        help: ArgumentHelp("The longest wait for the answer. (default: 60s)", valueName: "time"))
     package var answerTimeout: DurationArgument?
 
     package mutating func validate() throws {
