@@ -32,8 +32,8 @@ public struct TakeNames: Sendable {
             let neighbours = [index - 1, index + 1].filter(sorted.indices.contains)
             let shared = neighbours.map { Self.shared(letters, sorted[$0].letters) }.max() ?? 0
             var count = max(Self.shortest, shared + 1)
-            // Four digits may be a year.
-            while count < letters.count,
+            // Digits may be those of a year.
+            while count < letters.count, letters.prefix(count).allSatisfy(\.isNumber),
                 ids.contains(where: { $0.text.hasPrefix(letters.prefix(count)) })
             { count += 1 }
             names[id] = String(letters.prefix(count))
