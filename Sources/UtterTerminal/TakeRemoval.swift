@@ -16,7 +16,7 @@ package struct TakeRemoval {
     /// - Throws: `CommandFailure` when a variable that sets a limit is wrong.
     package init(from store: TakeStore, isForGood: Bool) throws(CommandFailure) {
         self.store = store
-        // Who removes something from a full disk wants room.
+        // What is removed from a full disk is removed for its room.
         let limits = try KeepOptions.standard.limits
         self.isForGood = isForGood || store.isDiskShort(by: limits)
     }
@@ -127,7 +127,7 @@ package struct TakeRemoval {
 }
 
 extension TakeEntry {
-    /// Whether nobody has what was said in it, as far as one can know.
+    /// Whether what was said in it is nowhere else, as far as one can know.
     fileprivate var isUndelivered: Bool { isWaiting || unreadable != nil }
 
     /// Its name, its length, and what became of it.

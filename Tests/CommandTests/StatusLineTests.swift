@@ -160,11 +160,9 @@ import Testing
         let result = try await run.result()
         let screen = Screen(result.screenText)
         let said = screen.lines.filter { $0.contains("cannot connect") }
-        #expect(
-            said == [
-                "utter: cannot connect to http://127.0.0.1:9: Connection refused; recording goes on, "
-                    + "trying again"
-            ])
+        // It may come before the microphone is open, and says then that recording goes on.
+        #expect(said.count == 1)
+        #expect(said.first?.hasSuffix("trying again") == true)
         #expect(screen.drawn.contains { $0.contains(" offline, next try in ") })
     }
 
@@ -180,7 +178,7 @@ import Testing
         let result = try await run.result()
         #expect(result.outputText == "at last\n")
         let lines = result.errorText.split(separator: "\n")
-        #expect(lines.filter { $0.contains("recording goes on, trying again") }.count == 1)
+        #expect(lines.filter { $0.hasSuffix("trying again") }.count == 1)
         #expect(lines.filter { $0 == "utter: connected again" }.count == 1)
         #expect(lines.last == "utter: recording stopped, waiting for the answer")
         #expect(result.hasPlainErrors)
@@ -245,5 +243,19 @@ import Testing
         let (screen, _) = try await run(partial: #"evil\u001b[2J\u001b]0;x\u0007\nbell"#)
         #expect(screen.strangeControls.isEmpty)
         #expect(screen.drawn.contains { $0.contains("evil[2J]0;x bell") })
+    }
+
+    @Test func anEnterBeforeTheLineIsThereErasesNothing() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
+        let terminal = try PseudoTerminal()
+        // The screen has it before the program draws anything.
+        try terminal.type("\n")
+        let run = try Bench(server: server, microphone: card).start(
+            [], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: " 0:00.", in: .screen))
+        run.signal(SIGUSR1)
+        let screen = Screen(try await run.result().screenText)
+        #expect(screen.lines.contains { $0.hasPrefix("utter: recording from default, ") })
+        #expect(screen.strangeControls.isEmpty)
     }
 }

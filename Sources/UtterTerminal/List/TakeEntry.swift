@@ -29,7 +29,7 @@ package struct TakeEntry: Encodable {
         case process, mayBeDelivered, tooOld
     }
 
-    /// As many takes are offered to whoever has named several, the newest.
+    /// As many takes are offered to a person whose name means several, the newest.
     private static let choiceLimit = 10
 
     /// What lies among the takes and is none, what was moved out of the way, and behind them all

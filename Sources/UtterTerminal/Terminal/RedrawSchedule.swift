@@ -18,7 +18,7 @@ package struct RedrawSchedule {
 
     /// Says that the line has changed.
     ///
-    /// - Returns: whether nobody waits to draw it yet.
+    /// - Returns: whether this is the first change since the last drawing.
     package mutating func change() -> Bool {
         defer { isDue = true }
         return !isDue
