@@ -54,7 +54,7 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a key to travel over plain http to another machine.")
     package var insecureKey = false
 
-    @Flag(help: "Do not try again by itself; keep the take at the first failure.")
+    @Flag(help: "Do not try again; keep the take at the first failure.")
     var noRetry = false
 
     @Option(
