@@ -44,7 +44,7 @@ extension TransferResult.Ending {
     /// OpenSSL has an error of its own for what the peer says wrongly; a connection that breaks in
     /// the middle has the system's, or none that is a peer's mistake.
     private static func isLasting(_ text: String) -> Bool {
-        text.hasPrefix("error:") && !text.contains("unexpected eof")
+        text.contains("error:0A") && !text.contains("unexpected eof")
     }
 
     /// Why no connection was made, in the system's words: libcurl's say three times that.

@@ -82,6 +82,13 @@ extension Folder {
         try sync()
     }
 
+    /// Says that this folder was changed now, which `modificationTime` tells.
+    public func touch() throws(SystemError) {
+        guard futimens(descriptor.number, nil) == 0 else {
+            throw SystemError.last("touch \(path)")
+        }
+    }
+
     /// Makes the bytes of a file durable.
     ///
     /// Blocks on the disk.

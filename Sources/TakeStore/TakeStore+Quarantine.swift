@@ -72,7 +72,8 @@ extension TakeStore {
         name.hasPrefix(prefix) ? TakeID(String(name.dropFirst(prefix.count))) : nil
     }
 
-    private func finishRemoval(of id: TakeID, _ name: String) {
+    /// Deletes what is in a take's folder, which has this hidden name by now.
+    func finishRemoval(of id: TakeID, _ name: String) {
         // What cannot be opened or removed is left for the next time, here and below.
         guard let folder = try? takes.openFolder(name) else { return }
         TakeFolder(id: id, folder: folder).removeFiles()

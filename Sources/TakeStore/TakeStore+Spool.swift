@@ -9,11 +9,13 @@ extension TakeStore {
 
     /// Says which limit a new take would pass; nil when there is room.
     ///
+    /// Where the disk is short, the takes that a person has removed are deleted for good first.
+    ///
     /// Nearly free unless a limit is near: it counts names, of which answered takes are some, reads
     /// the size that was measured last, and asks the file system once. Only when one of them is
     /// over its limit are the takes looked at.
     public func shortage(by limits: SpoolLimits) -> SpoolShortage? {
-        if let free = takes.freeByteCount, free < limits.free {
+        if let free = freeByteCount(wanting: limits.free), free < limits.free {
             return .free(free, limit: limits.free)
         }
         // What cannot be counted is no reason to refuse; making the take's folder will tell.
@@ -33,6 +35,18 @@ extension TakeStore {
         guard size != hintedSize else { return }
         // Without the hint, the limit is noticed later.
         try? state.replaceFile(Self.sizeName, with: Array("\(size)\n".utf8))
+    }
+
+    /// Whether less of the disk is free than the limits want.
+    public func isDiskShort(by limits: SpoolLimits) -> Bool {
+        takes.freeByteCount.map { $0 < limits.free } ?? false
+    }
+
+    /// What is free, after giving back what was removed if that is less than is wanted.
+    private func freeByteCount(wanting count: Int) -> Int? {
+        guard let free = takes.freeByteCount, free < count, destroyRemoved(where: { _ in true })
+        else { return takes.freeByteCount }
+        return takes.freeByteCount
     }
 
     private var hintedSize: Int {

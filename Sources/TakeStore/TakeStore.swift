@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// All takes on the disk: the folder `takes` of the state folder.
 ///
-/// Beside it are `quarantine`, for takes that cannot be used any more, and small files of which
-/// each can be lost.
+/// Beside it are `removed`, for takes that may be brought back, `quarantine`, for those that cannot
+/// be used any more, and small files of which each can be lost.
 public final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
@@ -179,32 +179,35 @@ public final class TakeStore: Sendable {
         }
     }
 
-    /// Finds the one take whose name begins with `prefix`; "last" is the newest.
+    /// Finds the one take that a part of a name means (`TakeNames`); `last` is the newest, and
+    /// `last~2` the second before it.
     ///
     /// - Throws: `TakeStoreError` when there is none, or more than one.
-    public func find(_ prefix: String) throws(TakeStoreError) -> TakeFolder {
+    public func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
-        if prefix == "last" {
-            guard let newest = try newest(of: ids) else { throw .noSuchTake(prefix) }
-            return try take(newest)
+        if let steps = TakeNames.stepsBack(name) {
+            let ids = ordered(ids)
+            guard steps < ids.count else { throw .noSuchTake(name) }
+            return try take(ids[ids.count - 1 - steps])
         }
-        let found = ids.filter { $0.text.hasPrefix(prefix) }
-        guard let id = found.first, !prefix.isEmpty else { throw .noSuchTake(prefix) }
-        guard found.count == 1 else { throw .ambiguous(prefix, count: found.count) }
+        let found = TakeNames(ids).matches(name)
+        guard let id = found.first else { throw .noSuchTake(name) }
+        guard found.count == 1 else { throw .ambiguous(name, ordered(found)) }
         return try take(id)
     }
 
-    /// The take that was begun last.
+    /// Takes in the order in which they began.
     ///
-    /// That is the last name, unless it lies in the future: then the clock has gone back, and the
+    /// That is by their names, unless one lies in the future: then the clock has gone back, and the
     /// manifests know.
-    private func newest(of ids: [TakeID]) throws(TakeStoreError) -> TakeID? {
+    private func ordered(_ ids: [TakeID]) -> [TakeID] {
         var generator = SystemRandomNumberGenerator()
         guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
-            return ids.last
+            return ids
         }
-        // What cannot be read has its place by its name.
-        let manifests = ids.compactMap { try? take($0).manifest() }
-        return manifests.max { $0.order < $1.order }?.id ?? last
+        return ids.map { id in
+            // What cannot be read has its place by its name.
+            (id, (try? take(id).manifest())?.order ?? (id.text, ""))
+        }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 }

@@ -2,10 +2,10 @@
 
 /// Why a take on the disk cannot be used.
 public enum TakeStoreError: Error, Sendable, Equatable {
-    /// No take has this name, or none begins with it.
+    /// No take has this name, or this as a part of it.
     case noSuchTake(String)
-    /// More than one take begins with this name.
-    case ambiguous(String, count: Int)
+    /// This is a part of the names of several takes, oldest first.
+    case ambiguous(String, [TakeID])
     /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
     /// The take's manifest, or its audio, holds something else than what this program writes.
@@ -36,7 +36,7 @@ extension TakeStoreError: CustomStringConvertible {
         switch self {
         case .noSuchTake("last"): "there is no take yet"
         case .noSuchTake(let name): "there is no take '\(name)'"
-        case .ambiguous(let name, let count): "'\(name)' begins the names of \(count) takes"
+        case .ambiguous(let name, let takes): "'\(name)' matches \(takes.count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
         case .damaged(let take, let reason): "take \(take) is damaged: \(reason)"
         case .inUse(let take, let process, let isSending):
@@ -63,7 +63,7 @@ extension TakeStoreError: CustomStringConvertible {
         switch self {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
         case .noSuchTake: "run 'utter list' to see what is kept"
-        case .ambiguous: "give more letters of the name"
+        case .ambiguous: "give more letters of its id"
         case .unreadable, .damaged, .audioGone(_, wasAnswered: false): nil
         case .audioGone(let take, wasAnswered: true):
             "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"

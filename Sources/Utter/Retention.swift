@@ -37,6 +37,17 @@ public struct Retention: Sendable, Equatable {
         answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400), audio: .seconds(86_400),
         audioBytes: 1 << 30, audioTakes: 200)
 
+    /// How long a take that a person has removed can be brought back: a day.
+    public static let removed = Duration.seconds(86_400)
+
+    /// Deletes for good what was removed more than a day ago.
+    ///
+    /// Blocks on the disk.
+    public static func sweepRemoved(_ store: TakeStore, now: Date = Date()) {
+        let jump = store.clockJump(now: now)
+        store.destroyRemoved { age(at: now, since: [$0.date, jump]) >= removed }
+    }
+
     /// Deletes what is over its time.
     ///
     /// Blocks on the disk. What is in use, or cannot be read or removed, stays.
@@ -51,6 +62,7 @@ public struct Retention: Sendable, Equatable {
     /// - Returns: what was deleted, oldest first.
     @discardableResult
     public func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
+        Self.sweepRemoved(store, now: now)
         let jump = store.clockJump(now: now)
         let age = { (id: TakeID, take: TakeFolder) in
             Self.age(at: now, since: [id.date, take.changed, jump])

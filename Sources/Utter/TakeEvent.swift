@@ -12,7 +12,8 @@ public enum TakeEvent: Sendable {
     case noticed(TakeNotice)
     /// The connection of this attempt stands.
     case connected(attempt: Int)
-    /// How far the take has come; at most one a period, and old ones are dropped.
+    /// How far the take has come; at most one a period while it is recorded, then 20 a second,
+    /// and old ones are dropped.
     case progress(TakeProgress)
     /// The transcript as it is known now; it replaces the one before.
     case heard(Transcript)
@@ -40,6 +41,10 @@ public struct TakeProgress: Sendable, Equatable {
     public var level: Level
     /// Bytes that the journal holds.
     public var journaledByteCount: Int
+    /// Bytes of them that are to be sent.
+    public var bodyByteCount: Int
     /// Bytes that the connection of the present attempt has taken.
     public var sentByteCount: Int
+    /// Whether the recording has ended, and the counts but the last will not grow.
+    public var isComplete: Bool
 }

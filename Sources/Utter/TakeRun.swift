@@ -212,7 +212,8 @@ final class TakeRun: Sendable {
             elapsed: StreamFormat.speech.duration(
                 ofFrames: account.capturedFrames + account.gapFrames),
             level: account.level, journaledByteCount: journal.byteCount,
-            sentByteCount: sentByteCount.load(ordering: .relaxed))
+            bodyByteCount: max(0, journal.byteCount - plan.format.bodyOffset),
+            sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
     }
 
     /// On the capture thread.
@@ -239,6 +240,9 @@ final class TakeRun: Sendable {
             state.sealedAt = .now
         }
         if state.withLock({ $0.awaitsSeal }) { startTransfer() }
+        if let journal = state.withLock({ $0.journal }) {
+            continuation.yield(.progress(progress(of: journal)))
+        }
         // Whoever waits for the text does not wait for a pause that was made for a speaker.
         if let transfer = state.withLock({ $0.transfer }) { pipeline.transfer.hurry(transfer) }
         if state.withLock({ $0.delivery.attempt > 1 }) { computeBodyDigest() }
@@ -334,7 +338,14 @@ extension TakeRun {
         if !answer.isEmpty { record?.keep(answer: answer) }
     }
 
-    func didSend(byteCount: Int) { sentByteCount.store(byteCount, ordering: .relaxed) }
+    func didSend(byteCount: Int) {
+        sentByteCount.store(byteCount, ordering: .relaxed)
+        let journal = state.withLock { state -> Journal? in
+            let body = (state.seal?.byteCount ?? 0) - plan.format.bodyOffset
+            return state.tellsProgress(sent: byteCount, of: body, at: .now) ? state.journal : nil
+        }
+        if let journal { continuation.yield(.progress(progress(of: journal))) }
+    }
 
     func didHear(_ transcript: Transcript) { continuation.yield(.heard(transcript)) }
 

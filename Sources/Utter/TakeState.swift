@@ -10,6 +10,9 @@ internal import TakeStore
 ///
 /// A value: `TakeRun` guards it.
 struct TakeState {
+    /// The least time between two reports of progress that no period of audio brings.
+    static let progressInterval = Duration.milliseconds(50)
+
     /// Decides what follows each transfer.
     var delivery: Delivery
     /// The latest transfer.
@@ -40,6 +43,8 @@ struct TakeState {
     var delivered: Result<Transcript, TakeFailure>?
     /// When that was.
     var answeredAt: ContinuousClock.Instant?
+    /// When the progress of sending what has been recorded is told again.
+    var nextProgress = ContinuousClock.now
     /// Whether somebody has begun to end the take.
     var isEnding = false
 
@@ -51,6 +56,18 @@ struct TakeState {
     var complete: (Result<Transcript, TakeFailure>, CaptureEnd)? {
         guard let captureEnd, let delivered, seal != nil, !isTransferring else { return nil }
         return (delivered, captureEnd)
+    }
+
+    /// Whether it is told now how much of a complete recording has been sent: often enough for
+    /// eyes, and when it is all of it.
+    ///
+    /// While the journal grows, its thread tells.
+    mutating func tellsProgress(
+        sent: Int, of body: Int, at now: ContinuousClock.Instant
+    ) -> Bool {
+        guard seal != nil, now >= nextProgress || sent >= body else { return false }
+        nextProgress = now + Self.progressInterval
+        return true
     }
 
     /// Sums the take up.

@@ -3,9 +3,9 @@
 import ArgumentParser
 
 extension CompletionKind {
-    /// The names of the takes on the disk.
+    /// The short names of the takes on the disk; what is no take has a hyphen there.
     static var takes: CompletionKind {
-        .shellCommand("utter list 2>/dev/null | cut -d' ' -f1; echo last")
+        .shellCommand("utter list 2>/dev/null | cut -d' ' -f1 | grep -v '^-'; echo last")
     }
 
     /// The names of the takes that wait for an answer, and what stands for them.

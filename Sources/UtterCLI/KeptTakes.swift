@@ -137,22 +137,24 @@ enum KeptTakes {
     }
 
     /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something
-    /// is to be done in another way, the newest that has its audio.
+    /// is to be done in another way, the newest that has its audio; `last~N` is the N-th before it.
     private static func folder(
         _ name: String, _ isChanged: Bool
     ) throws(CommandFailure) -> TakeFolder {
-        guard name == "last" else { return try TakeLookup.take(name) }
+        guard let steps = TakeNames.stepsBack(name) else { return try TakeLookup.take(name) }
         let store = try TakeLookup.store()
-        let takes = try TakeLookup.takes(in: store) { _ in true }
-        let waiting = takes.last { $0.state != .answered }
-        if !isChanged, let waiting { return try TakeLookup.take(waiting.id.text) }
-        for take in takes.reversed() {
-            let folder = try TakeLookup.take(take.id.text)
-            // What has no audio cannot be sent.
-            if (try? folder.audioByteCount(fileName: take.audio)) != nil { return folder }
+        var takes = try TakeLookup.takes(in: store) { $0.state != .answered }
+        if isChanged || takes.isEmpty {
+            takes = try TakeLookup.takes(in: store) { take in
+                // What cannot be opened cannot be sent.
+                (try? store?.take(take.id).audioByteCount(fileName: take.audio)) != nil
+            }
         }
-        throw CommandFailure(
-            "no take waits for an answer, and none has its audio still", hint: "run 'utter list' to see what is kept",
-            status: .noInput)
+        guard let last = takes.dropLast(steps).last else {
+            throw CommandFailure(
+                "no take waits for an answer, and none has its audio still",
+                hint: "run 'utter list' to see what is kept", status: .noInput)
+        }
+        return try TakeLookup.take(last.id.text)
     }
 }

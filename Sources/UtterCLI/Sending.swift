@@ -27,7 +27,8 @@ struct Sending: QuickCommand {
             var status = ExitStatus.textPrinted
             var session = session
             session.namesTexts = files.count > 1
-            for file in files {
+            for (index, file) in files.enumerated() {
+                let place = StatusLine.Place(number: index + 1, count: files.count)
                 session.file = file
                 var next: ExitStatus
                 do throws(CommandFailure) {
@@ -35,6 +36,7 @@ struct Sending: QuickCommand {
                     next = await session.run(
                         plan(source, CapturePlan()),
                         as: file == "-" || pace != .unpaced ? .relaying : .sending,
+                        place: files.count > 1 ? place : nil,
                         isServiceUnset: service.isServiceUnset)
                 } catch {
                     next = session.farewellStatus ?? session.refuse(error)

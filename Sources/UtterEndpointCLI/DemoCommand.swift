@@ -67,7 +67,10 @@ struct DemoCommand: AsyncParsableCommand {
         output.json = json
         output.quiet = false
         output.verbose = true
-        try await Launch.takes(output: output, listensToEnter: false) {
+        // It is nobody's recording, and has no place among the takes.
+        var keep = KeepOptions.standard
+        keep.noKeep = true
+        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
             session throws(CommandFailure) in
             let service: RecognitionService
             do throws(ServiceError) {

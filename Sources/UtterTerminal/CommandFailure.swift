@@ -9,6 +9,8 @@ package struct CommandFailure: Error {
     package var message: String
     package var hint: String?
     package var status: ExitStatus
+    /// Lines between the message and the hint, as they are; a person chooses from them.
+    package var choices: [String] = []
 
     package init(_ message: String, hint: String? = nil, status: ExitStatus) {
         self.message = message
@@ -37,6 +39,7 @@ package struct CommandFailure: Error {
             _ = StandardOutput.print(OutcomeReport(self, of: file).json)
         }
         StandardError.error(message)
+        for choice in choices { StandardError.write("  \(choice)\n") }
         StandardError.hint(hint)
     }
 

@@ -105,7 +105,7 @@ final class RunningTake: Sendable {
         // A pipe that nobody reads is not waited for.
         if StandardError.isWritable {
             // The shell's prompt belongs on a line of its own.
-            if StandardError.isTerminal { StandardError.write("\r\u{1B}[2K") }
+            if StandardError.isTerminal { StandardError.write(LiveText.erasure()) }
             StandardError.line("left without waiting for the disk; what is there: utter list")
         }
         _exit(status.rawValue)

@@ -19,7 +19,7 @@ package enum TakeLookup {
         }
     }
 
-    /// Finds one take by its name, the beginning of it, or `last`.
+    /// Finds one take by a part of its name, or by `last` or `last~2`.
     ///
     /// - Throws: `CommandFailure` when there is none, or more than one.
     package static func take(_ name: String) throws(CommandFailure) -> TakeFolder {
@@ -28,7 +28,11 @@ package enum TakeLookup {
             guard let store else { throw .noSuchTake(name) }
             return try store.find(name)
         } catch {
-            throw CommandFailure(error)
+            var failure = CommandFailure(error)
+            if case .ambiguous(_, let ids) = error, let store {
+                failure.choices = TakeEntry.choices(of: ids, in: store)
+            }
+            throw failure
         }
     }
 

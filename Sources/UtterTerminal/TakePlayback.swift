@@ -63,7 +63,7 @@ package final class TakePlayback: Sendable {
             }
         }
         thread.withLock { $0 }?.join()
-        if showsPosition { StandardError.write("\r\u{1B}[2K") }
+        if showsPosition { StandardError.write(LiveText.erasure()) }
         try result.get()
         return farewell.withLock { $0 } ?? .textPrinted
     }
@@ -90,7 +90,7 @@ package final class TakePlayback: Sendable {
                 guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
                 nextRedraw = .now + Self.redrawInterval
                 let position = StatusLine.clock(.milliseconds(loudspeaker.heardFrames / 16))
-                StandardError.write("\r\u{1B}[2Kplay \(position) / \(total)")
+                StandardError.write(LiveText.drawing("play \(position) / \(total)"))
             }
             _ = try loudspeaker.drain(unless: stop)
         } catch {

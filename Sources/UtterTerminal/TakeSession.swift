@@ -53,14 +53,19 @@ package struct TakeSession {
 
     /// Runs a take to its end.
     ///
-    /// Neither the command line nor the environment has named a service if `isServiceUnset`.
-    ///
+    /// - Parameters:
+    ///   - plan: what is recorded, and where it goes.
+    ///   - activity: what a person sees it doing.
+    ///   - place: which of several it is; nil when it is alone.
+    ///   - isServiceUnset: whether neither the command line nor the environment names a service.
     /// - Returns: how the process should exit.
     package func run(
-        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
+        _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
+        isServiceUnset: Bool = false
     ) async -> ExitStatus {
         await follow(
-            pipeline.start(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
+            pipeline.start(plan), by: plan.delivery, as: activity, place: place,
+            isServiceUnset: isServiceUnset)
     }
 
     /// Sends a take of an earlier run to its end.
@@ -78,13 +83,13 @@ package struct TakeSession {
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
         _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
-        isServiceUnset: Bool = false
+        place: StatusLine.Place? = nil, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil, isInMemory: isInMemory,
-            isServiceUnset: isServiceUnset,
+            stopHint: activity == .recording ? stopHint : nil, place: place,
+            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         var startUpEnd: ContinuousClock.Instant? = .now + Self.startUp
         for await event in take.events {
@@ -99,7 +104,7 @@ package struct TakeSession {
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
-        reporter.clear()
+        reporter.end()
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
             return await follow(again, by: plan, as: .sending, before: outcome.attempts)
         }

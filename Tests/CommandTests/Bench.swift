@@ -125,6 +125,9 @@ struct KeptTake {
         }
     }
 
+    /// The part of its name by which a list shows it, where there are few others.
+    var shortName: String { String(id.dropFirst(16).prefix(4)) }
+
     var manifest: JSONText {
         get throws { try JSONText(readFile(path + "/take.json")) }
     }

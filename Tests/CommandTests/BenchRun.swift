@@ -16,6 +16,8 @@ final class BenchRun: Sendable {
 
     var error: [UInt8] { run.error }
 
+    var screen: [UInt8] { run.screen }
+
     var status: CommandResult.Status? { run.status }
 
     func write(_ bytes: [UInt8]) { run.write(bytes) }

@@ -99,7 +99,8 @@ import Testing
         let reason = hasOther ? "encrypted under another key" : "no key was given"
         let list = try await bench.start(["list"] + arguments).result()
         #expect(list.status == .exited(0))
-        #expect(list.outputText.contains("\(take.id)  kept  0:02.7  "))
+        #expect(list.outputText.contains(take.shortName + "  "))
+        #expect(list.outputText.contains("  kept      0:02.7  "))
         #expect(list.outputText.contains(reason))
         #expect(!list.outputText.contains("between us"))
         #expect(try await bench.start(["show", "last"] + arguments).result().status == .exited(0))
@@ -212,7 +213,7 @@ import Testing
         _ = try await run.result()
         // Without its key it is listed, and left alone.
         let locked = try await bench.run("list")
-        #expect(locked.outputText.contains("  recording  -:--"))
+        #expect(locked.outputText.contains("  recording  -  encrypted"))
         let list = try await bench.run("list", "--encrypt-key", key)
         #expect(list.outputText.contains("  kept  "))
         #expect(list.outputText.contains("the program ended while it was recording"))

@@ -16,7 +16,10 @@ import Testing
         let result = try await Bench(server: server, microphone: card).run("--for", "700ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "exactly\n")
-        #expect(result.errorText == "utter: recording from default, 16000 Hz mono\n")
+        #expect(
+            result.errorText
+                == "utter: recording from default, 16000 Hz mono\n"
+                + "utter: recording stopped, waiting for the answer\n")
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 
@@ -123,12 +126,14 @@ import Testing
         #expect(body == Self.samples(body.count / 2))
     }
 
-    @Test func ctrlDOnATerminalEndsTheRecordingToo() async throws {
+    /// Half a line before it is no reason to press it twice.
+    @Test(arguments: ["\u{4}", "x\u{4}"])
+    func ctrlDOnATerminalEndsTheRecordingToo(_ keys: String) async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
             [], input: .terminal, terminal: terminal)
-        try await expectWhole(server, card, run, stop: { try terminal.type("\u{4}") })
+        try await expectWhole(server, card, run, stop: { try terminal.type(keys) })
     }
 
     @Test func enterOnTheControllingTerminalWorksWhenStandardInputIsAFile() async throws {

@@ -1,57 +1,157 @@
 // SPDX-License-Identifier: Apache-2.0
 
+@testable import UtterTerminal
+
 /// What a terminal shows after bytes were written to it: the few controls that `utter` may use.
 struct Screen {
-    /// The lines, the last one being where the cursor is.
-    private(set) var lines = [""]
-    /// Every state of the last line before it was cleared or left.
+    /// What a terminal does with long lines when it is made narrower.
+    enum Manner: CaseIterable {
+        /// It wraps them, as most do.
+        case wrapping
+        /// It cuts them, as xterm and the Linux console do.
+        case cutting
+    }
+
+    /// One character and how many columns it takes; what continues a wide one takes none.
+    private typealias Cell = Character
+
+    private struct Row {
+        var cells: [Cell] = []
+        /// Whether it goes on what the row above began.
+        var isContinuation = false
+    }
+
+    /// Every state of the live line, and every line that was left.
     private(set) var drawn: [String] = []
-    /// Controls that are none of carriage return, line feed, erase line and colours.
+    /// Controls that are none of those below.
     private(set) var strangeControls: [String] = []
     /// Colours that were set.
     private(set) var colours = 0
-    private var pending = ""
+    private var rows = [Row()]
+    private var row = 0
+    private var column = 0
+    private var columns: Int
+    private var wraps = true
 
-    init(_ text: String) {
+    /// Shows text on a terminal that is wide enough for any line, unless told otherwise.
+    init(_ text: String = "", columns: Int = 1_000) {
+        self.columns = columns
+        show(text)
+    }
+
+    /// The rows without blanks at their ends; the last one is where the cursor is, or below it.
+    var lines: [String] { rows.map { Self.text($0.cells) } }
+
+    /// Takes in more of what was written.
+    mutating func show(_ text: String) {
         var rest = text.unicodeScalars[...]
+        var printable = ""
         while let scalar = rest.popFirst() {
+            guard scalar == "\u{1B}" || scalar.value < 0x20 else {
+                printable.unicodeScalars.append(scalar)
+                continue
+            }
+            printable.forEach { put($0) }
+            printable = ""
             switch scalar {
-            case "\r": pending = ""
+            case "\r": column = 0
             case "\n": endLine()
             case "\u{1B}":
                 let code = rest.prefix { !("a"..."z" ~= $0 || "A"..."Z" ~= $0) }
                 rest = rest.dropFirst(code.count)
                 let final = rest.popFirst().map { String($0) } ?? ""
                 control(String(String.UnicodeScalarView(code)) + final)
-            default:
-                if scalar.value < 0x20 { strangeControls.append("\(scalar.value)") }
-                lines[lines.count - 1].unicodeScalars.append(scalar)
+            default: strangeControls.append("\(scalar.value)")
             }
         }
-        draw()
+        printable.forEach { put($0) }
+    }
+
+    /// Makes the terminal narrower or wider; the cursor stays with its character.
+    mutating func resize(to columns: Int, _ manner: Manner) {
+        self.columns = columns
+        guard manner == .wrapping else {
+            for index in rows.indices {
+                rows[index].cells.removeLast(max(0, rows[index].cells.count - columns))
+            }
+            column = min(column, columns - 1)
+            return
+        }
+        var wrapped: [Row] = []
+        var (newRow, newColumn) = (0, 0)
+        var line = Row()
+        var cursor: Int?
+        for (index, row) in rows.enumerated() {
+            if index == self.row { cursor = line.cells.count + column }
+            line.cells += row.cells
+            if index + 1 < rows.count, rows[index + 1].isContinuation { continue }
+            let first = wrapped.count
+            repeat {
+                wrapped.append(
+                    Row(
+                        cells: Array(line.cells.prefix(columns)),
+                        isContinuation: wrapped.count > first))
+                line.cells.removeFirst(min(columns, line.cells.count))
+            } while !line.cells.isEmpty
+            if let at = cursor {
+                newRow = min(first + at / columns, wrapped.count - 1)
+                newColumn = at % columns
+                cursor = nil
+            }
+        }
+        (rows, row, column) = (wrapped, newRow, newColumn)
+    }
+
+    private mutating func put(_ character: Character) {
+        let width = TextWidth.columns(of: character)
+        if column + width > columns {
+            guard wraps else { return }
+            row += 1
+            column = 0
+            rows.insert(Row(isContinuation: true), at: row)
+        }
+        while rows[row].cells.count < column + width { rows[row].cells.append(" ") }
+        if width > 0 { rows[row].cells[column] = character }
+        // What a wide character covers beside its own cell is nothing.
+        if width == 2 { rows[row].cells[column + 1] = "\0" }
+        column += width
     }
 
     private mutating func control(_ code: String) {
         switch code {
-        case "[2K":
-            draw()
-            lines[lines.count - 1] = ""
+        case "[J":
+            let kept = rows[row].cells.prefix(column)
+            rows[row].cells = Array(kept)
+            rows.removeSubrange((row + 1)...)
         case "[A":
             // Only the empty line below is left behind.
-            strangeControls += lines.last == "" && lines.count > 1 ? [code] : ["misplaced [A"]
-            lines.removeLast()
-            if lines.isEmpty { lines = [""] }
+            let isEmpty = rows[row].cells.isEmpty && column == 0 && row > 0
+            strangeControls += isEmpty ? [] : ["misplaced [A"]
+            row = max(0, row - 1)
+        case "[?7l": wraps = false
+        case "[?7h":
+            wraps = true
+            note()
         case _ where code.hasSuffix("m"): colours += 1
         default: strangeControls.append(code)
         }
     }
 
     private mutating func endLine() {
-        draw()
-        lines.append("")
+        note()
+        row += 1
+        if row == rows.count { rows.append(Row()) }
+        column = 0
     }
 
-    private mutating func draw() {
-        if let last = lines.last, !last.isEmpty { drawn.append(last) }
+    private mutating func note() {
+        let text = Self.text(rows[row].cells)
+        if !text.isEmpty { drawn.append(text) }
+    }
+
+    private static func text(_ cells: [Cell]) -> String {
+        var cells = cells.filter { $0 != "\0" }
+        while cells.last == " " { cells.removeLast() }
+        return String(cells)
     }
 }

@@ -117,12 +117,12 @@ import Testing
         let list = try await bench.run("list")
         #expect(list.status == .exited(0))
         for words in [
-            "\(names[0])  later  -:--  take \(names[0]) was written by a later utter (version 9",
-            "20200103-000000-aaaaaaaaaaaa  unreadable  ", "notes.txt  foreign  ",
-            "\(names[1])  quarantined  ",
+            "  later             -  was written by a later utter (version 9",
+            "  unreadable        -  cannot be read: ",
+            "  foreign           -  notes.txt: not a take", "  quarantined       -  \(names[1]): ",
         ] { #expect(list.outputText.contains(words), "\(list.outputText)") }
         let json = try JSONText(try await bench.run("list", "--json").output)
-        #expect(json[4]?["state"] == .string("quarantined"))
+        #expect(json[1]?["state"] == .string("quarantined"))
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "good\n")
         #expect(flush.status == .exited(0))
@@ -143,9 +143,9 @@ import Testing
             Array(changed.utf8), to: "state/utter/takes/\(future)/take.json")
         try await keep(bench)
         let lines = try await bench.run("list").outputText.split(separator: "\n")
-        #expect(lines.first?.hasPrefix(future) == true)
-        let last = try #require(lines.last?.split(separator: " ").first)
-        #expect(last < future)
+        #expect(lines.first?.contains("  2099 ") == true)
+        let last = try #require(try bench.takes().map(\.id).first { $0 != future })
+        #expect(lines.last?.hasPrefix(last.dropFirst(16).prefix(4)) == true)
         let shown = try await bench.run("show", "last").outputText
         #expect(shown.hasPrefix("take        \(last)\n"))
     }
@@ -161,7 +161,10 @@ import Testing
         #expect(json["history"]?[0]?["ending"]?.string?.contains("cannot connect") == true)
         #expect(json["path"]?.string?.hasSuffix("/audio.wav") == true)
         let text = try await bench.run("show", "last").outputText
-        #expect(text.contains("  1         20"))
+        #expect(text.contains("\n  1         20"))
+        #expect(!text.contains("sha256") && !text.contains("format"))
+        let more = try await bench.run("show", "-v").outputText
+        #expect(more.contains("\nsha256      ") && more.contains("\nformat      pcm\n"))
     }
 
     @Test func audioThatIsToBeKeptForAWhileIs() async throws {

@@ -51,6 +51,9 @@ import Testing
         Case("send", "-", "-", named: "-"),
         Case("send", "-", "--to", "host", named: "--to"),
         Case("devices", "--loud", named: "--loud"),
+        Case("list", "-n", "0", named: "--newest"),
+        Case("rm", named: "--answered"),
+        Case("rm", "--undo", "--now", named: "--undo"),
         Case("rm", "--older", "7", named: "--older"),
         Case("rm", "--older", "7", named: "a number with its unit, such as 7d"),
         Case("rm", "--older", "1w", named: "--older"),
@@ -112,8 +115,9 @@ import Testing
         #expect(widest <= 80)
     }
 
-    @Test func theVersionIsOneLine() async throws {
-        let result = try await Bench().run("--version")
+    @Test(arguments: ["--version", "-V"])
+    func theVersionIsOneLine(_ option: String) async throws {
+        let result = try await Bench().run(option)
         #expect(result.status == .exited(0))
         #expect(result.outputText.wholeMatch(of: /utter \d+\.\d+\.\d+\n/) != nil)
     }

@@ -24,8 +24,9 @@ import Testing
             ),
             (.audioGone(take: "t", wasAnswered: false), "the audio of take t is gone", nil),
             (
-                .ambiguous("2026", count: 2), "'2026' begins the names of 2 takes",
-                "give more letters of the name"
+                .ambiguous(
+                    "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
+                "'2026' matches 2 takes", "give more letters of its id"
             ),
             (
                 .unreadable(take: "t", reason: "take.json is damaged"),

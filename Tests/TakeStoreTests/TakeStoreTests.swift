@@ -45,16 +45,21 @@ import Testing
         #expect(try store.find(first).id.text == first)
     }
 
-    @Test func aTakeIsFoundByTheBeginningOfItsName() throws {
+    @Test func aTakeIsFoundByAPartOfItsName() throws {
         let scratch = try TakeStoreScratch()
         let store = try store(in: scratch, takes: [first, second, third])
         #expect(try store.find(first).id.text == first)
         #expect(try store.find("20261121-052234").id.text == second)
         #expect(try store.find("20261122").id.text == third)
         #expect(try store.find("last").id.text == third)
-        #expect(throws: TakeStoreError.ambiguous("20261121", count: 2)) {
+        #expect(try store.find("k3f9").id.text == first)
+        #expect(try store.find("x4tz").id.text == first)
+        #expect(try store.find("last~2").id.text == first)
+        let candidates = [try id(first), try id(second)]
+        #expect(throws: TakeStoreError.ambiguous("20261121", candidates)) {
             try store.find("20261121")
         }
+        #expect(throws: TakeStoreError.noSuchTake("last~3")) { try store.find("last~3") }
         #expect(throws: TakeStoreError.noSuchTake("2027")) { try store.find("2027") }
         #expect(throws: TakeStoreError.noSuchTake("")) { try store.find("") }
     }

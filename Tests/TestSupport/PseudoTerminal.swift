@@ -8,7 +8,7 @@ public import LinuxPlatform
 /// The test holds the master side; a child started with it has the other as its controlling
 /// terminal, so that typed control characters become signals.
 public final class PseudoTerminal: Sendable {
-    /// The width in characters.
+    /// The width in characters at the beginning.
     public let columns: UInt16
 
     let master: OwnedDescriptor
@@ -36,6 +36,16 @@ public final class PseudoTerminal: Sendable {
         self.master = master
         self.columns = columns
         childPath = path
+    }
+
+    /// Makes the terminal narrower or wider, as dragging the window's edge does.
+    ///
+    /// - Throws: `SystemError` of `ioctl(2)`.
+    public func resize(columns: UInt16, rows: UInt16 = 24) throws(SystemError) {
+        var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        try retryingInterrupts("ioctl TIOCSWINSZ") {
+            ioctl(master.number, UInt(TIOCSWINSZ), &size)
+        }
     }
 
     /// Types characters, as a keyboard would; "\u{3}" is Ctrl-C and "\n" is Enter.

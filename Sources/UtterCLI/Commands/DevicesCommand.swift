@@ -53,8 +53,10 @@ struct DevicesCommand: ParsableCommand {
     private static func table(_ devices: [CaptureDevice]) -> String {
         let width = devices.map(\.name.count).max() ?? 0
         return devices.map { device in
-            let padding = String(repeating: " ", count: width - device.name.count + 2)
-            return device.name + padding + TerminalText.singleLine(device.description)
+            let text =
+                TerminalText.singleLine(device.description) + (device.isDefault ? " (default)" : "")
+            guard !text.isEmpty else { return device.name }
+            return TextWidth.padded(device.name, to: width + 2) + text
         }.joined(separator: "\n")
     }
 }

@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
         commandName: "export",
         abstract: "Copy a take's audio to a file: as it is, or as WAV when the name ends so.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
+    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take: String
 
     @Argument(

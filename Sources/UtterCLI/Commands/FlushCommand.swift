@@ -24,7 +24,7 @@ struct FlushCommand: TakeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Leave takes that are this old. Otherwise UTTER_MAX_AGE, otherwise 30d.",
+            "Leave takes that are older. Otherwise UTTER_MAX_AGE, otherwise 30d.",
             valueName: "age"),
         transform: AgeArgument.init(parsing:))
     var maxAge: AgeArgument?

@@ -7,7 +7,8 @@ import UtterTerminal
 /// `utter last`: prints the last transcript once more.
 struct LastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "last", abstract: "Print the last transcript once more.")
+        commandName: "last", abstract: "Print the last transcript once more.",
+        discussion: "A take in which nothing was heard has none.")
 
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
@@ -17,7 +18,7 @@ struct LastCommand: ParsableCommand {
         do throws(CommandFailure) {
             let store = try TakeLookup.store()
             let last = try TakeLookup.takes(in: store) {
-                $0.state == .answered && ($0.transcript != nil || $0.isLocked)
+                $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked)
             }.last
             if let last, last.isLocked {
                 throw CommandFailure(try TakeLookup.take(last.id.text).keyError)
@@ -26,7 +27,7 @@ struct LastCommand: ParsableCommand {
         } catch {
             throw Launch.exit(error)
         }
-        guard let text, !text.isEmpty else {
+        guard let text else {
             throw Launch.exit(
                 CommandFailure("there is no transcript yet", status: .heardNothing))
         }

@@ -9,10 +9,11 @@ struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
-    var take: String
+    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
+    var take = "last"
 
     @Option(
+        name: [.long, .customShort("D")],
         help: ArgumentHelp(
             "The ALSA playback device; see 'utter devices --playback'.", valueName: "name"),
         completion: .loudspeakers)

@@ -11,12 +11,13 @@ struct RecordCommand: TakeCommand {
         abstract: "Record from a microphone and print the transcript (the default).")
 
     @Option(
+        name: [.long, .customShort("D")],
         help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"),
         completion: .microphones)
     var device = "default"
 
     @Option(
-        name: .customLong("for"),
+        name: [.customLong("for"), .customShort("d")],
         help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
     var exactly: DurationArgument?
 
@@ -27,8 +28,7 @@ struct RecordCommand: TakeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What is recorded after the stop: usually this long, less in silence; 0 for none. "
-                + "(default: 300ms)",
+            "How long to record after the stop, less in silence; 0 for not at all. (default: 300ms)",
             valueName: "time"))
     var tail: DurationArgument?
 

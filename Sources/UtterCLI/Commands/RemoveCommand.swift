@@ -8,14 +8,19 @@ import UtterTerminal
 /// `utter rm`: removes takes from the disk.
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "rm", abstract: "Remove takes from the disk.",
+        commandName: "rm", abstract: "Remove takes from the disk; --undo brings them back.",
         discussion: """
-            What is named is removed, answered or not; --older and --answered never remove
-            a take that waits for its answer. Both together remove answered takes of that
-            age, and leave cancelled ones.
+            What is named is removed, answered or not; on a terminal a take that was never
+            delivered is asked for first. --older and --answered never remove a take that
+            waits for its answer. Both together remove answered takes of that age, and
+            leave cancelled ones.
+            For a day 'utter rm --undo' brings back what was removed: the takes that are
+            named, 'all', or else the one removed last. --now removes for good, takes that
+            were removed before as well.
             """)
 
-    @Argument(help: "Takes' names or their beginnings, or 'last'.", completion: .takes)
+    @Argument(
+        help: "Takes by parts of their ids, 'last', or 'last~2'.", completion: .takes)
     var takes: [String] = []
 
     @Option(
@@ -26,35 +31,64 @@ struct RemoveCommand: ParsableCommand {
     @Flag(help: "Remove all answered takes.")
     var answered = false
 
+    @Flag(name: [.long, .customShort("y")], help: "Ask nothing.")
+    var yes = false
+
+    @Flag(help: "Remove for good: nothing can be brought back.")
+    var now = false
+
+    @Flag(help: "Bring removed takes back.")
+    var undo = false
+
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
     func validate() throws {
-        guard !takes.isEmpty || older != nil || answered else {
-            throw ValidationError("Name a take, or use --older or --answered.")
+        if undo && (now || answered || older != nil) {
+            throw ValidationError("--undo excludes --now, --answered and --older.")
+        }
+        guard undo || !takes.isEmpty || older != nil || answered else {
+            throw ValidationError("Name a take, or use --older, --answered or --undo.")
         }
     }
 
     func run() throws {
         do throws(CommandFailure) {
-            let store = try TakeLookup.store()
-            var wanted: [TakeID] = []
-            for name in takes { wanted.append(try TakeLookup.take(name).id) }
-            if answered || older != nil {
-                wanted += try TakeLookup.takes(in: store) { isWanted($0) }.map(\.id)
+            guard let store = try TakeLookup.store() else {
+                // Says that there is none.
+                for name in takes { _ = try TakeLookup.take(name) }
+                guard undo else { return }
+                throw CommandFailure("there is no take yet", status: .noInput)
             }
-            var seen: Set<TakeID> = []
-            wanted = wanted.filter { seen.insert($0).inserted }
-            for take in wanted {
-                do throws(TakeStoreError) {
-                    if let store { try store.remove(store.take(take)) }
-                } catch {
-                    throw CommandFailure(error)
-                }
-            }
+            Retention.sweepRemoved(store)
+            let removal = try TakeRemoval(from: store, isForGood: now)
+            if undo { return try removal.undo(takes) }
+            let named = try named(in: store, removal)
+            let others =
+                answered || older != nil
+                ? try TakeLookup.takes(in: store) { isWanted($0) }.map(\.id) : []
+            try removal.remove(
+                named, and: others.filter { !named.contains($0) }, isSure: yes)
         } catch {
             throw Launch.exit(error)
         }
+    }
+
+    /// The takes that are named, each once.
+    private func named(
+        in store: TakeStore, _ removal: TakeRemoval
+    ) throws(CommandFailure) -> [TakeID] {
+        var found: [TakeID] = []
+        for name in takes {
+            do throws(CommandFailure) {
+                let id = try TakeLookup.take(name).id
+                if !found.contains(id) { found.append(id) }
+            } catch {
+                guard now, error.status == .noInput else { throw error }
+                try removal.destroyRemoved(name)
+            }
+        }
+        return found
     }
 
     /// Whether a take that nobody has named is meant.

@@ -10,11 +10,14 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of a take.")
 
-    @Argument(help: "A take's name or its beginning, or 'last'.", completion: .takes)
-    var take: String
+    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
+    var take = "last"
 
     @Flag(help: "Print one JSON object.")
     var json = false
+
+    @Flag(name: .shortAndLong, help: "Print the format and the audio's SHA-256 too.")
+    var verbose = false
 
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
@@ -52,46 +55,9 @@ struct ShowCommand: ParsableCommand {
             let report = Report(manifest: manifest, path: path)
             text = String(decoding: try encoder.encode(report), as: UTF8.self)
         } else {
-            text = Self.lines(manifest, audio: path)
+            let report = TakeReport(manifest, audio: path, isVerbose: verbose)
+            text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
-    }
-
-    private static func lines(_ manifest: TakeManifest, audio: String?) -> String {
-        var rows = [
-            ("take", manifest.id.text), ("state", manifest.state.rawValue),
-            ("begun", manifest.created),
-        ]
-        if !manifest.isLocked { rows.append(("source", manifest.source)) }
-        rows += [
-            ("service", manifest.lastURL), ("audio", audio ?? "deleted"),
-            ("format", manifest.format), ("attempts", "\(manifest.attempts)"),
-        ]
-        rows += (manifest.history ?? []).map { transfer in
-            let status = transfer.status.map { " \($0)" } ?? ""
-            let ending = transfer.ending ?? "its process died, or runs"
-            let target = transfer.url.map { ", by \($0)" } ?? ""
-            return ("  \(transfer.number)", "\(transfer.begun) \(ending)\(status)\(target)")
-        }
-        if manifest.mayBeDelivered {
-            rows.append(("delivered", "perhaps: all was sent, and no answer came"))
-        }
-        if manifest.isEncrypted {
-            rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
-        }
-        if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
-        if let frames = manifest.frames {
-            rows.append(("length", StatusLine.clock(.milliseconds(frames / 16))))
-        }
-        if let lost = manifest.gapFrames, lost > 0 { rows.append(("lost", "\(lost / 16) ms")) }
-        if let hash = manifest.sha256 { rows.append(("sha256", hash)) }
-        if let reason = manifest.reason { rows.append(("reason", reason)) }
-        if let file = manifest.unreadAnswer { rows.append(("answer", file)) }
-        if let transcript = manifest.transcript { rows.append(("transcript", transcript)) }
-        let lines = rows.map { name, value in
-            name + String(repeating: " ", count: max(1, 12 - name.count))
-                + TerminalText.singleLine(TerminalText.sanitized(value))
-        }
-        return lines.joined(separator: "\n")
     }
 }

@@ -178,12 +178,12 @@ package struct Flush {
 
     private mutating func draw() {
         guard isLive else { return }
-        StandardError.write("\r\u{1B}[2K" + count.bar(columns: StandardError.columns))
+        StandardError.write(LiveText.drawing(count.bar(columns: StandardError.columns)))
         isDrawn = true
     }
 
     private mutating func clear() {
-        if isDrawn { StandardError.write("\r\u{1B}[2K") }
+        if isDrawn { StandardError.write(LiveText.erasure()) }
         isDrawn = false
     }
 }

@@ -23,13 +23,13 @@ package struct KeepOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep no more when so many recordings are. Otherwise UTTER_MAX_TAKES, otherwise 1000.",
+            "Keep at most this many recordings. Otherwise UTTER_MAX_TAKES, otherwise 1000.",
             valueName: "count"))
     var maxTakes: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Keep no more when they fill so much. Otherwise UTTER_MAX_BYTES, otherwise 4G.",
+            "Keep no more once they fill this much. Otherwise UTTER_MAX_BYTES, otherwise 4G.",
             valueName: "size"))
     var maxBytes: SizeArgument?
 

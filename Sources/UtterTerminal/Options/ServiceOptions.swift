@@ -84,7 +84,7 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: .hidden)
     var insecureKey = false
 
-    @Flag(help: "Do not try again by itself; keep the take at the first failure.")
+    @Flag(help: "Do not try again; keep the take at the first failure.")
     var noRetry = false
 
     @Option(

@@ -69,7 +69,10 @@ struct Keyboard: Sendable {
         if count < 0 && errno == EIO { return .inBackground }
         if count < 0 { return errno == EINTR || errno == EAGAIN ? .nothing : .closed }
         if count == 0 { return isatty(descriptor) == 1 ? .end : .closed }
-        guard let end = bytes[..<count].firstIndex(of: 0x0A) else { return .nothing }
+        guard let end = bytes[..<count].firstIndex(of: 0x0A) else {
+            // A terminal gives half a line only when Ctrl-D was pressed behind it.
+            return isatty(descriptor) == 1 ? .end : .nothing
+        }
         return .line(String(decoding: bytes[..<end], as: UTF8.self))
     }
 }

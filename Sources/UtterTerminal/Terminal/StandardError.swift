@@ -43,10 +43,18 @@ package enum StandardError {
     /// Writes one line, whatever the text holds: names of files and words of a service come from
     /// outside.
     package static func line(_ text: String) {
-        write("utter: \(TerminalText.singleLine(TerminalText.sanitized(text)))\n")
+        write("utter: \(harmless(text))\n")
     }
 
-    package static func error(_ text: String) { line("error: \(text)") }
+    /// Writes why something failed; the word "error" in red where there are colours.
+    package static func error(_ text: String) {
+        let word = hasColour ? "\u{1B}[31merror:\u{1B}[0m" : "error:"
+        write("utter: \(word) \(harmless(text))\n")
+    }
+
+    private static func harmless(_ text: String) -> String {
+        TerminalText.singleLine(TerminalText.sanitized(text))
+    }
 
     package static func hint(_ text: String?) {
         if let text { line("hint: \(text)") }

@@ -5,6 +5,11 @@ internal import LinuxPlatform
 
 /// The transcript's way out, and nothing else's.
 package enum StandardOutput {
+    /// The terminal's width in columns; nil when standard output is none.
+    package static var columns: Int? {
+        isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
+    }
+
     /// Writes a line; false, with `errno`, when not all of it could be written.
     package static func print(_ text: String) -> Bool {
         var bytes = Array(text.utf8)[...]

@@ -13,8 +13,8 @@ extension TakeNotice {
         case .damaged(let report):
             return "not whole: \(report)"
         case .diskNearlyFull(let free, let reason):
-            let left = free.map { "\(StatusLine.size($0)) left" } ?? "nobody knows how much is left"
-            return "the disk is nearly full, \(left): \(reason)"
+            let left = free.map { ", \(StatusLine.size($0)) left" } ?? ""
+            return "the disk is nearly full\(left): \(reason)"
         case .slowDisk(let wait):
             return "the disk is slow: a power cut would have cost the last "
                 + StatusLine.seconds(wait)

@@ -4,21 +4,18 @@ internal import Utter
 
 /// Tells the person what a take does: one live line on a terminal, plain lines elsewhere.
 struct TakeReporter {
-    /// A terminal is redrawn this often at most; eyes see no more.
-    private static let redrawInterval = Duration.milliseconds(80)
-
     private let options: OutputOptions
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
     /// Whether neither the command line nor the environment has named a service.
     private let isServiceUnset: Bool
-    /// Tells how many line feeds were typed since it was asked last.
-    private let takeEchoedLines: () -> Int
     private let start = ContinuousClock.now
-    private var line = StatusLine()
-    private var nextRedraw = ContinuousClock.now
-    private var isDrawn = false
+    /// The line on a terminal; nil elsewhere.
+    private let live: LiveLine?
+    private var line: StatusLine
+    private var outages = OutageTelling()
+    private var heard = ""
     /// Digital silence seen so far while recording.
     private var hasSound = false
     private var hasWarnedOfSilence = false
@@ -26,24 +23,24 @@ struct TakeReporter {
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
-        isInMemory: Bool = false, isServiceUnset: Bool = false,
-        takeEchoedLines: @escaping () -> Int
+        place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
+        takeEchoedLines: @escaping @Sendable () -> Int
     ) {
-        line.isUnprotected = isInMemory
         self.isServiceUnset = isServiceUnset
-        self.takeEchoedLines = takeEchoedLines
         self.options = options
         self.activity = activity
         self.stopHint = stopHint
+        line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
+        let isLive = StandardError.isTerminal && !options.quiet
+        // Without a descriptor or a thread it says the same in plain lines.
+        live = isLive ? try? LiveLine(line, takeEchoedLines: takeEchoedLines) : nil
     }
-
-    private var isLive: Bool { StandardError.isTerminal && !options.quiet }
 
     /// Shows one event.
     mutating func show(_ event: TakeEvent) {
+        line.note(event, at: .now)
         switch event {
         case .listening(let source, let format):
-            line.phase = activity.isSending ? .sending : .recording
             let layout = format.channelCount == 1 ? " mono" : ", \(format.channelCount) channels"
             let verb = activity.isSending ? "sending" : "recording from"
             say(
@@ -51,23 +48,17 @@ struct TakeReporter {
                     + (stopHint.map { "; \($0)" } ?? ""))
         case .noticed(let notice): report(notice)
         case .connected(let attempt):
+            if outages.connected() { say("connected again") }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
-        case .progress(let progress):
-            line.elapsed = progress.elapsed
-            line.level = progress.level
-            line.journaledByteCount = progress.journaledByteCount
-            line.sentByteCount = progress.sentByteCount
-            warnOfSilence(progress)
+        case .progress(let progress): warnOfSilence(progress)
         case .heard(let transcript):
             let text = transcript.displayText
-            if text != line.partial { detail("heard: \(text)") }
-            line.partial = text
+            if text != heard { detail("heard: \(text)") }
+            heard = text
         case .captured(let end):
-            if line.phase != .refused { line.phase = .waiting }
             detail("recording ended")
             report(end)
         case .refused(let failure):
-            line.phase = .refused
             // A file is read in no time, and the error follows at once.
             guard activity != .sending else { break }
             warn("\(failure.description); \(goingOn)")
@@ -77,21 +68,21 @@ struct TakeReporter {
                 break
             }
             warn(
-                "the service answered \(status) when it had \(StatusLine.size(sentByteCount)); "
-                    + (isResent ? "the whole is sent once more, with its length; " : "")
+                "the service answered \(status) before the recording's end, at byte \(sentByteCount); "
+                    + (isResent
+                        ? "it may take no chunked body, and gets the whole with its length; " : "")
                     + goingOn)
         case .interrupted(let failure, let pause):
-            let seconds = StatusLine.seconds(pause)
-            let words = serviceUnset(failure) ?? failure.description
-            say("\(words); \(line.isUnprotected ? goingOn : "nothing is lost"), "
-                + "trying again in \(seconds)")
+            if let reason = outages.interrupted(failure) {
+                let words = serviceUnset(failure) ?? reason
+                let isGoingOn = line.phase == .recording || line.isUnprotected
+                say("\(words); \(isGoingOn ? goingOn + ", " : "")trying again")
+            }
+            detail("next try in \(StatusLine.seconds(pause))")
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }
-        if case .progress = event {
-            guard ContinuousClock.now >= nextRedraw else { return }
-        }
-        redraw()
+        live?.show(line)
     }
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
@@ -105,17 +96,8 @@ struct TakeReporter {
         isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
-    /// Takes the live line away.
-    mutating func clear() {
-        if isDrawn { StandardError.write(erasure) }
-        isDrawn = false
-    }
-
-    /// What erases the live line, from the line above too when Enter has left it there.
-    private var erasure: String {
-        let erase = "\r\u{1B}[2K"
-        return String(repeating: erase + "\u{1B}[A", count: takeEchoedLines()) + erase
-    }
+    /// Takes the live line away, for good.
+    func end() { live?.end() }
 
     /// Says of all that the disk did what no event has told: the last may come too late for one.
     mutating func reportRest(of notices: [TakeNotice]) {
@@ -131,15 +113,10 @@ struct TakeReporter {
 
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
-        switch notice {
-        case .unprotected: line.isUnprotected = true
-        case .protectedAgain: line.isUnprotected = false
-        default: break
-        }
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
     }
 
-    private mutating func report(_ end: CaptureEnd) {
+    private func report(_ end: CaptureEnd) {
         if case .source(let error) = end.cause, error.isLossInMidTake {
             warn(error.description)
         }
@@ -148,9 +125,19 @@ struct TakeReporter {
             say("stopped: the recording is as long as --max allows")
         }
         let frames = end.gaps.reduce(0) { $0 + $1.frames }
-        guard frames > 0 else { return }
-        let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
-        warn("\(frames / 16) ms were lost (\(times)) and replaced by silence")
+        if frames > 0 {
+            let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
+            warn("\(frames / 16) ms were lost (\(times)) and replaced by silence")
+        }
+        tellStop(end)
+    }
+
+    /// Where no live line shows it, says that the microphone is off and the answer awaited.
+    private func tellStop(_ end: CaptureEnd) {
+        guard live == nil, activity != .sending, line.phase != .refused else { return }
+        let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
+        guard end.cause == .finished || hasReachedItsTime else { return }
+        say("recording stopped, waiting for the answer")
     }
 
     private mutating func warnOfSilence(_ progress: TakeProgress) {
@@ -163,32 +150,21 @@ struct TakeReporter {
     }
 
     /// A line that everybody sees, but for those who asked for quiet.
-    private mutating func say(_ text: String) {
+    private func say(_ text: String) {
         guard !options.quiet else { return }
         write(text)
     }
 
     /// A line for `-v`.
-    private mutating func detail(_ text: String) {
+    private func detail(_ text: String) {
         guard options.verbose else { return }
         write("\(StatusLine.clock(.now - start)) \(text)")
     }
 
-    private mutating func warn(_ text: String) { write("warning: \(text)") }
+    private func warn(_ text: String) { write("warning: \(text)") }
 
-    private mutating func write(_ text: String) {
-        clear()
-        StandardError.line(text)
-    }
-
-    private mutating func redraw() {
-        guard isLive else { return }
-        nextRedraw = .now + Self.redrawInterval
-        let text = line.text(
-            columns: StandardError.columns, hasColour: StandardError.hasColour)
-        // What was typed before has moved other lines up, which stay.
-        if !isDrawn { _ = takeEchoedLines() }
-        StandardError.write((isDrawn ? erasure : "\r") + text)
-        isDrawn = true
+    private func write(_ text: String) {
+        guard let live else { return StandardError.line(text) }
+        live.write { StandardError.line(text) }
     }
 }

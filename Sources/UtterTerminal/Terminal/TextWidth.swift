@@ -4,7 +4,7 @@
 ///
 /// The ranges are those of Unicode's East Asian Width (UAX #11), W and F, in whole blocks: the
 /// few narrow characters in them are counted as wide, which leaves room but never wraps a line.
-enum TextWidth {
+package enum TextWidth {
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23F3, 0x25FD...0x25FE,
         0x2614...0x2615, 0x2648...0x2653, 0x26A1...0x26FF, 0x2705...0x27BF, 0x2B1B...0x2B55,
@@ -25,10 +25,14 @@ enum TextWidth {
         return wide.contains { $0.contains(first.value) } ? 2 : 1
     }
 
+    /// The columns of a text in one line.
+    package static func columns(of text: String) -> Int {
+        text.reduce(0) { $0 + columns(of: $1) }
+    }
+
     /// The end of the text in at most `columns` columns; what is cut begins with "…".
     static func suffix(of text: String, columns: Int) -> String {
-        let whole = text.reduce(0) { $0 + Self.columns(of: $1) }
-        guard whole > columns else { return text }
+        guard Self.columns(of: text) > columns else { return text }
         var room = columns - 1
         var start = text.endIndex
         while start > text.startIndex {
@@ -38,5 +42,21 @@ enum TextWidth {
             start = before
         }
         return "…" + text[start...]
+    }
+
+    /// The beginning of the text in at most `columns` columns; what is cut ends with "…".
+    package static func prefix(of text: String, columns: Int) -> String {
+        guard Self.columns(of: text) > columns else { return text }
+        var room = columns - 1
+        let end = text.firstIndex { character in
+            room -= Self.columns(of: character)
+            return room < 0
+        }
+        return columns > 0 ? text[..<(end ?? text.endIndex)] + "…" : ""
+    }
+
+    /// The text, and blanks up to so many columns.
+    package static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
     }
 }

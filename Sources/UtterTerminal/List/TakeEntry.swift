@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+package import Utter
+
+/// One entry of `utter list`: a take, or something that lies where takes are.
+///
+/// Its members are those of `--json`.
+package struct TakeEntry: Encodable {
+    package let id: String
+    package let state: String
+    /// Where its audio is; nil when that has been deleted.
+    var path: String?
+    var created, reason, transcript, unreadable: String?
+    var durationMs: Double?
+    var attempts: Int?
+    var process: Int32?
+    var mayBeDelivered: Bool?
+    /// Whether it has waited for so long that it is not sent unasked.
+    package private(set) var tooOld: Bool?
+    /// For how long it has waited for its answer.
+    package private(set) var waited = Duration.zero
+    /// Nil for what is no take.
+    let take: TakeID?
+    private let order: (String, String)
+
+    enum CodingKeys: CodingKey {
+        case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
+        case process, mayBeDelivered, tooOld
+    }
+
+    /// As many takes are offered to a person whose name means several, the newest.
+    private static let choiceLimit = 10
+
+    /// What lies among the takes and is none, what was moved out of the way, and behind them all
+    /// takes, oldest first.
+    ///
+    /// - Parameters:
+    ///   - store: where they are.
+    ///   - maxAge: what has waited for longer is not sent unasked.
+    /// - Returns: an entry for each.
+    /// - Throws: `TakeStoreError` when the store cannot be read.
+    package static func all(
+        in store: TakeStore, maxAge: Duration
+    ) throws(TakeStoreError) -> [TakeEntry] {
+        let times = WaitingTime(in: store)
+        let takes = try store.ids().map { id in
+            var entry = TakeEntry(id, in: store)
+            if entry.isKept {
+                entry.waited = times.duration(of: id)
+                entry.tooOld = entry.waited >= maxAge ? true : nil
+            }
+            return entry
+        }.sorted { $0.order < $1.order }
+        let foreign = try store.foreignNames().map {
+            TakeEntry($0, "foreign", in: store.path, "not a take; left alone")
+        }
+        let (folder, names) = store.quarantined()
+        let quarantined = names.map {
+            TakeEntry(
+                $0, "quarantined", in: folder,
+                (store.quarantineReason(of: $0) ?? "could not be used")
+                    + "; look at it in \(folder)")
+        }
+        return foreign + quarantined + takes
+    }
+
+    /// Takes in columns, for a person who has to choose one.
+    package static func choices(of ids: [TakeID], in store: TakeStore) -> [String] {
+        // Without them, a longer part of the id is shown.
+        let all = (try? store.ids()) ?? ids
+        let entries = ids.suffix(choiceLimit).map { TakeEntry($0, in: store) }
+            .sorted { $0.order < $1.order }
+        return table(entries, among: all).lines(columns: StandardError.columns - 2)
+    }
+
+    /// Takes in columns, under names that no other of `all` has.
+    package static func table(_ entries: [TakeEntry], among all: [TakeID]) -> TakeTable {
+        let names = TakeNames(all).shortNames
+        return TakeTable(
+            entries.map { entry in
+                TakeTable.Row(
+                    name: entry.take.map { names[$0] ?? $0.text } ?? "-",
+                    began: entry.take?.date, state: entry.state,
+                    length: entry.durationMs.map { .milliseconds(Int64($0)) }, words: entry.words)
+            })
+    }
+
+    /// Whether it waits to be sent again.
+    package var isKept: Bool { state == TakeManifest.State.kept.rawValue }
+
+    /// Whether it is a take.
+    package var isTake: Bool { take != nil }
+
+    /// Whether it is a take that has no answer yet.
+    package var isWaiting: Bool {
+        let states: [TakeManifest.State] = [.recording, .sealed, .sending, .kept]
+        return states.map(\.rawValue).contains(state)
+    }
+
+    /// Looks at a take.
+    init(_ id: TakeID, in store: TakeStore) {
+        self.id = id.text
+        take = id
+        let folder = "\(store.path)/\(id.text)"
+        do throws(TakeStoreError) {
+            let take = try store.take(id)
+            let manifest = try take.manifest()
+            // What cannot be looked at is nowhere.
+            let isThere = (try? take.audioByteCount(fileName: manifest.audio)) != nil
+            path = isThere ? "\(folder)/\(manifest.audio)" : nil
+            state = manifest.state.rawValue
+            created = manifest.created
+            reason = manifest.isLocked ? Self.lock(of: take) : manifest.reason
+            transcript = manifest.transcript
+            durationMs = manifest.frames.map { Double($0) / 16 }
+            attempts = manifest.attempts
+            process = manifest.holder
+            mayBeDelivered = manifest.mayBeDelivered ? true : nil
+            order = manifest.order
+        } catch {
+            path = folder
+            unreadable = error.description
+            order = (id.text, "")
+            state =
+                switch error {
+                case .damaged: "damaged"
+                case .laterVersion: "later"
+                default: "unreadable"
+                }
+        }
+    }
+
+    /// Something that is no take.
+    private init(_ name: String, _ state: String, in folder: String, _ words: String) {
+        id = name
+        take = nil
+        self.state = state
+        path = "\(folder)/\(name)"
+        unreadable = words
+        order = (name, "")
+    }
+
+    /// Why nothing is said of an encrypted take; its name stands before it.
+    private static func lock(of take: TakeFolder) -> String {
+        if case .keyWrong = take.keyError { return "encrypted under another key" }
+        return "encrypted, and no key was given"
+    }
+
+    /// What there is to be read of it.
+    private var words: String {
+        if let unreadable {
+            // The name of a take stands before it.
+            let own = "take \(id) "
+            if unreadable.hasPrefix(own) { return String(unreadable.dropFirst(own.count)) }
+            return "\(id): \(unreadable)"
+        }
+        if let transcript { return transcript.isEmpty ? "heard nothing" : transcript }
+        var parts: [String] = []
+        if tooOld == true { parts.append("too old to be sent unasked") }
+        if mayBeDelivered == true && isKept { parts.append("may have been delivered") }
+        if let reason { parts.append(Self.shortened(reason)) }
+        if let process { parts.append("by process \(process)") }
+        return parts.joined(separator: "; ")
+    }
+
+    /// A reason without the JSON that a service has answered.
+    static func shortened(_ reason: String) -> String {
+        let starts = ["{", "["].flatMap { ["'\($0)", ": \($0)"] }
+        let start = starts.compactMap { reason.firstRange(of: $0)?.lowerBound }.min()
+        guard let start else { return reason }
+        let before = reason[..<start]
+        let end = before.lastIndex { $0 != " " && $0 != ":" }
+        return String(end.map { before[...$0] } ?? "") + "…"
+    }
+}

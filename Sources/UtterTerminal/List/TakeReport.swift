@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+package import Utter
+
+/// What is known of one take, for a person: a name and a value on each line.
+package struct TakeReport {
+    /// Where values begin.
+    private static let indent = 12
+
+    private let rows: [(name: String, value: String)]
+
+    /// Reports a take.
+    ///
+    /// - Parameters:
+    ///   - manifest: what is known.
+    ///   - audio: where its audio is; nil when it has been deleted.
+    ///   - isVerbose: whether what only programs need is wanted too.
+    ///   - now: by which a day is today.
+    package init(
+        _ manifest: TakeManifest, audio: String?, isVerbose: Bool, now: Date = Date()
+    ) {
+        let now = LocalTime(now)
+        var rows = [("take", manifest.id.text), ("state", manifest.state.rawValue)]
+        if let began = Self.date(manifest.created) {
+            let age = LocalTime(began).age(at: now)
+            let ago = age.map { $0 == "now" ? ", just now" : ", \($0) ago" } ?? ""
+            rows.append(("started", LocalTime(began).exact + ago))
+        }
+        if !manifest.isLocked { rows.append(("source", manifest.source)) }
+        rows += [("service", manifest.lastURL), ("audio", audio ?? "deleted")]
+        if isVerbose { rows.append(("format", manifest.format)) }
+        rows.append(("attempts", "\(manifest.attempts)"))
+        rows += (manifest.history ?? []).map { transfer in
+            let status = transfer.status.map { " \($0)" } ?? ""
+            let ending = transfer.ending ?? "not known: its utter died, or still runs"
+            let target = transfer.url.map { ", by \($0)" } ?? ""
+            let time = Self.date(transfer.begun).map { LocalTime($0).exact } ?? transfer.begun
+            return ("  \(transfer.number)", "\(time)  \(ending)\(status)\(target)")
+        }
+        if manifest.mayBeDelivered {
+            rows.append(("delivered", "perhaps: all of it was sent, and no answer came"))
+        }
+        if manifest.isEncrypted {
+            rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
+        }
+        if let holder = manifest.holder { rows.append(("process", "\(holder)")) }
+        if let frames = manifest.frames {
+            rows.append(("length", StatusLine.clock(.milliseconds(frames / 16))))
+        }
+        if let lost = manifest.gapFrames, lost > 0 { rows.append(("lost", "\(lost / 16) ms")) }
+        if isVerbose, let hash = manifest.sha256 { rows.append(("sha256", hash)) }
+        if let reason = manifest.reason { rows.append(("reason", reason)) }
+        if let transcript = manifest.transcript {
+            rows.append(("transcript", transcript.isEmpty ? "(heard nothing)" : transcript))
+        }
+        self.rows = rows.map { ($0, TerminalText.singleLine(TerminalText.sanitized($1))) }
+    }
+
+    /// The lines; values go on below their beginning where they are longer than `columns`.
+    ///
+    /// A word that is longer, such as a path, stays whole, since it will be copied. With nil each
+    /// value is on one line.
+    package func lines(columns: Int?) -> [String] {
+        rows.flatMap { name, value in
+            let blank = String(repeating: " ", count: Self.indent)
+            let pieces = columns.map { Self.folded(value, columns: $0 - Self.indent) } ?? [value]
+            return pieces.enumerated().map { index, piece in
+                (index == 0 ? TextWidth.padded(name, to: Self.indent) : blank) + piece
+            }
+        }
+    }
+
+    /// The words of a text on lines of at most so many columns.
+    private static func folded(_ text: String, columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let longer = line.isEmpty ? String(word) : "\(line) \(word)"
+            if line.isEmpty || TextWidth.columns(of: longer) <= columns {
+                line = longer
+            } else {
+                lines.append(line)
+                line = String(word)
+            }
+        }
+        return lines + [line]
+    }
+
+    /// A time as manifests have it.
+    private static func date(_ text: String) -> Date? {
+        // One that cannot be read is none.
+        try? Date(text, strategy: .iso8601)
+    }
+}

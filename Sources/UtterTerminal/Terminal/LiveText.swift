@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The codes (ECMA-48, DEC private modes) that draw one line over itself.
+///
+/// The cursor rests at the line's first column. A terminal that is made narrower and wraps the line
+/// keeps it there, and one that cuts the line does too; so clearing from the cursor to the end of
+/// the screen erases all pieces, and nothing above.
+package enum LiveText {
+    /// Puts the cursor on the line again that Enter has moved down so often, and erases the line.
+    package static func erasure(afterLineFeeds count: Int = 0) -> String {
+        String(repeating: "\u{1B}[A", count: count) + "\r\u{1B}[J"
+    }
+
+    /// Draws the line over what is there.
+    ///
+    /// Without automatic wrapping: the terminal may be narrower by the time it reads this.
+    package static func drawing(_ text: String, afterLineFeeds count: Int = 0) -> String {
+        String(repeating: "\u{1B}[A", count: count)
+            + "\r\u{1B}[?7l\(text)\u{1B}[J\u{1B}[?7h\r"
+    }
+}

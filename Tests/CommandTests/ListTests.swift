@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter list`, `show`, `last`, and how takes are named.
+@Suite struct ListTests {
+    private func keep(_ bench: Bench, _ clip: Clip = .goForward) async throws -> KeptTake {
+        let before = try bench.takes().map(\.id)
+        let result = try await bench.run(
+            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", clip.path)
+        #expect(result.status == .exited(75))
+        return try #require(try bench.takes().first { !before.contains($0.id) })
+    }
+
+    private func names(_ result: CommandResult) -> [String] {
+        result.outputText.split(separator: "\n").map {
+            String($0.prefix { $0 != " " })
+        }
+    }
+
+    @Test func theNewestAreLastAndCanBeCounted() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "there"))
+        let bench = try Bench(server: server)
+        let first = try await keep(bench)
+        _ = try await bench.run("send", "-q", Clip.digits.path)
+        let third = try await keep(bench)
+        let all = names(try await bench.run("list"))
+        #expect(all.count == 3)
+        #expect((all.first, all.last) == (first.shortName, third.shortName))
+        #expect(names(try await bench.run("list", "-n", "2")) == Array(all.dropFirst()))
+        #expect(
+            names(try await bench.run("list", "--waiting")) == [first.shortName, third.shortName])
+        #expect(names(try await bench.run("list", "--waiting", "-n", "1")) == [third.shortName])
+        let json = try JSONText(try await bench.run("list", "--json", "-n", "1").output)
+        #expect(json[0]?["id"] == .string(third.id) && json[1] == nil)
+    }
+
+    @Test(arguments: [24, 40, 80, 200] as [UInt16])
+    func noLineWrapsOnATerminal(_ columns: UInt16) async throws {
+        let words = String(repeating: "and on and on ", count: 30)
+        let server = try RecordingServer(otherwise: .answer(text: words))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "-q", Clip.goForward.path)
+        let terminal = try PseudoTerminal(columns: columns)
+        let result = try await bench.start(
+            ["list"], terminal: terminal, outputOnTerminal: true
+        ).result()
+        let screen = Screen(result.screenText, columns: Int(columns))
+        #expect(screen.lines.count == 2)
+        #expect(screen.lines.first?.hasSuffix("…") == true)
+        #expect(!result.screen.contains(0x1B))
+        // A pipe gets all of it.
+        let whole = try await bench.run("list").outputText
+        #expect(whole.contains("and on and on and on and on and on and on and on and on and on"))
+    }
+
+    @Test func timesAreThoseOfTheWallClock() async throws {
+        // 11 hours ahead of Greenwich, without a database of time zones.
+        let bench = try Bench(["TZ": "FAR-11"])
+        let take = try await keep(bench)
+        let hour = try #require(Int(take.id.dropFirst(9).prefix(2)))
+        let local = (hour + 11) % 24
+        let minutes = take.id.dropFirst(11).prefix(2)
+        let time = "\(local < 10 ? "0" : "")\(local):\(minutes)"
+        #expect(try await bench.run("list").outputText.contains(" \(time) "))
+        #expect(try await bench.run("show").outputText.contains(" \(time):"))
+    }
+
+    @Test func aNameOfSeveralTakesListsThem() async throws {
+        let bench = try Bench()
+        let takes = [try await keep(bench), try await keep(bench, .digits)]
+        let result = try await bench.run("show", "20")
+        #expect(result.status == .exited(64))
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.first == "utter: error: '20' matches 2 takes")
+        for (line, take) in zip(lines.dropFirst(), takes) {
+            #expect(line.hasPrefix("  \(take.shortName)  today "))
+            #expect(line.contains("  kept  0:02."))
+        }
+        #expect(lines.last == "utter: hint: give more letters of its id")
+    }
+
+    @Test func theLastButOneCanBeNamed() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "there"))
+        let bench = try Bench()
+        let takes = [try await keep(bench), try await keep(bench), try await keep(bench, .digits)]
+        #expect(
+            try await bench.run("show", "last~1").outputText.hasPrefix(
+                "take        \(takes[1].id)\n"))
+        #expect(try await bench.run("show", "last~3").status == .exited(66))
+        // The newest that waits, unless told otherwise.
+        #expect(try await bench.run("retry", "--to", server.url()).outputText == "there\n")
+        #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[2].id)\"")
+        _ = try await bench.run("retry", "last~1", "--to", server.url())
+        #expect(server.requests.last?["Idempotency-Key"] == "\"\(takes[0].id)\"")
+    }
+
+    @Test func lastIsTheNewestInWhichSomethingWasHeard() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "words")],
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")], text: #"{"text":""}"#))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", Clip.goForward.path)
+        #expect(try await bench.run("send", Clip.digits.path).status == .exited(1))
+        let last = try await bench.run("last")
+        #expect(last.status == .exited(0))
+        #expect(last.outputText == "words\n")
+    }
+
+    @Test func whatShowPrintsIsFoldedAtWords() async throws {
+        let words = (1...40).map { "word\($0)" }.joined(separator: " ")
+        let server = try RecordingServer(otherwise: .answer(text: words))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "-q", Clip.goForward.path)
+        let terminal = try PseudoTerminal(columns: 60)
+        let result = try await bench.start(
+            ["show"], terminal: terminal, outputOnTerminal: true
+        ).result()
+        let lines = Screen(result.screenText, columns: 60).lines
+        let start = try #require(lines.firstIndex { $0.hasPrefix("transcript  word1 ") })
+        let folded = lines[start...].map { $0.dropFirst(12) }.joined(separator: " ")
+        #expect(folded == words + " ")
+        #expect(lines[start + 1].hasPrefix("            word"))
+        #expect(try await bench.run("show").outputText.hasSuffix("transcript  \(words)\n"))
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter rm` and its way back.
+@Suite struct RemoveTests {
+    private func keep(
+        _ bench: Bench, _ clip: Clip = .goForward, _ arguments: String...
+    ) async throws -> KeptTake {
+        let before = try bench.takes().map(\.id)
+        let result = try await bench.start(
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
+        ).result()
+        #expect(result.status == .exited(75))
+        return try #require(try bench.takes().first { !before.contains($0.id) })
+    }
+
+    private func removed(_ bench: Bench) throws -> [String] {
+        // Without a removed take there is no folder.
+        (try? bench.folder.names(in: "state/utter/removed")) ?? []
+    }
+
+    @Test func whatIsNamedGoesAndIsSaid() async throws {
+        let bench = try Bench()
+        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        let result = try await bench.run("rm", first.shortName)
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText
+                == "utter: removed \(first.id), 0:02.7, never delivered\n"
+                + "utter: hint: bring it back within a day with: utter rm --undo\n")
+        #expect(result.output.isEmpty)
+        #expect(try bench.takes().map(\.id) == [second.id])
+        // It is nowhere, to everything else.
+        #expect(try await bench.run("list").outputText.split(separator: "\n").count == 1)
+        #expect(try await bench.run("show", first.id).status == .exited(66))
+    }
+
+    @Test func itComesBackAsItWas() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "after all"))
+        let bench = try Bench()
+        let takes = [try await keep(bench), try await keep(bench, .digits)]
+        let audio = try readFile(takes[1].path + "/audio.wav")
+        _ = try await bench.run("rm", takes[0].id, takes[1].id)
+        #expect(try bench.takes().isEmpty)
+        let one = try await bench.run("rm", "--undo", takes[1].shortName)
+        #expect(one.errorText == "utter: brought back \(takes[1].id), 0:02.4, never delivered\n")
+        #expect(try readFile(takes[1].path + "/audio.wav") == audio)
+        #expect(try await bench.run("rm", "--undo").status == .exited(0))
+        #expect(try bench.takes().map(\.id).sorted() == takes.map(\.id).sorted())
+        let flush = try await bench.run("flush", "--to", server.url())
+        #expect(flush.outputText == "after all\nafter all\n")
+        let nothing = try await bench.run("rm", "--undo")
+        #expect(nothing.status == .exited(66))
+        #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")
+    }
+
+    @Test(arguments: [("y\n", true), ("n\n", false), ("\n", false), ("\u{4}", false)])
+    func whatWasNeverDeliveredIsAskedFor(_ answer: String, _ isRemoved: Bool) async throws {
+        let bench = try Bench()
+        let take = try await keep(bench)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
+        #expect(
+            await run.wait(
+                for: "utter: remove \(take.id), 0:02.7, never delivered? [y/N] ", in: .screen))
+        #expect(try bench.onlyTake()?.id == take.id)
+        try terminal.type(answer)
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(try bench.takes().isEmpty == isRemoved)
+        #expect(result.screenText.contains(isRemoved ? "removed" : "nothing was removed"))
+    }
+
+    @Test func ctrlCAnswersNo() async throws {
+        let bench = try Bench()
+        let take = try await keep(bench)
+        let terminal = try PseudoTerminal()
+        let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "[y/N] ", in: .screen))
+        try terminal.type("\u{3}")
+        #expect(try await run.result().status == .signalled(SIGINT))
+        #expect(try bench.onlyTake()?.id == take.id)
+    }
+
+    @Test func whoIsSureOrHasTheTextIsNotAsked() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let take = try await keep(bench)
+        _ = try await bench.run("send", "-q", Clip.digits.path)
+        for arguments in [["rm", "--yes", take.id], ["rm", "last"]] {
+            let result = try await bench.start(
+                arguments, input: .terminal, terminal: try PseudoTerminal()
+            ).result()
+            #expect(result.status == .exited(0))
+            #expect(!result.screenText.contains("[y/N]"))
+        }
+        #expect(try bench.takes().isEmpty)
+        #expect(try removed(bench).count == 2)
+    }
+
+    @Test func nowIsForGood() async throws {
+        let bench = try Bench()
+        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        let now = try await bench.run("rm", "--now", first.id)
+        #expect(now.errorText == "utter: removed for good: \(first.id), 0:02.7, never delivered\n")
+        #expect(try removed(bench).isEmpty)
+        // What was removed before as well.
+        _ = try await bench.run("rm", second.id)
+        #expect(try removed(bench) == [second.id])
+        #expect(try await bench.run("rm", "--now", second.shortName).status == .exited(0))
+        #expect(try removed(bench).isEmpty)
+        #expect(try await bench.run("rm", "--now", second.id).status == .exited(66))
+    }
+
+    @Test func aShortDiskGetsItsBytesBackAtOnce() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "kept"))
+        let bench = try Bench(server: server)
+        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        _ = try await bench.run("rm", first.id)
+        #expect(try removed(bench) == [first.id])
+        // More than any disk has: a new take finds no room, and what was removed goes for it.
+        let full = ["UTTER_MIN_FREE": "900T"]
+        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: full).result()
+        #expect(try removed(bench).isEmpty)
+        let result = try await bench.start(["rm", second.id], variables: full).result()
+        #expect(result.errorText.hasPrefix("utter: removed for good: \(second.id), "))
+        #expect(try removed(bench).isEmpty)
+    }
+
+    @Test func aDayLaterItIsGoneAndItsKeyWithIt() async throws {
+        let clock = try ClockJump()
+        let bench = try Bench(clock.environment)
+        let key = try bench.folder.write(
+            Array("a key of more than sixteen bytes".utf8), to: "key")
+        try #require(chmod(key, 0o600) == 0)
+        let take = try await keep(bench, .goForward, "--encrypt-key", key)
+        // An open file outlives its name, and shows what was done to it.
+        let file = open(take.path + "/audio.wav.encrypted", O_RDONLY | O_CLOEXEC)
+        try #require(file >= 0)
+        defer { close(file) }
+        var before = [UInt8](repeating: 0, count: 88)
+        try #require(pread(file, &before, 88, 0) == 88)
+        _ = try await bench.run("rm", take.id)
+        var head = before
+        try #require(pread(file, &head, 88, 0) == 88)
+        #expect(head == before)
+
+        try clock.jump(to: 23 * 3_600)
+        _ = try await bench.run("flush")
+        #expect(try removed(bench) == [take.id])
+        try clock.jump(to: 25 * 3_600)
+        _ = try await bench.run("flush")
+        #expect(try removed(bench).isEmpty)
+        try #require(pread(file, &head, 88, 0) == 88)
+        #expect(head != before)
+        #expect(try await bench.run("rm", "--undo").status == .exited(66))
+    }
+
+    @Test func theAnsweredGoWithoutAQuestionAndAsANumber() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        for clip in [Clip.goForward, .digits] { _ = try await bench.run("send", "-q", clip.path) }
+        let result = try await bench.run("rm", "--answered")
+        #expect(result.errorText.hasPrefix("utter: removed 2 takes\nutter: hint: bring them back "))
+        #expect(try await bench.run("rm", "--undo", "all").status == .exited(0))
+        #expect(try bench.takes().count == 2)
+    }
+}
