@@ -71,7 +71,7 @@ package enum ExitStatus: Int32 {
         case .deviceNotFound, .deviceBusy, .cannotOpen: self = .noInput
         case .formatRefused, .unusableAudio: self = .unusableAudio
         case .permissionDenied: self = .configuration
-        case .readFailed: self = .localIO
+        case .readFailed, .limitReached: self = .localIO
         case .deviceLost, .deviceSilent, .deviceFailed: self = .microphoneLost
         }
     }
