@@ -21,9 +21,8 @@ package enum Program {
     ) -> Never {
         openStandardDescriptors()
         // It throws for want of a descriptor, which is what is said then.
-        guard ProcessLimits.areDescriptorsLeft(neededDescriptors),
-            let executor = try? ThreadExecutor()
-        else {
+        let executor = try? ThreadExecutor()
+        guard let executor, ProcessLimits.areDescriptorsLeft(neededDescriptors) else {
             end(
                 limit: "too few files may be open: \(neededDescriptors) more are needed",
                 hint: "raise the limit with: ulimit -n 256")
