@@ -133,17 +133,24 @@ plant attempt-not-noted anAttemptBehindASlowDiskKeepsItsNumber Utter/TakeRecord.
 plant short-write-swallowed FileErrorTests LinuxPlatform/Folder.swift \
     's/written \+= count\n/written = bytes.count + 0 * count\n/'
 plant interrupt-not-retried aFailingFileOperationCostsNoSample LinuxPlatform/SystemError.swift \
-    's/guard code == EINTR else/guard code == EINTR, false else/'
+    's/guard code == EINTR, /guard code == EINTR, false, /'
+plant interrupt-retried-for-ever aCallThatIsInterruptedForEverFailsAsAnyOther \
+    LinuxPlatform/SystemError.swift 's/interruptLimit = 100/interruptLimit = 20_000/'
 plant write-error-swallowed aFullDiskCostsNoSample TakeStore/PlainFile.swift \
     's/try (writeAll\(bytes, to: file\.number, at: offset\))/try? $1/'
 plant recovery-cuts-too-much "$recovery" Utter/Recovery.swift \
-    's/return \(intact\.byteCount, intact\.frames\)/return (max(0, intact.byteCount - 2), intact.frames)/'
+    's/return \(intact\.byteCount, intact/return (max(0, intact.byteCount - 2), intact/'
 plant recovery-keeps-half-frames "$recovery" AudioEncoding/IntactAudio.swift \
     's/\(seen - header\) \/ 2 \* 2/(seen - header)/'
 plant recovery-does-not-cut "$recovery" Utter/Recovery.swift \
-    's/try take\.cutAudio\(fileName: manifest\.audio, to: byteCount\)//'
+    's/try take\.cutAudio\(fileName: manifest\.audio, to: whole\.byteCount\)//'
 plant recovery-deletes "$recovery" Utter/Recovery.swift \
-    's/if frames == 0 && size \+ audio\.tornByteCount < headerLimit/if frames < 1 << 20/'
+    's/(guard try complete\([^\n]*\)) else/$1, manifest.frames ?? 0 >= 1 << 20 else/;
+        s/guard size < headerLimit else/guard size >= 0 else/'
+plant header-not-built-anew "$power" Utter/Recovery.swift \
+    's/if let beginning = whole\.beginning/if false, $&/; s/false, if let/false, let/'
+plant zeros-believed RealPowerCutTests Utter/Recovery.swift \
+    's/let dropsEmptyTail = [^\n]*/let dropsEmptyTail = false/'
 plant recovery-not-done "$send" Utter/Recovery.swift \
     's/guard try take\.lock\(\), store\.holds\(take\) else/guard try take.lock(), store.holds(take), false else/'
 plant deleted-before-answered "$send|$retry" Utter/TakeRecord.swift \

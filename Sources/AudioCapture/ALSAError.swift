@@ -2,6 +2,7 @@
 
 internal import CALSA
 internal import Glibc
+internal import LinuxPlatform
 
 /// A negative return value of alsa-lib.
 struct ALSAError: Error, Equatable {
@@ -41,9 +42,16 @@ struct ALSAError: Error, Equatable {
             ? "\(operation): \(reason)" : "\(reason); ALSA says: \(complaint)"
     }
 
+    /// The limit that was reached, if that is what it is.
+    var limit: SystemError? {
+        let error = SystemError(call: "\(operation)", code: code)
+        return error.isOfLimit ? error : nil
+    }
+
     /// The error of a device that could not be opened.
     func opening(_ device: String) -> CaptureError {
-        switch code {
+        if let limit { return .limitReached(name: device, limit) }
+        return switch code {
         case ENOENT, ENODEV: .deviceNotFound(device: device)
         case EBUSY, EAGAIN: .deviceBusy(device: device)
         case EACCES, EPERM: .permissionDenied(name: device)

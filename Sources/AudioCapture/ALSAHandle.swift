@@ -2,6 +2,7 @@
 
 internal import CALSA
 internal import Glibc
+internal import LinuxPlatform
 
 /// An open PCM and the container for its status.
 ///
@@ -14,9 +15,14 @@ internal import Glibc
     /// A `snd_pcm_status_t`.
     let status: OpaquePointer
 
+    /// As many may be open for a moment: configuration, plug-ins, the sound server's.
+    ///
+    /// alsa-lib says that there is no such device when it cannot open its configuration.
+    private static let neededDescriptors = 12
+
     /// Opens a PCM by its ALSA name, to capture or to play.
     ///
-    /// - Throws: `ALSAError` of `snd_pcm_open`.
+    /// - Throws: `ALSAError` of `snd_pcm_open`; `EMFILE` when a failure may be due to that.
     init(opening device: String, for direction: snd_pcm_stream_t) throws(ALSAError) {
         var opened: OpaquePointer?
         var allocated: OpaquePointer?
@@ -26,7 +32,8 @@ internal import Glibc
         }
         guard code == 0, let pcm = unsafe opened, let status = unsafe allocated else {
             unsafe snd_pcm_status_free(allocated)
-            throw ALSAError(operation: "snd_pcm_open", code: -code)
+            let isPoor = !ProcessLimits.areDescriptorsLeft(Self.neededDescriptors)
+            throw ALSAError(operation: "snd_pcm_open", code: isPoor ? EMFILE : -code)
         }
         unsafe self.pcm = unsafe pcm
         unsafe self.status = unsafe status

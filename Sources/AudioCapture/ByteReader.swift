@@ -41,11 +41,12 @@ struct ByteReader: ~Copyable {
     ///
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
     ///
-    /// - Throws: `CaptureError.fileForbidden` or `.cannotOpen`.
+    /// - Throws: `CaptureError.fileForbidden`, `.limitReached` or `.cannotOpen`.
     init(opening path: String) throws(CaptureError) {
         let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
             let error = SystemError.last("open")
+            if error.isOfLimit { throw .limitReached(name: path, error) }
             throw error.code == EACCES || error.code == EPERM
                 ? .fileForbidden(path: path) : .cannotOpen(name: path, reason: error.reason)
         }

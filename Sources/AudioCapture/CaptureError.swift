@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import LinuxPlatform
+
 /// Why no audio, or no more audio, comes from a source.
 public enum CaptureError: Error, Sendable, Equatable {
     /// There is no device of that name.
@@ -22,6 +24,8 @@ public enum CaptureError: Error, Sendable, Equatable {
     case deviceFailed(device: String, operation: String, reason: String)
     /// There is no such file, or it cannot be opened; `reason` is the system's word for it.
     case cannotOpen(name: String, reason: String)
+    /// The process may open nothing more, or has no memory left; what it wanted to open may be there.
+    case limitReached(name: String, SystemError)
     /// Reading failed in the middle; `reason` is the system's word for it.
     case readFailed(name: String, reason: String)
     /// The file is not audio that can be used; `detail` says which byte or chunk is wrong.
@@ -53,6 +57,8 @@ extension CaptureError {
             "recording from '\(device)' failed: \(operation): \(reason)"
         case .cannotOpen(let name, let reason):
             "cannot open '\(name)': \(reason)"
+        case .limitReached(let name, let error):
+            "cannot open '\(name)': \(error.reason)"
         case .readFailed(let name, let reason):
             "reading '\(name)' failed: \(reason)"
         case .unusableAudio(let name, let detail):
@@ -79,6 +85,7 @@ extension CaptureError {
         case .deviceSilent: "check that the microphone is not muted or suspended"
         case .deviceFailed, .readFailed: nil
         case .cannotOpen: "check the name"
+        case .limitReached(_, let error): error.limitHint
         case .unusableAudio:
             "utter reads WAV of PCM and floating point, and Ogg Opus; "
                 + "convert others with: \(Self.conversion)"

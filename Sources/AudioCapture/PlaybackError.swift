@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+public import LinuxPlatform
 
 /// Why audio cannot be heard.
 public enum PlaybackError: Error, Sendable, Equatable {
@@ -10,6 +11,8 @@ public enum PlaybackError: Error, Sendable, Equatable {
     case deviceBusy(device: String)
     /// The device may not be opened (`EACCES`, `EPERM`).
     case permissionDenied(device: String)
+    /// The process may open nothing more, or has no memory left; the device may be there.
+    case limitReached(device: String, SystemError)
     /// The device does not play 16 kHz mono, and converts nothing itself.
     case formatRefused(device: String)
     /// The device went away.
@@ -30,6 +33,7 @@ extension PlaybackError {
         case .deviceBusy(let device):
             "cannot play on '\(device)': another program holds it (EBUSY)"
         case .permissionDenied(let device): "cannot open '\(device)': permission denied"
+        case .limitReached(let device, let error): "cannot open '\(device)': \(error.reason)"
         case .formatRefused(let device):
             "cannot play on '\(device)': it does not take 16000 Hz mono 16-bit"
         case .deviceLost(let device): "'\(device)' disappeared"
@@ -48,6 +52,7 @@ extension PlaybackError {
         case .deviceBusy("default"): "close that program"
         case .deviceBusy: "close that program, or use --device default to share the card"
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .limitReached(_, let error): error.limitHint
         case .formatRefused(let device):
             device.hasPrefix("hw:")
                 ? "use --device plug\(device) to let ALSA convert"
@@ -70,7 +75,8 @@ extension ALSAError {
 
     /// The error as whoever plays on a device has it.
     func playing(on device: String) -> PlaybackError {
-        switch code {
+        if let limit { return .limitReached(device: device, limit) }
+        return switch code {
         case ENOENT, ENODEV: .deviceNotFound(device: device)
         case EBUSY, EAGAIN: .deviceBusy(device: device)
         case EACCES, EPERM: .permissionDenied(device: device)

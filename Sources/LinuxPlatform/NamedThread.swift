@@ -23,7 +23,7 @@ public final class NamedThread: Sendable {
         let code = unsafe pthread_create(&handle, nil, runThread, context.toOpaque())
         guard code == 0 else {
             unsafe context.release()
-            throw SystemError(call: "pthread_create", code: code)
+            throw SystemError(call: SystemError.threadCall, code: code)
         }
         self.handle = handle
     }

@@ -45,7 +45,9 @@ package struct CommandFailure: Error {
 
     /// The process has no descriptor, memory or thread left.
     init(_ error: SystemError) {
-        self.init(error.description, status: .internalError)
+        self.init(
+            error.description, hint: error.limitHint,
+            status: error.isOfLimit ? .localIO : .internalError)
     }
 
     /// Nobody can hear a take; the hint lists the devices when there is none of that name.
@@ -56,6 +58,7 @@ package struct CommandFailure: Error {
             case .formatRefused: .unusableAudio
             case .permissionDenied: .configuration
             case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
+            case .limitReached: .localIO
             }
         var hint = error.hint
         if case .deviceNotFound = error {

@@ -74,7 +74,7 @@ package enum ExitStatus: Int32 {
         case .deviceNotFound, .deviceBusy, .deviceUnusable, .cannotOpen: self = .noInput
         case .formatRefused, .unusableAudio, .foreignAudio: self = .unusableAudio
         case .permissionDenied, .fileForbidden: self = .configuration
-        case .readFailed: self = .localIO
+        case .readFailed, .limitReached: self = .localIO
         case .deviceLost, .deviceSilent, .deviceFailed: self = .microphoneLost
         }
     }

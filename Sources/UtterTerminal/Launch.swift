@@ -62,7 +62,7 @@ package enum Launch {
                     loops: threads.loops, limits: limits, retention: retention, key: key),
                 signals: threads.signals, output: output, audioTime: keep.keepAudio?.duration)
         } catch {
-            throw exit(CommandFailure(error.description, status: .internalError))
+            throw exit(CommandFailure(error), json: output.json)
         }
         var status: ExitStatus
         do throws(CommandFailure) {

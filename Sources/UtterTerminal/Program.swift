@@ -21,10 +21,17 @@ package enum Program {
     ) -> Never {
         openStandardDescriptors()
         // It throws for want of a descriptor, which is what is said then.
-        guard areDescriptorsLeft(), let executor = try? ThreadExecutor() else {
-            StandardError.error("too few files may be open: \(neededDescriptors) are needed")
-            StandardError.hint("raise the limit with: ulimit -n 256")
-            exit(ExitStatus.localIO.rawValue)
+        let executor = try? ThreadExecutor()
+        guard let executor, ProcessLimits.areDescriptorsLeft(neededDescriptors) else {
+            end(
+                limit: "too few files may be open: \(neededDescriptors) more are needed",
+                hint: "raise the limit with: ulimit -n 256")
+        }
+        if let bytes = ProcessLimits.addressSpace, bytes < neededAddressSpace {
+            end(
+                limit: "the address space is limited to \(bytes >> 20) MiB: "
+                    + "\(neededAddressSpace >> 20) are needed",
+                hint: "raise the limit with: ulimit -v unlimited")
         }
         Signals.block()
         // On this thread, which would only wait otherwise.
@@ -115,15 +122,20 @@ package enum Program {
         }
     }
 
-    /// What a take without a microphone needs at least; ours and those of libdispatch, which ends
-    /// the process with a trap when it gets none.
-    private static let neededDescriptors = 16
+    /// What a take without a microphone needs at least, at the moment at which it has most of them:
+    /// ours, those of libcurl, and those of libdispatch, which ends the process with a trap when it
+    /// gets none.
+    private static let neededDescriptors = 24
 
-    /// Whether that many descriptors can be had now.
-    private static func areDescriptorsLeft() -> Bool {
-        let descriptors = (0..<neededDescriptors).map { _ in dup(STDERR_FILENO) }
-        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
-        return descriptors.allSatisfy { $0 >= 0 }
+    /// What a take needs at least for code, libraries and the stacks of its threads: where Swift has
+    /// no memory left, it ends the process with a trap.
+    private static let neededAddressSpace = 160 << 20
+
+    /// Says that the process may not have enough, and ends it.
+    private static func end(limit: String, hint: String) -> Never {
+        StandardError.error(limit)
+        StandardError.hint(hint)
+        exit(ExitStatus.localIO.rawValue)
     }
 
     /// Fills the places of closed standard descriptors.

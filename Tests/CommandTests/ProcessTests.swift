@@ -183,7 +183,7 @@ import Testing
         #expect(isSame)
     }
 
-    static let limits = [4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 32]
+    static let limits = [4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 22, 24, 26, 27, 28, 30, 32, 40]
 
     @Test(arguments: limits)
     func tooFewDescriptorsAreAMessageAndAStatus(_ limit: Int) async throws {
@@ -201,10 +201,34 @@ import Testing
                 continue
             }
             if status != 0 { #expect(result.errorText.contains("utter: ")) }
-            if limit < 18 {
-                #expect(status == 74)
+            // A device or a file that cannot be opened for want of a descriptor is not missing.
+            let isTake = arguments[0] == "send" || arguments[0] == "--for"
+            if limit < 26 || (isTake && status != 0) {
+                #expect(status == 74, "\(arguments): \(result.errorText)")
                 #expect(result.errorText.contains("utter: hint: raise the limit with: ulimit -n"))
             }
         }
+    }
+
+    /// Not with a sanitizer, which needs more of both for itself.
+    @Test(
+        .enabled(if: unsafe getenv("TSAN_OPTIONS") == nil && getenv("ASAN_OPTIONS") == nil),
+        arguments: [
+            // Less memory than a take needs, in KiB, and stacks of which there is room for one.
+            ("-v 60000", "ulimit -v unlimited"), ("-v 120000", "ulimit -v unlimited"),
+            ("-s 100000000000", "ulimit -u unlimited; ulimit -v unlimited"),
+        ])
+    func tooLittleMemoryOrThreadsAreAMessageAndAStatus(
+        _ limit: String, _ hint: String
+    ) async throws {
+        let bench = try Bench(server: try RecordingServer.hearing("enough"))
+        let result = try await bench.startShell(
+            #"ulimit \#(limit) && exec "$0" "$@""#, ["send", Clip.digits.path]
+        ).result()
+        #expect(result.status == .exited(74))
+        #expect(result.errorText.contains("utter: error: "))
+        #expect(
+            result.errorText.hasSuffix(
+                "utter: hint: raise the limit\(hint.contains(";") ? "s" : "") with: \(hint)\n"))
     }
 }

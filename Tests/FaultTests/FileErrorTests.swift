@@ -221,6 +221,29 @@ import Testing
         #expect(problems == [])
     }
 
+    @Test(arguments: [
+        (EMFILE, 74, "ulimit -n 256"), (ENFILE, 74, "end other programs"),
+        (ENOMEM, 74, "ulimit -v unlimited"), (ENOENT, 66, "check the name"),
+    ])
+    func aLimitIsToldFromAFileThatIsMissing(
+        _ error: Int32, _ status: Int32, _ hint: String
+    ) async throws {
+        let bench = try FaultBench()
+        let recording = try bench.folder.write(
+            try readFile(bench.recording), to: "home/voice.wav")
+        let rehearsal = try await bench.run(["send", "-q", "--no-keep", recording], FileFaults())
+        #expect(rehearsal.status == .exited(0))
+        let opened = try #require(
+            bench.trace.first { $0.name == "open" && $0.path.hasSuffix("voice.wav") })
+        let result = try await bench.run(
+            ["send", "-q", "--no-keep", recording],
+            FileFaults(
+                failure: .init(operation: opened.number, error: error, kinds: ["open"])))
+        #expect(result.status == .exited(status), "\(result.errorText)")
+        #expect(result.errorText.contains("utter: hint: "))
+        #expect(result.errorText.contains(hint), "\(result.errorText)")
+    }
+
     @Test func aReadThatFailsOnceIsTriedAgain() async throws {
         let rehearsal = try FaultBench()
         let arguments = ["send", "-q", "--format", "pcm"]
