@@ -17,8 +17,14 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// For every request without a whole answer, in order: whether the connection ends with it.
-    private var closes = CircularBuffer<Bool>()
+    /// What matters of a request for its answer.
+    private struct Unanswered {
+        let isOld: Bool
+        let isLast: Bool
+    }
+
+    /// The requests without a whole answer, in order.
+    private var unanswered = CircularBuffer<Unanswered>()
     /// Why what came is not understood.
     private var complaint: String?
 
@@ -27,8 +33,10 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .head(var head) = Self.unwrapInboundIn(data) else {
             return context.fireChannelRead(data)
         }
-        closes.append(!head.isKeepAlive || head.version == .http1_0)
-        if head.version == .http1_0 {
+        let isOld = head.version == .http1_0
+        let isLast = isOld || !head.isKeepAlive
+        unanswered.append(Unanswered(isOld: isOld, isLast: isLast))
+        if isOld {
             guard !head.headers.contains(name: "Transfer-Encoding") else {
                 complaint = "HTTP/1.0 has no Transfer-Encoding"
                 return context.fireErrorCaught(HTTPParserError.unknown)
@@ -39,7 +47,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
             if !head.headers.contains(name: "Host") { head.headers.add(name: "Host", value: "") }
         }
         // In the one spelling that the library looks for.
-        if closes.last == true { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        if isLast { head.headers.replaceOrAdd(name: "Connection", value: "close") }
         context.fireChannelRead(Self.wrapInboundOut(.head(head)))
     }
 
@@ -55,8 +63,8 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     ) {
         switch Self.unwrapOutboundIn(data) {
         case .head(var head) where head.status.code >= 200:
-            if closes.first == true {
-                head.headers.remove(name: "Transfer-Encoding")
+            if unanswered.first?.isOld == true { head.headers.remove(name: "Transfer-Encoding") }
+            if unanswered.first?.isLast == true {
                 head.headers.replaceOrAdd(name: "Connection", value: "close")
             }
             guard let complaint, head.status == .badRequest,
@@ -69,7 +77,7 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
             let body = IOData.byteBuffer(ByteBuffer(string: text))
             context.write(Self.wrapOutboundOut(.body(body)), promise: promise)
         case .end:
-            _ = closes.popFirst()
+            _ = unanswered.popFirst()
             context.write(data, promise: promise)
         case .head, .body:
             context.write(data, promise: promise)

@@ -87,6 +87,24 @@ import Testing
         }
     }
 
+    @Test func anAnswerToHTTP11HasAnEndOfItsOwnThoughTheConnectionEnds() async throws {
+        let audio = try Samples.pcm("go-forward")
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                let fields = ["Content-Type: audio/pcm", "Connection: close"]
+                try client.sendHead("/recognize", fields)
+                try client.sendChunk(audio)
+                try client.sendEnd()
+                let answer = try client.readAnswer()
+                #expect(answer.head.fields["transfer-encoding"] == "chunked")
+                #expect(answer.head.fields["connection"] == "close")
+                #expect(answer.body.contains("go forward ten meters"))
+                #expect(try client.readToEnd() == [])
+            }
+        }
+    }
+
     // MARK: - Host and transfer codings
 
     @Test(

@@ -78,6 +78,37 @@ import Testing
         await pool.stop()
     }
 
+    @Test func aModelThatIsGoneFailsTheJobsUntilItIsBack() async throws {
+        let folder = try ScratchFolder()
+        let words = Array("go G OW\nforward F AO R W ER D\n".utf8)
+        let grammar = Array("#JSGF V1.0; grammar g; public <a> = go forward;".utf8)
+        var model = RecognitionModel.grammar(try folder.write(grammar, to: "test.gram"))
+        model.dictionaryPath = try folder.write(words, to: "words.dict")
+        let pool = RecogniserPool(model: try PreparedModel(model), maximumCount: 1)
+        /// Whether an empty body gets its empty text.
+        func works() async throws -> Bool {
+            let job = try RecognitionJob(.pcm(.speech, isBigEndian: false))
+            do {
+                #expect(try await pool.begin(job, waitingUpTo: .seconds(3_600)))
+            } catch {
+                return false
+            }
+            job.body.finish()
+            return await job.events.next() == .final(Recognition())
+        }
+        #expect(try await works())
+        // The decoder for the next job may be loaded already, but not the one after it.
+        try folder.write([], to: "words.dict")
+        _ = try await works()
+        #expect(try await !works())
+        #expect(try await !works())
+        try folder.write(words, to: "words.dict")
+        _ = try await works()
+        #expect(try await works())
+        await pool.stop()
+        #expect(pool.threadCount == 0)
+    }
+
     @Test func theWaitHasAnEnd() async throws {
         try await withBusyPool { pool, _ in
             let next = try RecognitionJob(.pcm(.speech, isBigEndian: false))
