@@ -120,7 +120,7 @@ import Testing
         let url = server.url().replacing("http:", with: "https:")
         let upload = try Upload(to: url, Self.body, isSealed: true)
         let result = try #require(await upload.result())
-        guard case .cannotConnect = result.ending else {
+        guard case .notTLS = result.ending else {
             Issue.record("\(result.ending)")
             return
         }

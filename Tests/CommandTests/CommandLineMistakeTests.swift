@@ -20,14 +20,14 @@ import Testing
         (["--for", "5s", "gone.wav"], "send a file with: utter send gone.wav"),
         (["-"], "send standard input with: utter send -"),
         (["--url", "http://host/"], "did you mean '--to'?"),
-        (["--fro", "5s"], "did you mean '--for'?"), (["-d", "5"], "did you mean '--for'?"),
+        (["--fro", "5s"], "did you mean '--for'?"),
         (["--devcie", "x"], "did you mean '--device'?"), (["--quite"], "did you mean '--quiet'?"),
         (["--xyzzy"], "see 'utter record --help' for more information"),
         (["send", "--jobs", "3", "a.wav"], "'--jobs' is an option of: utter flush"),
         (["--pace", "2"], "'--pace' is an option of: utter send"),
         (
             ["--token", "x"],
-            "name the token's file with --token-file, or set UTTER_TOKEN: others see command lines"
+            "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
         ),
         (
             ["--lang", "en"],

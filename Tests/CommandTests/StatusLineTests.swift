@@ -73,7 +73,8 @@ import Testing
         let result = try await Bench(server: server).run(
             "send", "--catch-up-rate", "64k", Clip.goForward.path, Clip.digits.path,
             terminal: terminal)
-        #expect(result.outputText == "done\ndone\n")
+        let names = [Clip.goForward.path, Clip.digits.path]
+        #expect(result.outputText == names.map { "\($0): done\n" }.joined())
         let drawn = Screen(result.screenText).drawn
         let percents = drawn.compactMap {
             $0.wholeMatch(of: /send 1 of 2 (\d+)%/).flatMap { Int($0.1) }

@@ -5,7 +5,7 @@ enum Habit {
     /// Options of ours under another name; the first that a command has is meant.
     private static let synonyms = [
         "--url": ["--to"], "--endpoint": ["--to"], "--server": ["--to"], "--service": ["--to"],
-        "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"], "-d": ["--for"],
+        "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"],
         "-D": ["--device"], "--input": ["--device"], "--mic": ["--device"],
         "--microphone": ["--device"], "--source": ["--device"],
         "--sample-rate": ["--rate"], "-r": ["--rate"], "-c": ["--channels"],
@@ -18,7 +18,7 @@ enum Habit {
     private static let advice: [(options: [String], text: String)] = [
         (
             ["--token", "--api-key", "--apikey", "--key", "--bearer", "--auth"],
-            "name the token's file with --token-file, or set UTTER_TOKEN: others see command lines"
+            "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
         ),
         (
             ["-o", "--output", "--out"],

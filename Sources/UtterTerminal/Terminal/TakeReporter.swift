@@ -134,7 +134,7 @@ struct TakeReporter {
 
     /// Where no live line shows it, says that the microphone is off and the answer awaited.
     private func tellStop(_ end: CaptureEnd) {
-        guard live == nil, activity != .sending, line.phase != .refused else { return }
+        guard live == nil, !activity.isSending, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
         say("recording stopped, waiting for the answer")
