@@ -59,15 +59,18 @@ extension TakeStore {
     private func audio() -> (count: Int, bytes: Int) {
         var (count, bytes) = (0, 0)
         // As above.
-        for name in (try? takes.names()) ?? [] where TakeID(name) != nil {
-            let sizes = TakeFolder.audioNames.compactMap {
-                // Of several names only one is there.
-                try? takes.byteCount(of: "\(name)/\($0)")
-            }
-            guard let size = sizes.first else { continue }
+        for id in ((try? takes.names()) ?? []).compactMap({ TakeID($0) }) {
+            guard let size = audioByteCount(of: id) else { continue }
             count += 1
             bytes += size
         }
         return (count, bytes)
+    }
+
+    /// The size of a take's audio by a look at its name alone; nil when there is none.
+    public func audioByteCount(of id: TakeID) -> Int? {
+        // Of several names only one is there.
+        TakeFolder.audioNames.lazy.compactMap { try? self.takes.byteCount(of: "\(id.text)/\($0)") }
+            .first
     }
 }

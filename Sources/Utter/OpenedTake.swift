@@ -32,7 +32,7 @@ struct OpenedTake {
         case .failure(.notWanted): break
         case .failure(let error): reason = error.description
         case .success(let store):
-            if let shortage = store.shortage(by: pipeline.limits) {
+            if let shortage = pipeline.shortage {
                 reason = shortage.description
                 break
             }

@@ -157,6 +157,14 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
+    /// Why the disk takes no new take, or nil when it does.
+    ///
+    /// Gives back the audio of answered takes where that helps. Blocks on the disk.
+    public var shortage: SpoolShortage? {
+        guard case .success(let store) = store else { return nil }
+        return Retention.shortage(in: store, by: limits)
+    }
+
     /// Remembers an answered take whose audio stays for a time.
     ///
     /// A program that sends thousands of files must not fill the disk with what has been answered:

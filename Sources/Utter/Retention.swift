@@ -69,10 +69,15 @@ public struct Retention: Sendable, Equatable {
         }
         var removed: [TakeID] = []
         var (bytesLeft, takesLeft) = (audioBytes, audioTakes)
+        let youngest = min(answered, cancelled)
         // A folder that cannot be read has nothing to delete. The newest come first, so that the
         // oldest audio is what exceeds its bytes.
         for id in ((try? store.ids()) ?? []).reversed() {
-            guard let take = try? store.take(id),  // Not to be opened, not to be deleted.
+            // Cheap questions first: most takes are young, and have no audio any more.
+            guard
+                Self.age(at: now, since: [id.date, jump]) >= youngest
+                    || store.audioByteCount(of: id) != nil,
+                let take = try? store.take(id),  // Not to be opened, not to be deleted.
                 let manifest = try? take.manifest()  // Not to be read, not to be deleted.
             else { continue }
             let age = age(id, take)
@@ -97,12 +102,30 @@ public struct Retention: Sendable, Equatable {
     /// Deletes the audio of one answered take whose transcript was handed over.
     ///
     /// Blocks on the disk. A failure leaves the audio to the next sweep.
-    static func removeReleasedAudio(of id: TakeID, in store: TakeStore) {
-        guard let take = try? store.take(id),  // It is gone already.
+    ///
+    /// - Returns: whether it is gone.
+    @discardableResult
+    static func removeReleasedAudio(of id: TakeID, in store: TakeStore) -> Bool {
+        guard store.audioByteCount(of: id) != nil,
+            let take = try? store.take(id),  // It is gone already.
             let manifest = try? take.manifest(),  // Not to be read, not to be deleted.
             manifest.state == .answered, manifest.isReleased == true
-        else { return }
-        try? take.removeAudio(fileName: manifest.audio)  // As above.
+        else { return false }
+        return (try? take.removeAudio(fileName: manifest.audio)) != nil  // As above.
+    }
+
+    /// Says which limit a new take would pass, after giving back the audio of answered takes as far
+    /// as that helps.
+    ///
+    /// Blocks on the disk only when a limit is near.
+    static func shortage(in store: TakeStore, by limits: SpoolLimits) -> SpoolShortage? {
+        guard var shortage = store.shortage(by: limits) else { return nil }
+        // A folder that cannot be read has nothing to give back.
+        for id in (try? store.ids()) ?? [] where removeReleasedAudio(of: id, in: store) {
+            guard let next = store.shortage(by: limits) else { return nil }
+            shortage = next
+        }
+        return shortage
     }
 
     /// Whether a take of this age has outlived its use.

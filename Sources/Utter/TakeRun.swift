@@ -45,7 +45,8 @@ final class TakeRun: Sendable {
                     url: plan.service.requestURL, allowed: plan.redirectOrigins, policy: plan.retry,
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore,
                     framing: plan.framing,
-                    wantsLength: pipeline.lengthOrigins.contains(plan.service.url.origin),
+                    wantsLength: plan.framing == .auto
+                        && pipeline.lengthOrigins.contains(plan.service.url.origin),
                     detectsEnd: plan.service.detectsEnd)))
     }
 

@@ -167,8 +167,8 @@ package struct TakeSession {
             if case .folderUnsafe = error { throw CommandFailure(error) }
             guard isRequired else { return }
             throw CommandFailure(error.description, hint: error.hint, status: .localIO)
-        case .success(let store):
-            guard isRequired, let shortage = store.shortage(by: pipeline.limits) else { return }
+        case .success:
+            guard isRequired, let shortage = pipeline.shortage else { return }
             throw CommandFailure(
                 "the take cannot be kept: \(shortage.description)", status: .localIO)
         }

@@ -35,6 +35,24 @@ import Testing
         #expect(!option.errorText.contains("warning"))
     }
 
+    @Test(arguments: [["UTTER_MAX_TAKES": "2"], ["UTTER_MAX_BYTES": "150k"]])
+    func audioOfAnsweredTakesKeepsNoNewOneFromTheDisk(_ variables: [String: String]) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(
+            server: server, variables.merging(["UTTER_KEEP_AUDIO": "1d"]) { $1 })
+        try await keep(bench)
+        for _ in 0..<4 {
+            let result = try await bench.run("send", "--require-keep", Clip.goForward.path)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+            #expect(!result.errorText.contains("warning"))
+        }
+        let takes = try bench.takes()
+        #expect(takes.count == 5)
+        // The one that waits, and the newest of the others.
+        #expect(takes.count { $0.names.contains("audio.wav") } == 2)
+        #expect(takes.first?.names.contains("audio.wav") == true)
+    }
+
     @Test func roomThatMustStayFreeIsLeftFree() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "live"))
         let bench = try Bench(server: server)

@@ -24,11 +24,12 @@ import Testing
         isSpeaking: false, now: 0, jitter: 0)
 
     private func delivery(
-        allowed: [String] = [], policy: RetryPolicy = .never
+        allowed: [String] = [], policy: RetryPolicy = .never, framing: BodyFraming = .auto,
+        detectsEnd: Bool = false
     ) throws -> Delivery {
         Delivery(
             url: try ServiceURL(Self.host + "/a/b"), allowed: try allowed.map { try Origin($0) },
-            policy: policy)
+            policy: policy, framing: framing, detectsEnd: detectsEnd)
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
@@ -57,6 +58,8 @@ import Testing
             step: .failed(.responseUnusable(reason: "its status is 999"))),
         Row(
             ending: .insecure("no"), step: .failed(.insecure(reason: "no", host: "127.0.0.1"))),
+        Row(
+            ending: .notTLS("no"), step: .failed(.notTLS(reason: "no", host: Self.host))),
         Row(ending: .badResponse("bad"), step: .failed(.responseUnusable(reason: "bad"))),
         Row(ending: .cancelled, step: .failed(.cancelled)),
         Row(
@@ -213,6 +216,85 @@ import Testing
             step
                 == .failed(
                     .unavailable(status: 429, message: "slow down; it asks to wait 40 min")))
+    }
+
+    @Test func aNameThatIsNotFoundIsSearchedForTwiceAfterTheRelease() throws {
+        let failed = Self.result(.cannotResolve("no"), isBodyComplete: false)
+        var delivery = try delivery(policy: .standard)
+        guard
+            case .resend = delivery.next(
+                after: failed, answer: nil, message: nil, Self.circumstances),
+            case .failed(.notDelivered(.cannotResolve, _)) = delivery.next(
+                after: failed, answer: nil, message: nil, Self.circumstances)
+        else {
+            Issue.record("it was not tried twice")
+            return
+        }
+        // While the voice speaks nothing is lost by trying, and the release ends it.
+        var speaking = Self.circumstances
+        speaking.isSpeaking = true
+        delivery = try self.delivery(policy: .standard)
+        for _ in 0..<3 {
+            guard
+                case .resend = delivery.next(
+                    after: failed, answer: nil, message: nil, speaking)
+            else {
+                Issue.record("it was given up while the voice spoke")
+                return
+            }
+        }
+        guard
+            case .failed = delivery.next(
+                after: failed, answer: nil, message: nil, Self.circumstances)
+        else {
+            Issue.record("it is tried on after the release")
+            return
+        }
+    }
+
+    @Test(arguments: [AnswerError?.none, .empty])
+    func anEarlyAnswerIsFollowedByOneAttemptWithTheLength(_ answer: AnswerError?) throws {
+        let early = Self.result(Self.answered, status: 200, isBodyComplete: false)
+        var delivery = try delivery()
+        #expect(!delivery.saysLength)
+        let first = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
+        #expect(first == .resend(Delivery.Pause(isForLength: true)))
+        #expect(delivery.saysLength)
+        #expect(delivery.attempt == 2)
+        let second = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
+        #expect(second == answer.map { .failed(.answerUnusable($0)) } ?? .answeredInPart)
+    }
+
+    @Test func whatIsToldOfFramingAndEndpointingCounts() throws {
+        let early = Self.result(Self.answered, status: 200, isBodyComplete: false)
+        let wantsLength = Self.result(Self.answered, status: 411)
+        var chunked = try delivery(framing: .chunked)
+        #expect(
+            chunked.next(after: early, answer: nil, message: nil, Self.circumstances)
+                == .answeredInPart)
+        #expect(
+            chunked.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
+                == .failed(.refused(status: 411, message: nil, advice: .length)))
+        var endpointing = try delivery(detectsEnd: true)
+        #expect(
+            endpointing.next(after: early, answer: nil, message: nil, Self.circumstances)
+                == .answered)
+        var length = try delivery(framing: .length)
+        #expect(length.saysLength)
+        #expect(
+            length.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
+                == .failed(.refused(status: 411, message: nil, advice: .length)))
+    }
+
+    @Test func aStreamThatBreaksOffIsNoEarlyAnswer() throws {
+        // Services that stream partials send the head of their answer while the body comes.
+        var broken = Self.result(.connectionLost("reset"), status: 200, isBodyComplete: false)
+        broken.headers = [(name: "transfer-encoding", value: "chunked")]
+        #expect(!broken.isEarlyAnswer)
+        broken.headers = []
+        #expect(broken.isEarlyAnswer)
+        broken.isBodyComplete = true
+        #expect(!broken.isEarlyAnswer)
     }
 
     @Test func aRefusalThatPointsElsewhereNamesThePlace() throws {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Testing
+
+@testable import ChunkedUpload
+@testable import Utter
+
+/// What a refusal says of what must change.
+@Suite struct RefusalAdviceTests {
+    private func advice(
+        _ status: Int, _ message: String? = nil, path: String = "/x",
+        _ headers: [(name: String, value: String)] = []
+    ) throws -> RefusalAdvice? {
+        let result = TransferResult(
+            ending: .answered, status: status, headers: headers, sentByteCount: 1,
+            isBodyComplete: true, timings: TransferTimings())
+        return RefusalAdvice(result, message: message, url: try ServiceURL("https://h\(path)"))
+    }
+
+    @Test func headersSayWhatMustChange() throws {
+        #expect(
+            try advice(302, "302 Found", [(name: "location", value: "https://b/x\u{1b}")])
+                == .elsewhere(location: "https://b/x"))
+        #expect(
+            try advice(405, nil, [(name: "allow", value: "GET, HEAD")])
+                == .otherMethod(allowed: "GET, HEAD"))
+        #expect(
+            try advice(401, nil, [(name: "www-authenticate", value: "Basic realm=\"x\"")])
+                == .schemes("Basic"))
+        #expect(
+            try advice(
+                401, nil,
+                [
+                    (name: "www-authenticate", value: "Digest a=b"),
+                    (name: "www-authenticate", value: "Bearer"),
+                ]) == nil)
+        #expect(try advice(411) == .length)
+        #expect(try advice(413) == nil)
+    }
+
+    @Test func wordsAndPathsSayWhatIsWanted() throws {
+        #expect(try advice(422, "Field required: body.file") == .form)
+        #expect(try advice(400, "Invalid multipart data.") == .form)
+        #expect(try advice(400, "model?", path: "/v1/audio/transcriptions?x") == .form)
+        #expect(try advice(400, "Invalid request", path: "/inference") == .form)
+        #expect(try advice(404, "Invalid API key") == .token)
+        #expect(try advice(404, "Not Found") == nil)
+        #expect(try advice(422, "no such language") == nil)
+    }
+}
