@@ -25,7 +25,8 @@ extension TakeManifest {
     mutating func lock(with key: EncryptionKey) throws {
         guard !isLocked else { return }
         let part = SecretPart(
-            source: source, delivery: delivery, history: history, reason: reason, transcript: transcript)
+            source: source, delivery: delivery, history: history, reason: reason,
+            transcript: transcript)
         let box = try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext)
         secret = Data(key.identifier + box)
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)

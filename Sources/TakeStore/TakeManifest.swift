@@ -46,7 +46,9 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     public var after: TakeID?
     /// The name of the audio file in the same folder.
     public var audio: String
-    /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`. The first two are one file.
+    /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`.
+    ///
+    /// The first two are one file.
     public var format: String
     /// Where it was recorded from.
     public var source: String
@@ -76,7 +78,9 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     /// none.
     public var failures: Int?
     /// Whether the take is not sent unasked any more, as the same request would fail again; nil is
-    /// no. `reason` says what must change.
+    /// no.
+    ///
+    /// `reason` says what must change.
     public var isHeld: Bool?
     /// Whether the transcript of an answered take has been handed over, so that its audio may be
     /// deleted; nil is no.

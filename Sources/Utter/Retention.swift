@@ -15,8 +15,9 @@ public struct Retention: Sendable, Equatable {
     public var audio: Duration
     /// As many bytes of such audio are kept; the oldest goes first.
     public var audioBytes: Int
-    /// As many takes have such audio; the oldest goes first. They never keep a new one from the
-    /// disk.
+    /// As many takes have such audio; the oldest goes first.
+    ///
+    /// They never keep a new one from the disk.
     public var audioTakes: Int
 
     /// Creates a retention.

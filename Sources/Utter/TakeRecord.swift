@@ -158,7 +158,9 @@ final class TakeRecord: Sendable {
             guard !isRemoved.load(ordering: .relaxed) else { return }
             let isEncrypted = present.withLock { $0.manifest.isEncrypted }
             // The answer of a disk without room is lost; the take is not.
-            guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else { return }
+            guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else {
+                return
+            }
             save { $0.unreadAnswer = name }
         }
     }

@@ -88,7 +88,8 @@ struct TakeState {
         return TakeOutcome(
             id: id, result: result, capture: end,
             account: TakeAccount(account, seal, bodyOffset: bodyOffset, attempts.last),
-            attempts: attempts, takenCount: delivery.takenCount, audioPath: audioPath ?? journal?.path,
+            attempts: attempts, takenCount: delivery.takenCount,
+            audioPath: audioPath ?? journal?.path,
             unprotected: protection.unprotected, cutShort: protection.endReason,
             notices: protection.notices, peakDecibels: account.peak?.peakDecibels,
             answeredAfter: answeredAfter, answerDelay: delay)

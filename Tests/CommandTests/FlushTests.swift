@@ -184,7 +184,8 @@ import Utter
 
     @Test func aRefusedTokenClosesItsOwnURLWithThatTokenOnly() throws {
         var gate = ServiceGate()
-        gate.note(.tokenRefused(status: 401, message: nil), at: try service("http://a/x", token: "1"))
+        gate.note(
+            .tokenRefused(status: 401, message: nil), at: try service("http://a/x", token: "1"))
         #expect(gate.reason(against: try service("http://a/x", token: "1")) != nil)
         #expect(gate.reason(against: try service("http://a/x", token: "2")) == nil)
         #expect(gate.reason(against: try service("http://a/y", token: "1")) == nil)

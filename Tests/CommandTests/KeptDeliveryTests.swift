@@ -145,7 +145,8 @@ import Testing
         #expect(
             again.errorText.contains(
                 "take \(take.id) is not sent without its header 'Authorization': UTTER_TOKEN "
-                    + "belongs to \(foreign.url("")), where UTTER_URL leads\n"), "\(again.errorText)")
+                    + "belongs to \(foreign.url("")), where UTTER_URL leads\n"),
+            "\(again.errorText)")
         #expect(again.errorText.contains("utter retry \(take.id) --token-file FILE\n"))
         let flush = try await bench.start(["flush"], variables: elsewhere(foreign)).result()
         #expect(flush.status == .exited(75))

@@ -154,7 +154,8 @@ import Testing
     func aKeptRecordingAsOggOpusCanBeSentAgain(isPiped: Bool) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "again"))
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--keep-audio", "1d", "--format", "ogg-opus", Clip.digits.path)
+        _ = try await bench.run(
+            "send", "--keep-audio", "1d", "--format", "ogg-opus", Clip.digits.path)
         let kept = "\(try #require(try bench.onlyTake()).path)/audio.ogg"
         let result = try await bench.run(
             "send", isPiped ? "-" : kept, input: isPiped ? .bytes(try readFile(kept)) : .nothing)

@@ -95,7 +95,10 @@ struct JSONSequenceAnswerTests {
         ("null", .missingText(path: "text", excerpt: "null")),
         ("[1]", .missingText(path: "text", excerpt: "[1]")),
         ("42", .missingText(path: "text", excerpt: "42")),
-        ("{\"result\":\"hi\"}", .missingText(path: "text", excerpt: "{\"result\":\"hi\"}", places: ["result"])),
+        (
+            "{\"result\":\"hi\"}",
+            .missingText(path: "text", excerpt: "{\"result\":\"hi\"}", places: ["result"])
+        ),
         ("<html>", .notJSON(offset: 0, excerpt: "<html>")),
         ("{\"text\" \"a\"}", .notJSON(offset: 8, excerpt: "\"a\"}")),
         ("tru {}", .notJSON(offset: 0, excerpt: "tru")),

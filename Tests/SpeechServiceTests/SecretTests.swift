@@ -56,7 +56,8 @@ import Testing
         var service = try RecognitionService(url: ServiceURL("https://h/p?a=1&key=&b=2"))
         service.add(
             try Credential(
-                place: .query("key"), form: .percentEncoded, secret: "a+b/c=&d%20é".filter(\.isASCII)))
+                place: .query("key"), form: .percentEncoded,
+                secret: "a+b/c=&d%20é".filter(\.isASCII)))
         #expect(service.requestURL.text == "https://h/p?a=1&key=a%2Bb%2Fc%3D%26d%2520&b=2")
     }
 

@@ -13,7 +13,8 @@ package struct AudioTime: Sendable {
     package init(parsing text: String) throws {
         guard let time = AudioTime(text) else {
             throw ValidationError(
-                "A time for the audio is a number with its unit, such as 7d or 12h, 'forever', or 0.")
+                "A time for the audio is a number with its unit, such as 7d or 12h, 'forever', or 0."
+            )
         }
         self = time
     }
