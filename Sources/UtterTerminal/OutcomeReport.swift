@@ -66,6 +66,9 @@ package struct OutcomeReport: Encodable {
     var attempts: [AttemptReport] = []
     var mayBeDoubled = false
     @Nullable var answerDelayMs: Double? = nil
+    /// How much of the recording the service had when it answered, if that was not all.
+    @Nullable var answeredAfterMs: Double? = nil
+    @Nullable var peakDecibels: Double? = nil
     /// What differs between two stages of the take; an error inside utter.
     @Nullable var imbalance: String? = nil
     @Nullable var kept: String? = nil
@@ -109,6 +112,8 @@ package struct OutcomeReport: Encodable {
         attempts = outcome.attempts.map { AttemptReport($0) }
         mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
+        answeredAfterMs = outcome.answeredAfter?.milliseconds
+        peakDecibels = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 }
         imbalance = outcome.imbalance
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected

@@ -51,6 +51,7 @@ import Testing
     static let members: Set = [
         "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
         "mayBeDoubled", "notices", "file", "text", "words", "error", "answerDelayMs",
+        "answeredAfterMs", "peakDecibels",
         "imbalance", "kept", "unprotected", "cutShort",
     ]
 
