@@ -65,6 +65,14 @@ extension AnswerError {
         }
     }
 
+    /// Whether the same answer may be good by another rule.
+    public var isOfRule: Bool {
+        switch self {
+        case .missingText, .notJSON, .unsupportedMediaType: true
+        default: false
+        }
+    }
+
     /// What to do about it, or nil when nothing helps.
     public var hint: String? {
         switch self {

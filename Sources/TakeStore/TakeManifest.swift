@@ -97,6 +97,12 @@ public struct TakeManifest: Sendable, Codable, Equatable {
     var transcriptFile: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     public var unreadAnswer: String?
+    /// Whether that answer is whole, and one to the whole recording, so that it can be read by
+    /// another rule; nil is no.
+    public var isUnreadAnswerWhole: Bool?
+    /// Whether the take had been answered before it was sent once more, and is so still unless a
+    /// better answer comes; nil is no.
+    public var wasAnswered: Bool?
     /// What of an encrypted take is nobody's business; nil while it is in the members above.
     var secret: Data?
 

@@ -15,6 +15,8 @@ struct AnswerReader: Sendable {
     private var mediaType: String?
     /// The beginning of an answer with a good status: it may have been paid for.
     private(set) var kept: [UInt8] = []
+    /// Whether that is all of it.
+    private(set) var isKeptWhole = true
 
     /// Why a good status's body is no answer, or nil.
     private(set) var failure: AnswerError?
@@ -25,7 +27,7 @@ struct AnswerReader: Sendable {
     mutating func begin(status: Int, mediaType: String?) {
         self.mediaType = mediaType
         decoder = nil
-        kept = []
+        (kept, isKeptWhole) = ([], true)
         if case .accepted = StatusVerdict.of(status: status) {
             decoder = rule.makeDecoder(mediaType: mediaType)
         }
@@ -38,9 +40,9 @@ struct AnswerReader: Sendable {
             for index in 0..<count { refusal.append(bytes[index]) }
             return []
         }
-        for index in 0..<min(bytes.count, Self.keptLimit - kept.count) {
-            kept.append(bytes[index])
-        }
+        let room = Self.keptLimit - kept.count
+        isKeptWhole = isKeptWhole && bytes.count <= room
+        for index in 0..<min(bytes.count, room) { kept.append(bytes[index]) }
         // What follows a broken answer cannot mend it.
         guard failure == nil else { return [] }
         do throws(AnswerError) {

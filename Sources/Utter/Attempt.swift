@@ -38,7 +38,10 @@ final class Attempt: TransferObserver, @unchecked Sendable {
         let before = transcript
         transcript.apply(answer.finish())
         if transcript != before { run.didHear(transcript) }
-        if answer.failure != nil { run.keep(answer: answer.kept) }
+        if let failure = answer.failure {
+            let isWhole = result.ending == .answered && result.isBodyComplete && answer.isKeptWhole
+            run.keep(answer: answer.kept, isWhole: isWhole && failure.isOfRule)
+        }
         run.didTransfer(result, answer: answer.failure, message: answer.message, transcript)
     }
 }

@@ -136,6 +136,7 @@ public final class Pipeline: Sendable {
             id: folder.id, plan: plan, pipeline: self, account: account,
             attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
         let before = manifest
+        manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil

@@ -133,7 +133,9 @@ public enum Recovery {
             store.removeEmptyTake(take)
             return false
         }
+        // A second try that died takes nothing away.
         manifest.keep(
+            manifest.wasAnswered == true ? .answered : .kept,
             reason: manifest.reason
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
         // Whoever died could not say how far its transfer had come, nor that there was one.

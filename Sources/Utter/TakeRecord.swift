@@ -152,8 +152,9 @@ final class TakeRecord: Sendable {
         save { _ in }
     }
 
-    /// Writes an answer that cannot be read beside the audio; the manifest says that it is there.
-    func keep(answer: [UInt8]) {
+    /// Writes an answer that cannot be read beside the audio; the manifest says that it is there, and
+    /// whether another rule may read it.
+    func keep(answer: [UInt8], isWhole: Bool) {
         sync.perform { [self] in
             guard !isRemoved.load(ordering: .relaxed) else { return }
             let isEncrypted = present.withLock { $0.manifest.isEncrypted }
@@ -161,7 +162,10 @@ final class TakeRecord: Sendable {
             guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else {
                 return
             }
-            save { $0.unreadAnswer = name }
+            save { manifest in
+                manifest.unreadAnswer = name
+                manifest.isUnreadAnswerWhole = isWhole ? true : nil
+            }
         }
     }
 
@@ -256,6 +260,12 @@ extension TakeManifest {
     fileprivate mutating func settle(_ outcome: TakeOutcome, before: TakeManifest?) {
         taken = outcome.takenCount > 0 ? outcome.takenCount : nil
         peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
+        wasAnswered = nil
+        // What was answered before stays answered, unless there is a better answer.
+        if before?.state == .answered, let reason = outcome.shortfall ?? outcome.failure {
+            keep(.answered, reason: "sent once more: \(reason)")
+            return
+        }
         switch outcome.result {
         case .success(let words):
             transcript = words.text.isEmpty ? nil : words.text
@@ -266,18 +276,20 @@ extension TakeManifest {
                 keep(reason: reason)
             } else {
                 keep(.answered, reason: nil)
-                unreadAnswer = nil
+                (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
             }
         case .failure(let failure):
-            // What was answered before stays answered.
-            if before?.state == .answered {
-                keep(.answered, reason: "sent once more: \(failure.description)")
-                return
-            }
             keep(failure == .cancelled ? .cancelled : .kept, reason: failure.keptReason)
             isHeld = failure.isForGood ? true : nil
             if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
         }
+    }
+}
+
+extension TakeOutcome {
+    /// Why there is no answer, or nil when there is one.
+    fileprivate var failure: String? {
+        if case .failure(let failure) = result { failure.description } else { nil }
     }
 }
 

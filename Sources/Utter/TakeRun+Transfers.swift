@@ -12,8 +12,8 @@ extension TakeRun {
     func didConnect(attempt: Int) { continuation.yield(.connected(attempt: attempt)) }
 
     /// Keeps an answer that cannot be read beside the take.
-    func keep(answer: [UInt8]) {
-        if !answer.isEmpty { record?.keep(answer: answer) }
+    func keep(answer: [UInt8], isWhole: Bool) {
+        if !answer.isEmpty { record?.keep(answer: answer, isWhole: isWhole) }
     }
 
     func didSend(byteCount: Int) {

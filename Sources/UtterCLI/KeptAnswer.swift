@@ -10,9 +10,9 @@ struct KeptAnswer {
     private let folder: TakeFolder
     private var manifest: TakeManifest
 
-    /// Finds the answer beside a take; nil when there is none.
+    /// Finds the answer beside a take; nil when there is none, or a part only.
     init?(of folder: TakeFolder, _ manifest: TakeManifest) {
-        guard manifest.unreadAnswer != nil, manifest.state == .kept else { return nil }
+        guard manifest.isUnreadAnswerWhole == true, manifest.state == .kept else { return nil }
         self.folder = folder
         self.manifest = manifest
     }
@@ -29,7 +29,7 @@ struct KeptAnswer {
         else { return nil }
         defer { folder.unlock() }
         manifest.transcript = text
-        manifest.unreadAnswer = nil
+        (manifest.unreadAnswer, manifest.isUnreadAnswerWhole) = (nil, nil)
         (manifest.isHeld, manifest.failures) = (nil, nil)
         manifest.keep(.answered, reason: nil)
         // Not noted, it is asked for again; the text is not lost by that.
