@@ -115,7 +115,7 @@ struct RecognitionExchange: Sendable {
         while true {
             let event = await job.events.next()
             if case .final(let recognition) = event {
-                // Before it is sent: whoever does not get it will ask again.
+                // Before it is sent: a client that does not get it asks again.
                 if let ticket { ledger.commit(ticket, recognition) }
                 connection.noteHeard(recognition.duration)
             }

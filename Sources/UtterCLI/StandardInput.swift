@@ -16,7 +16,7 @@ enum StandardInput {
     ///   - rawFormat: the layout of raw samples.
     ///   - isOver: whether a signal has ended the program; asked while waiting.
     /// - Returns: the source.
-    /// - Throws: `CommandFailure` when nobody will send anything there, or audio of another kind.
+    /// - Throws: `CommandFailure` when nothing comes from there, or audio of another kind.
     static func source(
         pace: Pace, rawFormat: StreamFormat, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {

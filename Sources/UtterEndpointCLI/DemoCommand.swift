@@ -67,7 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
         output.json = json
         output.quiet = false
         output.verbose = true
-        // It is nobody's recording, and has no place among the takes.
+        // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true
         try await Launch.takes(output: output, keep: keep, listensToEnter: false) {

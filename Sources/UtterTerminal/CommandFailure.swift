@@ -31,7 +31,7 @@ package struct CommandFailure: Error {
     ///
     /// - Parameters:
     ///   - json: whether it is printed as an object on standard output too. A wrong command line
-    ///     never is: whoever reads objects has not written it.
+    ///     never is: a program that reads objects has not written it.
     ///   - file: the file that it is about, as the person named it.
     package func report(json: Bool = false, file: String? = nil) {
         if json && status != .usage {

@@ -56,7 +56,7 @@ package struct StatusLine: Equatable {
     /// Begins with nothing known.
     ///
     /// - Parameters:
-    ///   - isVoice: whether somebody speaks; otherwise a recording is sent.
+    ///   - isVoice: whether a person speaks; otherwise a recording is sent.
     ///   - place: which of several it is; nil when it is alone.
     ///   - isUnprotected: whether the take lives in memory only from its beginning.
     package init(isVoice: Bool, place: Place? = nil, isUnprotected: Bool = false) {

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Answers that are read again, and takes that are sent once more: neither takes anything away.
+@Suite struct RedoneTakeTests {
+    @Test func anAnswerThatWasPaidForIsReadAgain() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")],
+                text: #"{"results":{"channels":[{"alternatives":[{"transcript":"two words"}]}]}}"#))
+        let bench = try Bench(server: server)
+        let first = try await bench.run("send", Clip.goForward.path)
+        #expect(first.status == .exited(76))
+        let path = "results.channels[0].alternatives[0].transcript"
+        #expect(first.errorText.contains("there is text at \(path)\n"), "\(first.errorText)")
+        #expect(first.errorText.contains("--answer json:\(path)\n"))
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names == ["answer.body", "audio.wav", "take.json"])
+        // Not sent unasked, and not sent at all for what is there already.
+        #expect(try await bench.run("flush").output.isEmpty)
+        let again = try await bench.run("retry", "--answer", "json:\(path)", take.id)
+        #expect(again.outputText == "two words\n")
+        #expect(server.requests.count == 1)
+        #expect(try await bench.run("last").outputText == "two words\n")
+    }
+
+    @Test(arguments: [
+        // Half an answer, and one that is longer than what is kept.
+        #"{"text":"half"#, "[" + String(repeating: "1,", count: 140_000) + "1]",
+    ])
+    func whatIsNotTheWholeAnswerIsNotReadAgain(_ body: String) async throws {
+        let json = [HeaderField("Content-Type", "application/json")]
+        let server = try RecordingServer(
+            scripts: [.answer(headers: json, text: body)],
+            otherwise: .answer(headers: json, text: #"{"text":"whole"}"#))
+        let bench = try Bench(server: server)
+        #expect(try await bench.run("send", Clip.goForward.path).status == .exited(76))
+        let again = try await bench.run("retry", "--answer", "text", "last")
+        #expect(again.outputText == "{\"text\":\"whole\"}\n")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: [(#"{"text":""}"#, 1), ("<html>", 76)])
+    func aWorseAnswerTakesNothingAway(body: String, status: Int32) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "good")], otherwise: .answer(text: body))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        _ = try await bench.run("send", Clip.goForward.path)
+        #expect(try await bench.run("retry", "last").status == .exited(status))
+        let take = try #require(try bench.onlyTake())
+        #expect(try take.manifest["state"] == .string("answered"))
+        #expect(try take.manifest["transcript"] == .string("good"))
+        #expect(try take.samples == Clip.goForward.samples)
+    }
+
+    @Test func aSecondTryThatIsKilledTakesNothingAway() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "good")], otherwise: [.readHead, .readOn])
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        _ = try await bench.run("send", Clip.goForward.path)
+        let run = try bench.start(["retry", "last"])
+        #expect(await server.wait(untilBytes: 1, ofRequest: 1) != nil)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        #expect(try await bench.run("last").outputText == "good\n")
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("answered"))
+        #expect(try await bench.run("flush").output.isEmpty)
+    }
+
+    @Test func anAnsweredTakeCanBeRedoneElsewhere() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "huh"))
+        let other = try RecordingServer(
+            scripts: [.answer(status: 400, text: "")], otherwise: .answer(text: "better"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": ""])
+        #expect(try await bench.run("send", Clip.goForward.path).outputText == "huh\n")
+        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
+        // A second try that fails takes nothing away.
+        #expect(
+            try await bench.run("retry", "last", "--to", other.url()).status == .exited(69))
+        #expect(try await bench.run("last").outputText == "huh\n")
+        #expect(
+            try await bench.run("retry", "last", "--to", other.url()).outputText == "better\n")
+        #expect(try await bench.run("last").outputText == "better\n")
+    }
+}
