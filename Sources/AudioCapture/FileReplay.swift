@@ -15,7 +15,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     /// False: a recording waits.
     public var isLive: Bool { false }
 
-    /// Whether it is a file for which no speaker waits; one that is replayed at a pace stands for a voice.
+    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
     public var isStored: Bool { replay?.isStored ?? false }
 
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.

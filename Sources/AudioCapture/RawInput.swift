@@ -23,7 +23,7 @@ public final class RawInput: CaptureSource, @unchecked Sendable {
     /// What was odd about the input, or `nil`; final once `read` has said `.end`.
     public private(set) var warning: String?
 
-    /// Whether it is a file for which no speaker waits; one that is replayed at a pace stands for a voice.
+    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
     public var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
     private static let bufferByteCount = 65_536

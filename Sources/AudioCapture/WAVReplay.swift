@@ -19,7 +19,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// False: a recording waits.
     public var isLive: Bool { false }
 
-    /// Whether it is a file for which no speaker waits; one that is replayed at a pace stands for a voice.
+    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
     public var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
