@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
+import Utter
+
+@testable import UtterTerminal
 
 /// A kept take goes exactly where it was meant to go, in the shape it was meant to have.
 @Suite struct KeptDeliveryTests {
@@ -14,7 +18,8 @@ import Testing
         try RecordingServer(
             scripts: [.answer(status: status, text: "")],
             otherwise: .answer(
-                headers: [HeaderField("Content-Type", "application/json")], text: Self.answer))
+                headers: [TestSupport.HeaderField("Content-Type", "application/json")],
+                text: Self.answer))
     }
 
     /// The environment of another shell, in which another service is usual.
@@ -307,6 +312,29 @@ import Testing
         }
         #expect(one.requests.count == 1)
         #expect(two.requests.count == 1)
+    }
+
+    @Test func whatIsAllowedForOneServiceIsNotForAnother() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Array("sesame".utf8), to: "token")
+        chmod(file, 0o600)
+        var manifest = TakeManifest(
+            id: try #require(TakeID("20261121-060000-abcdefghjkmn")), created: Date(),
+            audio: "audio.wav", format: "pcm", source: "default", url: "http://a.example/x")
+        var record = DeliveryRecord(
+            url: "http://a.example/x", format: "pcm", answer: "auto", idHeader: "X-Id",
+            framing: "auto")
+        (record.allowsSecretsInClear, record.redirectOrigins) = (true, ["http://c.example"])
+        manifest.delivery = record
+        var options = ServiceOptions.standard
+        options.tokenFile = file
+        #expect(try options.delivery(of: manifest).redirectOrigins.count == 1)
+        options.to = "http://a.example/y"
+        #expect(try options.delivery(of: manifest).redirectOrigins.count == 1)
+        options.to = "http://b.example/x"
+        #expect(throws: CommandFailure.self) { try options.delivery(of: manifest) }
+        options.to = "https://b.example/x"
+        #expect(try options.delivery(of: manifest).redirectOrigins.isEmpty)
     }
 
     @Test(arguments: [

@@ -66,6 +66,10 @@ extension ServiceOptions {
             let new = try explained("--to") { () throws(ServiceError) in
                 try RecognitionService(url: ServiceURL(mark.url))
             }
+            if new.url.origin != plan.service.url.origin {
+                // What was allowed for one service is not allowed for another.
+                (plan.redirectOrigins, plan.allowsSecretsInClear) = ([], false)
+            }
             plan.service.url = new.url
             plan.service.credentials = new.credentials
         }
