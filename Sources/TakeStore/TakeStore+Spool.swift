@@ -69,8 +69,10 @@ extension TakeStore {
 
     /// The size of a take's audio by a look at its name alone; nil when there is none.
     public func audioByteCount(of id: TakeID) -> Int? {
-        // Of several names only one is there.
-        TakeFolder.audioNames.lazy.compactMap { try? self.takes.byteCount(of: "\(id.text)/\($0)") }
-            .first
+        for name in TakeFolder.audioNames {
+            // Of several names only one is there.
+            if let size = try? takes.byteCount(of: "\(id.text)/\(name)") { return size }
+        }
+        return nil
     }
 }

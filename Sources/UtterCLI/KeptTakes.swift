@@ -56,7 +56,7 @@ enum KeptTakes {
                 isOld: { take in maxAge.map { times.duration(of: take.id) >= $0 } ?? false })
             if !options.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
-            var isIncomplete = false
+            var incomplete: ExitStatus?
             var told: Set<String> = []
             for manifest in queue.due.prefix(limit) {
                 do throws(CommandFailure) {
@@ -67,7 +67,8 @@ enum KeptTakes {
                 } catch {
                     // A wrong command line is wrong for all.
                     guard error.status == .configuration else { throw error }
-                    isIncomplete = true
+                    // Without the key nothing can be sent; without a secret, others can.
+                    incomplete = incomplete ?? (manifest.isLocked ? error.status : .notDelivered)
                     guard told.insert(error.message).inserted else { continue }
                     error.report(json: options.output.json)
                 }
@@ -75,7 +76,7 @@ enum KeptTakes {
             try checkSecrets(of: items.map(\.plan), by: options)
             var flush = Flush(items, in: session)
             let status = await flush.run(jobs: jobs)
-            return status == .textPrinted && isIncomplete ? .notDelivered : status
+            return status == .textPrinted ? incomplete ?? status : status
         }
     }
 
