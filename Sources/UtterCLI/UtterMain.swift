@@ -18,7 +18,7 @@ struct UtterMain: AsyncParsableCommand {
             Examples:
               utter                               speak, press Enter, read the text
               utter --for 5s --to https://speech.example/v1/recognize
-              utter send interview.wav            send a file as fast as it is taken
+              utter send interview.wav            send a file at full speed
               utter send --pace realtime note.wav replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
               utter retry last                    send again what could not be delivered
