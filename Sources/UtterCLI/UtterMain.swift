@@ -13,7 +13,7 @@ struct UtterMain: AsyncParsableCommand {
         discussion: """
             Without a subcommand utter records from the default microphone until Enter,
             SIGUSR1 or --for, and prints what was understood. Ctrl-C cancels; SIGTERM
-            keeps and leaves. See 'utter record --help' for its options.
+            keeps the take and ends. See 'utter record --help' for its options.
 
             Examples:
               utter                               speak, press Enter, read the text

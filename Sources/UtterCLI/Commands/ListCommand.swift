@@ -20,7 +20,7 @@ struct ListCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("n"), .customLong("newest")],
-        help: ArgumentHelp("List only so many takes, the newest.", valueName: "count"))
+        help: ArgumentHelp("List only this many takes, the newest.", valueName: "count"))
     var newest: Int?
 
     @Flag(help: "List only takes that wait for an answer.")
