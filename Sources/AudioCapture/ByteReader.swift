@@ -73,7 +73,7 @@ struct ByteReader: ~Copyable {
             throw .cannotOpen(name: name, reason: SystemError.last("fstat").reason)
         }
         let kind = status.st_mode & S_IFMT
-        guard kind != S_IFDIR else { throw .cannotOpen(name: name, reason: "is a folder") }
+        guard kind != S_IFDIR else { throw .cannotOpen(name: name, reason: "it is a folder") }
         self.descriptor = descriptor
         self.owned = owned
         if kind == S_IFREG {

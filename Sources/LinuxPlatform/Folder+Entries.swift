@@ -7,12 +7,12 @@ extension Folder {
     /// Why a folder that exists must not be used for what is private; nil when it may be.
     ///
     /// What others could have planted there is not to be trusted: a symbolic link, a folder of
-    /// somebody else, or one in which others may write.
+    /// another user, or one in which others may write.
     public static func danger(at path: String) -> String? {
         var status = stat()
         guard unsafe lstat(path, &status) == 0 else { return nil }
         if status.st_mode & S_IFMT == S_IFLNK { return "it is a symbolic link" }
-        if status.st_uid != geteuid() { return "it belongs to somebody else" }
+        if status.st_uid != geteuid() { return "it belongs to another user" }
         guard status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o022 != 0 else { return nil }
         let mode = String(status.st_mode & 0o777, radix: 8)
         return "others may write in it (mode 0\(mode))"

@@ -20,7 +20,7 @@ public final class Folder: Sendable {
     /// Opens the folder at `path`, making it and its parents when they are missing.
     ///
     /// - Throws: `SystemError`; `ENOTDIR` or `ELOOP` when `path` is something else or a
-    ///   symbolic link, `EPERM` when it belongs to somebody else.
+    ///   symbolic link, `EPERM` when it belongs to another user.
     public static func make(at path: String) throws(SystemError) -> Folder {
         var parent = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/").dropLast() {
@@ -59,7 +59,7 @@ public final class Folder: Sendable {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else { throw SystemError.last("fstat \(path)") }
         guard status.st_uid == geteuid() else {
-            throw SystemError(call: "\(path) belongs to somebody else", code: EPERM)
+            throw SystemError(call: "\(path) belongs to another user", code: EPERM)
         }
         return Folder(path: path, descriptor: descriptor)
     }

@@ -23,7 +23,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
 
     /// Reads a form such as `Token {}`.
     ///
-    /// - Throws: `ServiceError.invalidCredential` when there is not exactly one mark.
+    /// - Throws: `ServiceError.invalidSecretForm` when there is not exactly one mark.
     public init(_ text: String) throws(ServiceError) {
         let count = Mark.allCases.reduce(0) { count, mark in
             var rest = text[...]
@@ -35,7 +35,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
             return count + found
         }
         guard count == 1, HeaderField.fieldValue(text) != nil else {
-            throw .invalidCredential(reason: "'\(text)' must hold {} or {base64} once")
+            throw .invalidSecretForm(text: text)
         }
         description = text
     }

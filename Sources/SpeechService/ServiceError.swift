@@ -12,6 +12,8 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidHeader(name: String, reason: String)
     /// The credential cannot be sent; `reason` says why.
     case invalidCredential(reason: String)
+    /// The way to send a token does not hold its mark exactly once.
+    case invalidSecretForm(text: String)
     /// The path into a JSON answer cannot be read at this byte, counted from zero.
     case invalidPath(text: String, offset: Int, reason: String)
     /// There is no such way to read an answer.
@@ -30,6 +32,8 @@ extension ServiceError {
             "header '\(name)' cannot be sent: \(reason)"
         case .invalidCredential(let reason):
             "the token cannot be sent: \(reason)"
+        case .invalidSecretForm(let text):
+            "'\(text)' does not say where the token goes"
         case .invalidPath(let text, let offset, let reason):
             "'\(text)' is not a path into a JSON answer: \(reason) at byte \(offset)"
         case .invalidAnswerRule(let text):
@@ -44,6 +48,7 @@ extension ServiceError {
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
         case .invalidHeader: "write it like --header 'X-Language: en'"
         case .invalidCredential: "put the token alone on the first line of the file"
+        case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
             "use auto, text, sequence or json:PATH, for example json:result.text"

@@ -42,7 +42,7 @@ struct URLReader {
                 }
             case _ where punctuation.contains(byte): continue
             case 0x00...0x1F, 0x7F: throw invalid("control character at byte \(offset)")
-            case 0x20: throw invalid("space at byte \(offset)")
+            case 0x20: throw invalid("there is a space at byte \(offset)")
             case 0x80...:
                 throw invalid(
                     "byte \(offset) is not ASCII; percent-encode it, or write the host as xn--…")

@@ -36,7 +36,8 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
         let cure = "; send them with 'utter retry all', or remove some with 'utter rm'"
         return switch self {
         case .takes(let count, let limit):
-            "\(count) recordings are kept already, \(limit) may be (UTTER_MAX_TAKES)" + cure
+            "\(count) recordings are kept already, and \(limit) is the limit (UTTER_MAX_TAKES)"
+                + cure
         case .bytes(let count, let limit):
             "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit "
                 + "(UTTER_MAX_BYTES)"

@@ -27,7 +27,7 @@ public final class TakeStore: Sendable {
     /// Opens the folder of takes, making it when it is missing.
     ///
     /// A folder of ours that others may read is closed to them; one in which others may write, a
-    /// symbolic link, or a folder of somebody else is refused.
+    /// symbolic link, or a folder of another user is refused.
     ///
     /// - Parameters:
     ///   - stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.

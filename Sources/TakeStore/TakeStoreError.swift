@@ -54,7 +54,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .folderUnusable(let path, let reason):
             "takes cannot be kept in '\(path)': \(reason)"
         case .folderUnsafe(let path, let reason):
-            "takes are not entrusted to '\(path)': \(reason)"
+            "takes cannot be kept safely in '\(path)': \(reason)"
         }
     }
 

@@ -244,7 +244,7 @@ struct Delivery {
             return refuse(error.description)
         }
         guard target.origin == origin || allowed.contains(target.origin) else {
-            return refuse("key and audio would go to another origin")
+            return refuse("token and audio would go to another origin")
         }
         url = target
         redirects += 1

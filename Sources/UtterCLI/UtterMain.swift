@@ -13,12 +13,12 @@ struct UtterMain: AsyncParsableCommand {
         discussion: """
             Without a subcommand utter records from the default microphone until Enter,
             SIGUSR1 or --for, and prints what was understood. Ctrl-C cancels; SIGTERM
-            keeps and leaves. See 'utter record --help' for its options.
+            keeps the take and ends. See 'utter record --help' for its options.
 
             Examples:
               utter                               speak, press Enter, read the text
               utter --for 5s --to https://speech.example/v1/recognize
-              utter send interview.wav            send a file as fast as it is taken
+              utter send interview.wav            send a file at full speed
               utter send --pace realtime note.wav replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
               utter retry last                    send again what could not be delivered

@@ -13,11 +13,11 @@ struct DemoCommand: AsyncParsableCommand {
         abstract: "Replay a recording in real time to an endpoint in the same process.",
         discussion: """
             The recording is sent while it is being replayed, over a real connection;
-            partial texts appear while it still speaks. The account at the end says where
+            partial texts appear while the voice still speaks. The account at the end says where
             the time went.
             """)
 
-    @Argument(help: "A WAV or Ogg Opus file; a sample of this package unless given.")
+    @Argument(help: "A WAV or Ogg Opus file; a sample of speech unless given.")
     var file: String?
 
     @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
@@ -26,7 +26,7 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "How fast the file is replayed: realtime, a factor such as 2, or max.")
     var pace: PaceArgument = .realTime
 
-    @Option(help: ArgumentHelp("Recognise only what this JSGF grammar says.", valueName: "file"))
+    @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
     var grammar: String?
 
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")

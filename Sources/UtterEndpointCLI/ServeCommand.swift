@@ -13,8 +13,8 @@ struct ServeCommand: AsyncParsableCommand {
         abstract: "Run a local speech-recognition endpoint until Ctrl-C.",
         discussion: """
             POST audio (WAV, Ogg Opus, or raw PCM) to /recognize; partial texts come back
-            as JSON lines while the upload runs. Without --grammar it knows any US
-            English, roughly.
+            as JSON lines while the upload runs. Without --grammar it recognises
+            free speech in US English, with many mistakes.
             """)
 
     @Option(help: "The address to listen on.")
@@ -23,7 +23,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port to listen on; 0 lets the system choose.")
     var port = 8_517
 
-    @Option(help: ArgumentHelp("Recognise only what this JSGF grammar says.", valueName: "file"))
+    @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
     var grammar: String?
 
     @Option(help: ArgumentHelp("A file with the token that clients must show.", valueName: "file"))
@@ -43,7 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Flag(
         name: .shortAndLong,
-        help: "Print a line for each request: who, what, how much, the answer's status.")
+        help: "Print a line for each request: the client, the audio, the answer's status.")
     var verbose = false
 
     func validate() throws {

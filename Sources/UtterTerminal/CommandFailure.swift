@@ -20,11 +20,12 @@ package struct CommandFailure: Error {
 
     /// A description of the service that cannot be used; a token is a matter of configuration.
     ///
-    /// The option is what the person wrote it behind, such as "--to".
-    package init(_ error: ServiceError, in option: String) {
+    /// The option is what the person wrote it behind, such as "--to"; a hint of its own replaces
+    /// that of the error.
+    package init(_ error: ServiceError, in option: String, hint: String? = nil) {
         var status = ExitStatus.usage
         if case .invalidCredential = error { status = .configuration }
-        self.init("\(option): \(error.description)", hint: error.hint, status: status)
+        self.init("\(option): \(error.description)", hint: hint ?? error.hint, status: status)
     }
 
     /// Says what went wrong.

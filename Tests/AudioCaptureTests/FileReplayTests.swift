@@ -62,7 +62,7 @@ import Testing
         ) {
             try FileReplay(path: empty).open()
         }
-        #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "is a folder")) {
+        #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "it is a folder")) {
             try FileReplay(path: folder.path).open()
         }
     }

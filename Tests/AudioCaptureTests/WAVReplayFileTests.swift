@@ -176,7 +176,7 @@ import Testing
         {
             try WAVReplay(path: missing).open()
         }
-        #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "is a folder")) {
+        #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "it is a folder")) {
             try WAVReplay(path: folder.path).open()
         }
         let text = try folder.write(Array("hello, this is not audio".utf8), to: "text.wav")

@@ -56,6 +56,19 @@ import Testing
         #expect(!result.errorText.lowercased().contains("did you mean"))
     }
 
+    /// A wrong value of an option, and the hint that shows a right one of that option.
+    @Test(arguments: [
+        ("--id-header", "x:y", "write it like X-Request-Id"),
+        ("--redirect-to", "eu.example", "write it like https://eu.speech.example"),
+        ("--token-header", "X: y", "write {} or {base64} once, such as 'xi-api-key: {}'"),
+        ("--header", "", "write it like --header 'X-Language: en'"),
+    ])
+    func aHintIsOfTheOption(_ option: String, _ value: String, _ hint: String) async throws {
+        let result = try await Bench(["UTTER_TOKEN": "abc"]).run("send", option, value, "-")
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.hasSuffix("\nutter: hint: \(hint)\n"), "\(result.errorText)")
+    }
+
     /// Wrong values, and the message that says what is right.
     static let values: [([String], String)] = [
         (["--for", "abc"], "--for: 'abc' is not a time: write 5s, 1m30s, 500ms or 1:30"),
@@ -63,6 +76,10 @@ import Testing
         (
             ["--connect-timeout", "it's"],
             "--connect-timeout: 'it's' is not a time: write 5s, 1m30s, 500ms or 1:30"
+        ),
+        (
+            ["--keep-audio", "long"],
+            "--keep-audio: 'long' is not an age: write a number with its unit, such as 7d, 12h or 30m"
         ),
         (
             ["--max-bytes", "5X"],

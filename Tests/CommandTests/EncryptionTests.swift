@@ -162,7 +162,7 @@ import Testing
             #expect(result.status == .exited(78))
             #expect(
                 result.errorText == """
-                    utter: error: --encrypt-key: '\(key)' may be read by others
+                    utter: error: --encrypt-key: '\(key)' can be read by others
                     utter: hint: change that with: chmod 600 \(key)
 
                     """)
@@ -176,7 +176,7 @@ import Testing
         guard geteuid() == 0, chown(key, 65_534, 65_534) == 0 else { return }
         let result = try await bench.run("list", "--encrypt-key", key)
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("belongs to somebody else"))
+        #expect(result.errorText.contains("belongs to another user"))
     }
 
     @Test func aKeyIsNamedInOneWay() async throws {

@@ -205,7 +205,7 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(server.requests.first?.body == Self.samples(4_800))
         #expect(
-            result.errorText.contains("utter: stopped: the recording is as long as --max allows\n"))
+            result.errorText.contains("utter: stopped: the recording has reached --max\n"))
     }
 
     @Test func anUnpluggedMicrophoneIsStatus71AndTheRestIsSentAndPrinted() async throws {
@@ -265,7 +265,7 @@ import Testing
         let server = try RecordingServer.hearing("nothing much")
         let result = try await Bench(server: server, microphone: microphone).run("--for", "2500ms")
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("warning: the source delivers nothing but digital sil"))
+        #expect(result.errorText.contains("warning: the source delivers only digital silence"))
     }
 }
 

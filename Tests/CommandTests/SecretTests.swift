@@ -81,14 +81,14 @@ import Testing
         #expect(result.output.isEmpty)
         #expect(
             result.errorText == """
-                utter: error: --token-file: '\(file)' may be read by others
+                utter: error: --token-file: '\(file)' can be read by others
                 utter: hint: change that with: chmod 600 \(file)
 
                 """)
         #expect(try bench.takes().isEmpty)
     }
 
-    @Test(arguments: [("", "has nothing in its first line"), ("a\u{7}b\n", "control character")])
+    @Test(arguments: [("", "has nothing on its first line"), ("a\u{7}b\n", "control character")])
     func aFileWithoutAUsableKeyIsRefused(_ text: String, _ reason: String) async throws {
         let bench = try Bench()
         let file = try writeKey(bench, text)

@@ -97,7 +97,7 @@ import Testing
         chmod(key, 0o644)
         let result = try await bench.run("serve", "--port", "0", "--token-file", key)
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("may be read by others"))
+        #expect(result.errorText.contains("can be read by others"))
     }
 
     @Test func aPortInUseIsStatus78AndNamesThePort() async throws {

@@ -49,6 +49,7 @@ struct MessageTests {
             "header 'X' cannot be sent: utter sets it itself"
         ),
         (.invalidCredential(reason: "it is empty"), "the token cannot be sent: it is empty"),
+        (.invalidSecretForm(text: "Token"), "'Token' does not say where the token goes"),
         (
             .invalidPath(text: "a[", offset: 2, reason: "']' is missing"),
             "'a[' is not a path into a JSON answer: ']' is missing at byte 2"

@@ -38,7 +38,7 @@ struct ServiceURLTests {
         ("http://h:+1/", "the port must be a number from 1 to 65535"),
         ("http://h:8a/", "the port must be a number from 1 to 65535"),
         ("http://h:99999999999999999999/", "the port must be a number from 1 to 65535"),
-        ("http://h /", "space at byte 8"),
+        ("http://h /", "there is a space at byte 8"),
         ("http://h/\r\nX: y", "control character at byte 9"),
         ("http://h/\u{7F}", "control character at byte 9"),
         (

@@ -80,7 +80,7 @@ import Testing
         #expect(error?.code == EPERM)
         #expect(
             error?.description
-                == "\(scratch.path)/folder belongs to somebody else: Operation not permitted")
+                == "\(scratch.path)/folder belongs to another user: Operation not permitted")
     }
 
     @Test func whoWaitsForTheLockIsToldWhenItIsFree() async throws {

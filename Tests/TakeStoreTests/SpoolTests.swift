@@ -76,7 +76,7 @@ import Testing
         let error = #expect(throws: TakeStoreError.self) {
             try TakeStore(stateFolder: scratch.path + "/utter")
         }
-        #expect(error?.description.hasSuffix("it belongs to somebody else") == true)
+        #expect(error?.description.hasSuffix("it belongs to another user") == true)
     }
 
     @Test func whatIsNoTakeIsNamed() throws {

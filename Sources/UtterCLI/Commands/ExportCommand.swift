@@ -8,7 +8,7 @@ import UtterTerminal
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Copy a take's audio to a file: as it is, or as WAV when the name ends so.")
+        abstract: "Copy a take's audio to a file: as it is, or as WAV if the name says .wav.")
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take: String

@@ -10,10 +10,10 @@ struct FlushCommand: TakeCommand {
         abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",
         discussion: """
             A service that cannot be reached, or refuses the token, is sent no more takes
-            this time. Takes that the service has failed with go last, and wait longer each
-            time. What was refused for good is not sent until something about it is changed,
-            and neither is what has waited for longer than --max-age: 'utter retry' sends
-            both. Ctrl-C leaves what is not answered as it was.
+            this time. Takes with which the service has failed go last, and wait longer
+            each time. What was refused for good is not sent until something about it is
+            changed, and neither is what has waited for longer than --max-age: 'utter
+            retry' sends both. Ctrl-C leaves what is not answered as it was.
             """)
 
     @Option(help: "Send at most this many takes.")
@@ -24,7 +24,7 @@ struct FlushCommand: TakeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Leave takes that are older. Otherwise UTTER_MAX_AGE, otherwise 30d.",
+            "Do not send takes older than this. Otherwise UTTER_MAX_AGE, otherwise 30d.",
             valueName: "age"),
         transform: AgeArgument.init(parsing:))
     var maxAge: AgeArgument?

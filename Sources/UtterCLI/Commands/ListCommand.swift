@@ -13,14 +13,14 @@ struct ListCommand: ParsableCommand {
             A line is a part of the id by which the take can be named, when it began and
             how long ago, its state, its length, and what was understood or went wrong;
             on a terminal it is cut to the width. Scripts read --json.
-            What cannot be used is named too: a damaged take with the reason, what lies
-            among the takes and is none as 'foreign', and takes that were moved out of
-            the way as 'quarantined'.
+            What cannot be used is listed too: a damaged take with the reason, a file among
+            the takes that is not one as 'foreign', and takes that were moved out of the
+            way as 'quarantined'.
             """)
 
     @Option(
         name: [.customShort("n"), .customLong("newest")],
-        help: ArgumentHelp("List only so many takes, the newest.", valueName: "count"))
+        help: ArgumentHelp("List only this many takes, the newest.", valueName: "count"))
     var newest: Int?
 
     @Flag(help: "List only takes that wait for an answer.")

@@ -28,7 +28,7 @@ struct RecordCommand: TakeCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How long to record after the stop, less in silence; 0 for not at all. (default: 300ms)",
+            "How long to go on after the stop; less in silence, 0 for none. (default: 300ms)",
             valueName: "time"))
     var tail: DurationArgument?
 

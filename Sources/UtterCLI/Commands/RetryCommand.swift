@@ -9,14 +9,14 @@ struct RetryCommand: TakeCommand {
         commandName: "retry",
         abstract: "Send a kept take again, to where it was meant to go.",
         discussion: """
-            Without a name it is the newest take that waits. The take knows its service: URL,
-            header fields, form, answer rule, and where its token comes from. Options change
-            that one by one. A take that was cancelled, or answered while its audio is there
-            still, can be named too.
+            Without a name it is the newest take that waits. The take knows its service:
+            URL, header fields, form, answer rule, and where its token comes from. Each
+            option changes one of these. A take that was cancelled can be named too, and
+            one that was answered as long as its audio is there.
             """)
 
     @Argument(
-        help: "Takes by parts of their ids, 'last', or 'all' that wait for an answer.",
+        help: "Parts of takes' ids, 'last', or 'all' for those that wait for an answer.",
         completion: .waitingTakes)
     var takes: [String] = []
 
@@ -28,7 +28,7 @@ struct RetryCommand: TakeCommand {
             try await KeptTakes.send(takes.isEmpty ? ["last"] : takes, by: options)
             return
         }
-        // However old: somebody asks.
+        // However old: the person asks for them.
         try await KeptTakes.flush(isAsked: true, by: options)
     }
 }

@@ -12,7 +12,7 @@ struct SendCommand: TakeCommand {
         discussion: """
             A recording is WAV or Ogg Opus. '-' is standard input: one of these when it
             begins like one, otherwise raw signed 16-bit little-endian samples of --rate
-            and --channels. With several files each text stands behind the file's name.
+            and --channels. With several files each text follows the file's name.
             """)
 
     @Argument(help: "WAV or Ogg Opus files, or - for standard input.", completion: .file())

@@ -33,7 +33,7 @@ package struct TakeReport {
         rows.append(("attempts", "\(manifest.attempts)"))
         rows += (manifest.history ?? []).map { transfer in
             let status = transfer.status.map { " \($0)" } ?? ""
-            let ending = transfer.ending ?? "not known: its utter died, or still runs"
+            let ending = transfer.ending ?? "not known: the program died, or still runs"
             let target = transfer.url.map { ", by \($0)" } ?? ""
             let time = Self.date(transfer.begun).map { LocalTime($0).exact } ?? transfer.begun
             return ("  \(transfer.number)", "\(time)  \(ending)\(status)\(target)")

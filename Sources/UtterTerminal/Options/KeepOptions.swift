@@ -11,7 +11,7 @@ package struct KeepOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "How long the audio stays after its transcript was printed: 7d, 12h, forever, or 0. "
-                + "Otherwise UTTER_KEEP_AUDIO, otherwise 24h.", valueName: "time"),
+                + "Otherwise UTTER_KEEP_AUDIO, otherwise 24h.", valueName: "age"),
         transform: AudioTime.init(parsing:))
     package var keepAudio: AudioTime?
 
@@ -29,13 +29,13 @@ package struct KeepOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Keep no more once they fill this much. Otherwise UTTER_MAX_BYTES, otherwise 4G.",
+            "Keep no more once takes fill this much. Otherwise UTTER_MAX_BYTES, otherwise 4G.",
             valueName: "size"))
     var maxBytes: SizeArgument?
 
     @Option(
         help: ArgumentHelp(
-            "Keep nothing when less of the disk is free. Otherwise UTTER_MIN_FREE, otherwise 64M.",
+            "Keep nothing when less than this is free. Otherwise UTTER_MIN_FREE, otherwise 64M.",
             valueName: "size"))
     var minFree: SizeArgument?
 

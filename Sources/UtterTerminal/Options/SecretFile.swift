@@ -26,7 +26,8 @@ package struct SecretFile {
         while let last = line.last, last <= 0x20 { line.removeLast() }
         guard !line.isEmpty else {
             throw file.failure(
-                "has nothing in its first line", hint: "put the token there, alone")
+                "has nothing on its first line",
+                hint: "write the token on its first line, and nothing else there")
         }
         return String(decoding: line, as: UTF8.self)
     }
@@ -88,10 +89,10 @@ package struct SecretFile {
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw failure("is a folder") }
         guard kind == S_IFREG else { return }
-        guard status.st_uid == geteuid() else { throw failure("belongs to somebody else") }
+        guard status.st_uid == geteuid() else { throw failure("belongs to another user") }
         guard status.st_mode & 0o077 == 0 else {
             throw failure(
-                "may be read by others",
+                "can be read by others",
                 hint: "change that with: chmod 600 \(ShellWord.quoted(path))")
         }
     }

@@ -21,7 +21,7 @@ enum SecretReader {
         let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         guard !line.isEmpty else {
             throw CommandFailure(
-                "\(option): the command prints nothing in its first line",
+                "\(option): the command prints nothing on its first line",
                 hint: "try it by itself: sh -c \(ShellWord.quoted(text))", status: .configuration)
         }
         printed.withLock { $0[text] = line }

@@ -143,12 +143,15 @@ extension ServiceOptions {
             }
         }
         if let idHeader {
-            plan.idHeader = try explained("--id-header") { () throws(ServiceError) in
+            plan.idHeader = try explained("--id-header", hint: "write it like X-Request-Id") {
+                () throws(ServiceError) in
                 try HeaderField(name: idHeader, value: "id").name
             }
         }
         if !redirectTo.isEmpty {
-            plan.redirectOrigins = try explained("--redirect-to") { () throws(ServiceError) in
+            let hint = "write it like https://eu.speech.example"
+            plan.redirectOrigins = try explained("--redirect-to", hint: hint) {
+                () throws(ServiceError) in
                 try redirectTo.map { text throws(ServiceError) in try Origin(text) }
             }
         }
@@ -348,12 +351,12 @@ extension ServiceOptions {
 
     /// Names the option in which an error was made.
     private func explained<Value>(
-        _ option: String, _ body: () throws(ServiceError) -> Value
+        _ option: String, hint: String? = nil, _ body: () throws(ServiceError) -> Value
     ) throws(CommandFailure) -> Value {
         do throws(ServiceError) {
             return try body()
         } catch {
-            throw CommandFailure(error, in: option)
+            throw CommandFailure(error, in: option, hint: hint)
         }
     }
 }

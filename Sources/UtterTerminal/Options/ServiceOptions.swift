@@ -94,7 +94,7 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How fast to send what is behind the voice: 4x, or bytes a second.",
+            "How fast to catch up after an outage: 4x, or bytes a second.",
             valueName: "rate"))
     package var catchUpRate: CatchUpRateArgument?
 
@@ -108,7 +108,7 @@ package struct ServiceOptions: ParsableArguments {
     package var connectTimeout: DurationArgument?
 
     @Option(
-        help: ArgumentHelp("The longest stall while sending. (default: 8s)", valueName: "time"))
+        help: ArgumentHelp("How long sending may stand still. (default: 8s)", valueName: "time"))
     package var stallTimeout: DurationArgument?
 
     @Option(

@@ -122,12 +122,12 @@ struct TakeReporter {
         }
         if let warning = end.warning { warn(warning) }
         if end.cause == .limitReached && activity == .recording {
-            say("stopped: the recording is as long as --max allows")
+            say("stopped: the recording has reached --max")
         }
         let frames = end.gaps.reduce(0) { $0 + $1.frames }
         if frames > 0 {
             let times = end.gaps.count == 1 ? "once" : "\(end.gaps.count) times"
-            warn("\(frames / 16) ms were lost (\(times)) and replaced by silence")
+            warn("\(frames / 16) ms of sound were lost (\(times)) and replaced by silence")
         }
         tellStop(end)
     }
@@ -146,7 +146,7 @@ struct TakeReporter {
             progress.elapsed > .seconds(2)
         else { return }
         hasWarnedOfSilence = true
-        warn("the source delivers nothing but digital silence; is the microphone muted?")
+        warn("the source delivers only digital silence; is the microphone muted?")
     }
 
     /// A line that everybody sees, but for those who asked for quiet.
