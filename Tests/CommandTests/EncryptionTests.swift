@@ -44,7 +44,8 @@ import Testing
         let (bench, key) = try bench(server: server)
         for _ in 0..<2 {
             _ = try await bench.run(
-                "send", "--no-retry", "--keep-audio", "1d", "--format", format, "--encrypt-key", key,
+                "send", "--no-retry", "--keep-audio", "1d", "--format", format, "--encrypt-key",
+                key,
                 Clip.goForward.path)
         }
         #expect(try bench.takes().count == 2)
