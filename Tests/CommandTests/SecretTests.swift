@@ -117,7 +117,7 @@ import Testing
             ["send", "--to", "http://192.0.2.1:8/x"] + arguments + file + [Clip.digits.path])
         let result = try await run.result()
         #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("'Authorization' holds a secret, and would travel in"))
+        #expect(result.errorText.contains("uthorization' holds a secret, and would travel in"))
         #expect(
             result.errorText.hasSuffix(
                 " to http://192.0.2.1:8\n"
