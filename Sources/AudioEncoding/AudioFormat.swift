@@ -35,11 +35,15 @@ public enum AudioFormat: String, Sendable, CaseIterable, Codable {
 
     /// Makes a new encoder for one take.
     ///
+    /// - Parameter serialNumber: that of the Ogg stream, if there is one; random unless the same
+    ///   bytes are wanted again.
     /// - Throws: `EncodingError` when the codec cannot be created.
-    public func makeEncoder() throws(EncodingError) -> any AudioEncoder {
+    public func makeEncoder(
+        serialNumber: UInt32 = .random(in: .min ... .max)
+    ) throws(EncodingError) -> any AudioEncoder {
         switch self {
         case .pcm, .wav: WAVEncoder()
-        case .oggOpus: try OggOpusEncoder()
+        case .oggOpus: try OggOpusEncoder(serialNumber: serialNumber)
         }
     }
 }

@@ -216,7 +216,7 @@ final class Transfer: @unchecked Sendable {
                 refusedAt = .now
             }
             observer.transferDidReceiveHead(status: status, mediaType: response.mediaType)
-            return true
+            return !isAnsweredEarly
         }
     }
 
@@ -228,7 +228,19 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         observer.transferDidReceive(bytes)
-        return true
+        return !isAnsweredEarly
+    }
+
+    /// Whether a good answer is complete before the body is.
+    ///
+    /// It cannot be one to the whole recording. Where the connection stays open, libcurl would send
+    /// the rest, to a server that may not even read it, and say that all went well.
+    private var isAnsweredEarly: Bool {
+        guard response.isWhole, !response.isRefusal, timings.lastByteOut == nil else {
+            return false
+        }
+        // All is on its way but the mark of its end.
+        return !(request.journal.isSealed && offset >= request.journal.byteCount)
     }
 
     // MARK: - The end

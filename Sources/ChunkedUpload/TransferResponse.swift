@@ -85,8 +85,15 @@ struct TransferResponse {
     /// said: many services reset a connection whose body they do not want to read any further.
     private var isHeard: Bool {
         guard status != nil else { return false }
-        if isRefusal { return true }
-        guard byteCount <= limit else { return false }
+        return isRefusal || isWhole
+    }
+
+    /// Whether the response says by its length that it is complete (RFC 9112 §6.3).
+    ///
+    /// Of a chunked one libcurl keeps the end to itself.
+    var isWhole: Bool {
+        guard let status, byteCount <= limit else { return false }
+        if status == 204 { return true }
         return !isChunked && head.header("content-length").flatMap { Int($0) } == byteCount
     }
 

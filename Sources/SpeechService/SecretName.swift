@@ -6,9 +6,11 @@
 /// `?key=`, `access_token=`. A name is taken apart into words; one of the table makes it a secret.
 public enum SecretName {
     private static let words: Set<String> = [
-        "apikey", "appkey", "auth", "authentication", "authorization", "authtoken", "bearer",
-        "cookie", "credential", "credentials", "jwt", "key", "pass", "passphrase", "passwd",
-        "password", "pwd", "secret", "session", "sessionid", "sid", "sig", "sign", "signature",
+        "accesskey", "apikey", "appkey", "auth", "authentication", "authorization", "authtoken",
+        "bearer",
+        "cookie", "credential", "credentials", "jwt", "key", "otp", "pass", "passphrase", "passwd",
+        "password", "pin", "pwd", "secret", "session", "sessionid", "sid", "sig", "sign",
+        "signature",
         "subscriptionkey", "token",
     ]
 

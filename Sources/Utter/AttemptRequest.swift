@@ -21,7 +21,7 @@ extension DeliveryPlan {
             .map { (name: $0.name, value: $0.value) }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: "\"\(id.text)\""),
+            (name: idHeader, value: "\"\(id.text)\(idSuffix)\""),
             (name: "Utter-Attempt", value: "\(attempt)"),
         ]
         // A field that the service's description names replaces ours.

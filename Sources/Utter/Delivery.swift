@@ -25,6 +25,8 @@ struct Delivery {
     private let policy: RetryPolicy
     private let framing: BodyFraming
     private let detectsEnd: Bool
+    /// Takes the service's secrets out of a text.
+    private let redact: @Sendable (String) -> String
     /// Whether the next attempt says the body's length, and so waits for the end of the recording.
     private(set) var saysLength: Bool
     /// Whether the service has shown that it does not take chunks.
@@ -80,8 +82,9 @@ struct Delivery {
     init(
         url: ServiceURL, allowed: [Origin], policy: RetryPolicy, attemptsBefore: Int = 0,
         takenBefore: Int = 0, framing: BodyFraming = .auto, wantsLength: Bool = false,
-        detectsEnd: Bool = false
+        detectsEnd: Bool = false, redact: @escaping @Sendable (String) -> String = { $0 }
     ) {
+        self.redact = redact
         self.framing = framing
         self.detectsEnd = detectsEnd
         saysLength = framing == .length || framing == .auto && wantsLength
@@ -95,6 +98,11 @@ struct Delivery {
 
     /// Whether the service may have had the whole take more than once.
     var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Says that the recording is complete: what begins now knows its length.
+    mutating func noteComplete() {
+        if framing == .auto { saysLength = true }
+    }
 
     /// Counts a transfer that nothing follows; `next` counts all others.
     mutating func record(_ result: TransferResult) {
@@ -143,7 +151,7 @@ struct Delivery {
             return .failed(
                 .tokenRefused(
                     status: status, message: message,
-                    advice: RefusalAdvice(result, message: message, url: url)))
+                    advice: RefusalAdvice(result, message: message, url: url, redact)))
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
             return retry(failure, after: result, circumstances)
@@ -151,7 +159,7 @@ struct Delivery {
             return .failed(
                 .refused(
                     status: status, message: message,
-                    advice: RefusalAdvice(result, message: message, url: url)))
+                    advice: RefusalAdvice(result, message: message, url: url, redact)))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
     }
@@ -229,7 +237,7 @@ struct Delivery {
     }
 
     private mutating func redirect(to location: String?, at elapsed: Duration) -> Step {
-        let shown = Self.shown(location) ?? "nowhere"
+        let shown = Self.shown(location).map(redact) ?? "nowhere"
         func refuse(_ reason: String) -> Step {
             .failed(.redirectRefused(location: shown, reason: reason))
         }

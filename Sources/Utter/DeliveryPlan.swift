@@ -29,6 +29,10 @@ public struct DeliveryPlan: Sendable {
     /// The name of the field that carries the take's id, the same for all attempts.
     public var idHeader = "Idempotency-Key"
 
+    /// What follows the take's id in that field, when the request is another than the one that
+    /// the id stood for before.
+    var idSuffix = ""
+
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
         service: RecognitionService, format: AudioFormat = .pcm,

@@ -5,15 +5,21 @@ internal import LinuxPlatform
 internal import TakeStore
 
 extension Journal {
-    /// The same recording in another form, in memory.
+    /// The same recording in another form, in memory; the same bytes each time for a take.
     ///
     /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
     /// What does not fit into the memory of one take cannot be converted.
     ///
     /// - Throws: `JournalSamples.Failure`, `EncodingError` or `SystemError`.
-    func converted(from old: AudioFormat, to new: AudioFormat) throws -> Journal {
+    func converted(
+        from old: AudioFormat, to new: AudioFormat, of take: TakeID
+    ) throws -> Journal {
         guard old.fileExtension != new.fileExtension else { return self }
-        let encoder = try new.makeEncoder()
+        // A service that has seen a body under the take's id wants the same one again.
+        let serialNumber = take.text.utf8.reduce(UInt32(2_166_136_261)) {
+            ($0 ^ UInt32($1)) &* 16_777_619
+        }
+        let encoder = try new.makeEncoder(serialNumber: serialNumber)
         var source = JournalSamples(self, format: old)
         var samples: [Int16] = []
         var hasBegun = false

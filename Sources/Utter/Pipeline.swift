@@ -103,25 +103,27 @@ public final class Pipeline: Sendable {
     /// - Parameters:
     ///   - folder: the take's.
     ///   - plan: where it goes and how.
-    ///   - onlyIfWaiting: whether a take that another process has answered or cancelled meanwhile is
-    ///     left alone.
+    ///   - attempts: how many attempts were known of when the caller decided to send the take; one
+    ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
     /// - Returns: the take under its old name.
     /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
     public func resend(
-        _ folder: TakeFolder, by plan: DeliveryPlan, onlyIfWaiting: Bool = false
+        _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) throws(TakeStoreError) -> Take {
         let store = try store.get()
         guard try folder.isOurs() else { throw store.inUse(folder) }
         guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
         var manifest = try folder.manifest()
-        if onlyIfWaiting, !manifest.isWaiting { throw .notWaiting(take: folder.id.text) }
+        if let attempts, !manifest.isWaiting || manifest.attempts != attempts {
+            throw .notWaiting(take: folder.id.text)
+        }
         guard let stated = manifest.byteCount,
             let format = AudioFormat(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
-        let byteCount = min(stated, audio.byteCount)
-        let kept = audio.journal(byteCount: byteCount)
+        let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
+        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
         let journal = try folder.convert(kept, from: format, to: plan.format)
         let isKept = journal === kept
         // What is sent now is not what was recorded then, when a part of it is silent.
@@ -132,10 +134,17 @@ public final class Pipeline: Sendable {
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: journal.byteCount)
+        let before = manifest
+        var plan = plan
+        // Another body, or one that is to be heard anew, is another request.
+        if before.state == .answered {
+            plan.idSuffix = "-\(manifest.attempts + 1)"
+        } else if plan.format != format {
+            plan.idSuffix = "-\(plan.format.rawValue)"
+        }
         let run = TakeRun(
             id: folder.id, plan: plan, pipeline: self, account: account,
             attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
-        let before = manifest
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
@@ -150,7 +159,9 @@ public final class Pipeline: Sendable {
             folder: folder, journal: kept, before: before, store: store, sync: sync,
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
-        if let report = audio.damageReport { run.note(damage: report) }
+        for report in [audio.damageReport, shortfall].compactMap(\.self) {
+            run.note(damage: report)
+        }
         began(run)
         run.resend(
             journal, of: record, seal: seal, bodyDigest: bodyDigest,
@@ -232,12 +243,34 @@ extension TakeFolder {
         }
     }
 
+    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded.
+    ///
+    /// - Returns: what is missing, for a person; nil when nothing is.
+    fileprivate func note(
+        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ format: AudioFormat
+    ) throws(TakeStoreError) -> String? {
+        guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
+        let before = manifest.frames ?? 0
+        do {
+            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, format)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error)")
+        }
+        let frames = manifest.frames ?? 0
+        guard frames > 0 else {
+            throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
+        }
+        manifest.sha256 = nil
+        manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
+        return "its last \((before - frames) / 16) ms are not on the disk"
+    }
+
     /// The journal in another form, if it is not in that form already.
     fileprivate func convert(
         _ journal: Journal, from old: AudioFormat, to new: AudioFormat
     ) throws(TakeStoreError) -> Journal {
         do {
-            return try journal.converted(from: old, to: new)
+            return try journal.converted(from: old, to: new, of: id)
         } catch {
             throw .unreadable(
                 take: id.text, reason: "it cannot be converted to \(new.rawValue): \(error)")

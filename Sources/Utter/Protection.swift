@@ -37,6 +37,9 @@ struct Protection {
         change { $0.journal = condition }
     }
 
+    /// A part of a take of an earlier run is lost.
+    mutating func note(damage report: String) -> [TakeNotice] { tell([.damaged(report: report)]) }
+
     /// The recording has to end, for this reason; the first one counts.
     mutating func noteEnd(_ reason: String) -> [TakeNotice] {
         guard endReason == nil else { return [] }

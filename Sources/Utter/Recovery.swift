@@ -219,6 +219,16 @@ public enum Recovery {
             source: "unknown", url: "")
     }
 
+    /// How many bytes and frames of a file are whole.
+    ///
+    /// Blocks on the disk.
+    static func wholePart(
+        of audio: TakeAudio, _ format: AudioFormat
+    ) throws -> (byteCount: Int?, frames: Int?) {
+        let whole = try measure(audio, format, dropsEmptyTail: false)
+        return (whole.byteCount, whole.frames)
+    }
+
     private static func measure(
         _ audio: TakeAudio, _ format: AudioFormat, dropsEmptyTail: Bool
     ) throws -> (byteCount: Int, frames: Int, beginning: NewBeginning?) {

@@ -29,17 +29,23 @@ extension RefusalAdvice {
     ///   - result: how the transfer ended.
     ///   - message: the service's own words.
     ///   - url: where it was sent.
-    init?(_ result: TransferResult, message: String?, url: ServiceURL) {
+    ///   - redact: takes the service's secrets out of a text.
+    init?(
+        _ result: TransferResult, message: String?, url: ServiceURL,
+        _ redact: (String) -> String = { $0 }
+    ) {
         let words = (message ?? "").lowercased()
         func shown(_ name: String) -> String? {
             result.header(name).map {
-                TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0)))
+                TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(redact($0))))
             }.flatMap { $0.isEmpty ? nil : $0 }
         }
         switch result.status {
         case (300..<400)?:
             guard let location = shown("location") else { return nil }
-            self = .elsewhere(location: location)
+            // A person needs the whole URL; what is no reference is shown as it is.
+            let target = result.header("location").flatMap { try? url.resolving(location: $0) }
+            self = .elsewhere(location: target.map { redact($0.text) } ?? location)
         case 401?, 403?:
             let challenges = result.headers.filter { $0.name == "www-authenticate" }
             let schemes = challenges.compactMap { $0.value.split(separator: " ").first }
@@ -55,6 +61,7 @@ extension RefusalAdvice {
             let path = url.target.prefix { $0 != "?" }
             if words.contains("multipart") || words.contains("body.file")
                 || words.contains("form-data") || words.contains("form data")
+                || words.contains("a model parameter")
                 || Self.formPaths.contains(where: { path.hasSuffix($0) })
             {
                 self = .form

@@ -85,7 +85,7 @@ extension TakeFailure {
         case .refused(_, _, .otherMethod(let allowed)):
             "the URL takes \(allowed), and utter sends POST: check its path"
         case .refused(_, _, .length):
-            "send it with its length: --framing length"
+            "the service wants the length of the recording: --framing auto or length sends it"
         case .refused(_, _, .form):
             "this service wants a form (multipart/form-data), which utter cannot send yet; look for "
                 + "a path that takes the audio as the body"

@@ -13,7 +13,7 @@ extension TakeRun {
 
     /// Keeps an answer that cannot be read beside the take.
     func keep(answer: [UInt8], isWhole: Bool) {
-        if !answer.isEmpty { record?.keep(answer: answer, isWhole: isWhole) }
+        if !answer.isEmpty { record?.keep(answer: plan.service.redacted(answer), isWhole: isWhole) }
     }
 
     func didSend(byteCount: Int) {
@@ -34,6 +34,9 @@ extension TakeRun {
     func didTransfer(
         _ result: TransferResult, answer: AnswerError?, message: String?, _ transcript: Transcript
     ) {
+        // Some services repeat what they were sent; a secret belongs into no message and no file.
+        let answer = answer.map { plan.service.redacted($0) }
+        let message = message.map { plan.service.redacted($0) }
         record?.endTransfer(state.withLock { $0.delivery.attempt }, result)
         let (step, delivery) = state.withLock { state in
             state.isTransferring = false
@@ -53,7 +56,8 @@ extension TakeRun {
                 after: result, answer: answer, message: message, circumstances)
             return (step, state.delivery)
         }
-        if delivery.hasFallenBack, result.isBodyComplete, result.status != 411 {
+        let isAccepted = result.status.map { StatusVerdict.of(status: $0) } == .accepted
+        if delivery.hasFallenBack, result.isBodyComplete, isAccepted {
             pipeline.lengthOrigins.insert(plan.service.url.origin)
         }
         switch step {

@@ -47,7 +47,8 @@ final class TakeRun: Sendable {
                     framing: plan.framing,
                     wantsLength: plan.framing == .auto
                         && pipeline.lengthOrigins.contains(plan.service.url.origin),
-                    detectsEnd: plan.service.detectsEnd)))
+                    detectsEnd: plan.service.detectsEnd,
+                    redact: { [service = plan.service] in service.redacted($0) })))
     }
 
     // MARK: - Joining the stages
@@ -92,7 +93,7 @@ final class TakeRun: Sendable {
         startTransfer()
     }
 
-    func note(damage report: String) { continuation.yield(.noticed(.damaged(report: report))) }
+    func note(damage report: String) { tell { $0.note(damage: report) } }
 
     private func didOpen(_ source: String, _ format: StreamFormat) {
         continuation.yield(.listening(source: source, format: format))
@@ -143,6 +144,7 @@ final class TakeRun: Sendable {
     /// Not on the transfer thread.
     func startTransfer(after pause: Delivery.Pause = Delivery.Pause()) {
         let (journal, delivery) = state.withLock { state in
+            if state.seal != nil { state.delivery.noteComplete() }
             var journal = state.delivered == nil ? state.journal : nil
             state.awaitsSeal = state.delivery.saysLength && state.seal == nil
             if state.awaitsSeal { journal = nil }

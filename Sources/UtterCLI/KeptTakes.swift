@@ -57,24 +57,28 @@ enum KeptTakes {
             if !options.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
             var incomplete: ExitStatus?
+            var left = 0
             var told: Set<String> = []
             for manifest in queue.due.prefix(limit) {
                 do throws(CommandFailure) {
                     var plan = try options.service.delivery(of: manifest, format: options.format)
                     // The next run tries again, and other takes wait.
                     plan.retry.pausesAfterRelease = Array(plan.retry.pausesAfterRelease.prefix(1))
-                    items.append(Flush.Item(id: manifest.id, plan: plan))
+                    items.append(Flush.Item(manifest, plan: plan))
                 } catch {
                     // A wrong command line is wrong for all.
                     guard error.status == .configuration else { throw error }
                     // Without the key nothing can be sent; without a secret, others can.
                     incomplete = incomplete ?? (manifest.isLocked ? error.status : .notDelivered)
+                    left += 1
                     guard told.insert(error.message).inserted else { continue }
-                    error.report(json: options.output.json)
+                    var failure = error
+                    failure.status = incomplete ?? error.status
+                    failure.report(json: options.output.json)
                 }
             }
             try checkSecrets(of: items.map(\.plan), by: options)
-            var flush = Flush(items, in: session)
+            var flush = Flush(items, left: left, in: session)
             let status = await flush.run(jobs: jobs)
             return status == .textPrinted ? incomplete ?? status : status
         }

@@ -62,8 +62,8 @@ package enum ExitStatus: Int32 {
         case .journal: self = .localIO
         case .notDelivered, .unavailable: self = .notDelivered
         case .insecure, .tokenRefused: self = .tokenRefused
-        case .refused, .notTLS: self = .refused
-        case .redirectRefused, .answerUnusable, .responseUnusable: self = .unusableAnswer
+        case .refused, .redirectRefused, .notTLS: self = .refused
+        case .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled
         case .left: self = .terminated
         }

@@ -58,7 +58,9 @@ struct OutcomeTelling {
     func tellWhatIsKept() {
         guard outcome.account.capturedFrames > 0 else { return }
         guard let path = outcome.audioPath else {
-            StandardError.line("the recording is in memory only")
+            if !outcome.isAtRisk {
+                StandardError.line("the recording was in memory only, and is gone")
+            }
             return
         }
         guard outcome.unprotected == nil else {

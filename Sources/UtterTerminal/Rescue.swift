@@ -8,54 +8,73 @@ internal import Utter
 struct Rescue {
     private let take: Take
     private let outcome: TakeOutcome
+    private let plan: DeliveryPlan
     /// Whether the person has not ruled out such a file.
     private let isWanted: Bool
 
-    init(_ take: Take, _ outcome: TakeOutcome, isWanted: Bool) {
+    init(_ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isWanted: Bool) {
         self.take = take
         self.outcome = outcome
+        self.plan = plan
         self.isWanted = isWanted
     }
 
     /// The question to a person, whose answer is a line.
     var question: String {
-        "utter: save the recording (\(StatusLine.clock(outcome.length))) as \(standardPath)? "
+        "utter: save the recording (\(StatusLine.clock(outcome.length))) as \(places[0])? "
             + (isWanted ? "[Y/n, or another name] " : "[y/N, or another name] ")
     }
 
     /// Does what the person has answered; without an answer, what is usual.
+    ///
+    /// A name at which nothing can be written is no reason to lose the recording.
     func save(answer: String?) {
-        switch (answer ?? "").lowercased() {
+        let words = TerminalText.singleLine(answer ?? "")
+        switch words.lowercased() {
         case "": saveUnasked()
-        case "y", "yes": save(to: standardPath)
-        case "n", "no": StandardError.line("the recording was in memory only, and is gone")
-        default: save(to: answer ?? standardPath)
+        case "y", "yes": save(at: places)
+        case "n", "no": sayGone()
+        default: save(at: [expanded(words)] + places)
         }
     }
 
     /// Writes the recording, unless the person has ruled that out.
     func saveUnasked() {
-        guard isWanted else {
-            StandardError.line("the recording was in memory only, and is gone")
-            return
-        }
-        save(to: standardPath)
+        if isWanted { save(at: places) } else { sayGone() }
     }
 
-    private func save(to path: String) {
-        do throws(SystemError) {
-            try take.writeAudio(to: path)
-        } catch {
-            StandardError.error("the recording cannot be saved: \(error.description)")
-            StandardError.line("the recording was in memory only, and is gone")
+    /// Writes the recording to the first of the places that takes it.
+    private func save(at places: [String]) {
+        for path in places {
+            do throws(SystemError) {
+                try take.writeAudio(to: path)
+            } catch {
+                StandardError.error("the recording cannot be saved: \(error.description)")
+                continue
+            }
+            StandardError.line("saved: \(path)")
+            StandardError.hint(
+                "send it with the options of this command: utter send \(ShellWord.quoted(path)) "
+                    + "--to \(ShellWord.quoted(plan.service.url.text))")
             return
         }
-        StandardError.line("saved: \(path)")
-        StandardError.hint("send it with: utter send \(ShellWord.quoted(path))")
+        sayGone()
     }
 
-    private var standardPath: String {
-        let folder = Environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
-        return "\(folder)/utter-\(outcome.id.text).\(take.audioExtension)"
+    private func sayGone() {
+        StandardError.line("the recording was in memory only, and is gone")
+    }
+
+    /// A folder for temporary files, and what there is without one.
+    private var places: [String] {
+        let name = "utter-\(outcome.id.text).\(take.audioExtension)"
+        let folders = [Environment["TMPDIR"], "/tmp", Environment["HOME"]]
+            .compactMap { $0.flatMap { $0.hasPrefix("/") ? $0 : nil } }
+        return folders.map { "\($0)/\(name)" } + [name]
+    }
+
+    private func expanded(_ path: String) -> String {
+        guard path.hasPrefix("~/"), let home = Environment["HOME"] else { return path }
+        return home + path.dropFirst(1)
     }
 }

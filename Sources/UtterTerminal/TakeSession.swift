@@ -117,7 +117,7 @@ package struct TakeSession {
             isServiceUnset: isServiceUnset)
         guard didPrint(outcome, status, telling) else { return .localIO }
         telling.tell()
-        if outcome.isAtRisk { await rescue(take, outcome) }
+        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return status
     }
@@ -247,9 +247,12 @@ package struct TakeSession {
     ///
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
-    private func rescue(_ take: Take, _ outcome: TakeOutcome) async {
+    private func rescue(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
+    ) async {
         let rescue = Rescue(
-            take, outcome, isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
+            take, outcome, by: plan,
+            isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
         guard signals.hasTerminal, running.farewell == nil else { return rescue.saveUnasked() }
         StandardError.write(rescue.question)
         let answer = await signals.line(within: .seconds(60)) { [running] in
@@ -262,7 +265,7 @@ package struct TakeSession {
 
 extension TakeOutcome {
     /// Whether the recording is needed still, and not whole on the disk.
-    fileprivate var isAtRisk: Bool {
+    var isAtRisk: Bool {
         guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
             return false
         }
@@ -286,12 +289,12 @@ extension Pipeline {
     ///
     /// - Throws: `TakeStoreError`.
     func patientlyResend(
-        _ folder: TakeFolder, by plan: DeliveryPlan, onlyIfWaiting: Bool = false
+        _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) async throws(TakeStoreError) -> Take {
         let deadline = ContinuousClock.now + Self.patience
         while true {
             do throws(TakeStoreError) {
-                return try resend(folder, by: plan, onlyIfWaiting: onlyIfWaiting)
+                return try resend(folder, by: plan, ifStillAfter: attempts)
             } catch {
                 guard case .inUse(_, _, isSending: false) = error, deadline > .now else {
                     throw error

@@ -107,9 +107,28 @@ import Testing
         #expect(upload.recorder.record.look { $0.body.count } <= 50_000)
     }
 
-    @Test func afterAnEarlySuccessTheBodyGoesOn() async throws {
+    /// What is complete before the body cannot be an answer to all of it, though the connection
+    /// stays open.
+    @Test(arguments: [(200, "early"), (200, ""), (204, "")])
+    func anEarlySuccessThatIsCompleteEndsTheTransfer(status: Int, text: String) async throws {
         let server = try RecordingServer(
-            scripts: [[.readHead, .respond(status: 200, text: "early"), .readBodyToEnd]])
+            scripts: [[.readHead, .respond(status: status, text: text), .readOn]])
+        let upload = try Upload(to: server.url(), bytes(640))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        #expect(result.status == status)
+        #expect(!result.isBodyComplete)
+        #expect(result.isEarlyAnswer)
+    }
+
+    @Test func whileAnEarlySuccessIsUnderWayTheBodyGoesOn() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .beginResponse(status: 200), .sendBodyChunk(text: "early"),
+                    .readBodyToEnd, .endResponse,
+                ]
+            ])
         let upload = try Upload(to: server.url(), bytes(640))
         #expect(await upload.recorder.wait { $0.body.count == 5 })
         try upload.append(bytes(640, from: 640))

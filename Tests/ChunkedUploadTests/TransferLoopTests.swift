@@ -170,12 +170,15 @@ import Testing
             ]),
         Idleness(
             testDescription: "an early answer that is complete",
-            steps: [.readHead, .readBody(bytes: 640), .respond(status: 200, text: "all"), .readOn]),
+            steps: [
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
+                .sendBodyChunk(text: "all"), .endResponse, .readOn,
+            ]),
         Idleness(
             testDescription: "an early answer, and the server's side closed",
             steps: [
-                .readHead, .readBody(bytes: 640), .respond(status: 200, text: "all"),
-                .halfClose, .readOn,
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
+                .sendBodyChunk(text: "all"), .endResponse, .halfClose, .readOn,
             ]),
         Idleness(
             testDescription: "a refusal whose body does not end",

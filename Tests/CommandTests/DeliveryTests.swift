@@ -109,7 +109,7 @@ import Testing
             name: "redirect to another origin",
             script: .answer(
                 status: 307, headers: [HeaderField("Location", "https://other.example/x")],
-                text: ""), status: 76,
+                text: ""), status: 69,
             message: "https://other.example/x, which was not followed",
             hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
         Case(

@@ -56,6 +56,44 @@ import Testing
         #expect(try take.samples == Clip.goForward.samples)
     }
 
+    @Test func whatIsMissingOfATakeIsSaid() async throws {
+        let bench = try Bench(["UTTER_KEEP_AUDIO": "1d"])
+        for command in [["retry", "--json", "last"], ["flush", "--json"]] {
+            let server = try RecordingServer(
+                scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "a part"))
+            _ = try await bench.run("send", "--no-retry", "--to", server.url(), Clip.goForward.path)
+            let take = try #require(
+                try bench.takes().first { try $0.manifest["state"] == .string("kept") })
+            #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
+            let result = try await bench.start(command).result()
+            #expect(result.errorText.contains("its last 1786 ms are not on the disk\n"))
+            let object = try JSONText(result.output)
+            #expect(object["durationMs"] == .number(1_000))
+            #expect(object["imbalance"] == .null)
+            #expect(server.requests.last?.body.count == 32_000)
+            let manifest = try #require(try bench.takes().first { $0.id == take.id }).manifest
+            #expect(manifest["frames"] == .number(16_000))
+        }
+    }
+
+    @Test func anotherFormAndAnotherHearingAreOtherRequests() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: ""), .answer(status: 503, text: "")],
+            otherwise: .answer(text: "x"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        let id = try #require(try bench.onlyTake()?.id)
+        for _ in 0..<2 {
+            _ = try await bench.run("retry", "--no-retry", "--format", "ogg-opus", id)
+        }
+        _ = try await bench.run("retry", id)
+        let keys = server.requests.map { $0["Idempotency-Key"] }
+        #expect(
+            keys == ["\"\(id)\"", "\"\(id)-ogg-opus\"", "\"\(id)-ogg-opus\"", "\"\(id)-4\""])
+        // The same bytes each time.
+        #expect(server.requests[1].body == server.requests[2].body)
+    }
+
     @Test func aSecondTryThatIsKilledTakesNothingAway() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "good")], otherwise: [.readHead, .readOn])

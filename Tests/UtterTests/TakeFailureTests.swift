@@ -73,7 +73,9 @@ import Utter
         Row(
             .refused(status: 411, message: "411", advice: .length),
             "the service refused the recording: 411",
-            hint: "send it with its length: --framing length"),
+            hint:
+                "the service wants the length of the recording: --framing auto or length "
+                + "sends it"),
         Row(
             .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
             "\(host) does not speak TLS on this port",

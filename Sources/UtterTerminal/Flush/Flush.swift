@@ -8,9 +8,12 @@ package struct Flush {
     package struct Item: Sendable {
         package let id: TakeID
         package let plan: DeliveryPlan
+        /// How many attempts are known of.
+        let attempts: Int
 
-        package init(id: TakeID, plan: DeliveryPlan) {
-            self.id = id
+        package init(_ take: TakeManifest, plan: DeliveryPlan) {
+            id = take.id
+            attempts = take.attempts
             self.plan = plan
         }
 
@@ -32,18 +35,19 @@ package struct Flush {
     private var status = ExitStatus.textPrinted
     private var isDrawn = false
 
-    /// Prepares to send takes, in this order.
-    package init(_ items: [Item], in session: TakeSession) {
+    /// Prepares to send takes, in this order; `left` more cannot be sent now.
+    package init(_ items: [Item], left: Int = 0, in session: TakeSession) {
         self.session = session
         self.items = items
-        count = FlushCount(total: items.count)
+        count = FlushCount(total: items.count + left)
+        count.left = left
     }
 
     /// Sends them, at most `jobs` at a time.
     ///
     /// - Returns: the status of the first that failed, in their order.
     package mutating func run(jobs: Int) async -> ExitStatus {
-        guard !items.isEmpty else { return .textPrinted }
+        guard count.total > 0 else { return .textPrinted }
         draw()
         var endings: [Int: Ending] = [:]
         var printed = 0
@@ -84,7 +88,7 @@ package struct Flush {
         do throws(TakeStoreError) {
             let store = try session.pipeline.store.get()
             let take = try await session.pipeline.patientlyResend(
-                store.take(item.id), by: item.plan, onlyIfWaiting: true)
+                store.take(item.id), by: item.plan, ifStillAfter: item.attempts)
             session.running.begin(take, isCancellable: false)
             let outcome = await take.outcome
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
@@ -127,6 +131,11 @@ package struct Flush {
     private mutating func tell(_ outcome: TakeOutcome, _ take: Take) {
         let id = outcome.id.text
         let status = ExitStatus(outcome)
+        for notice in outcome.notices {
+            guard case .damaged = notice else { continue }
+            clear()
+            StandardError.line("warning: take \(id) is \(notice.text)")
+        }
         if outcome.mayBeDoubled {
             clear()
             StandardError.line(

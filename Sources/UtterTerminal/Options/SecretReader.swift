@@ -7,25 +7,31 @@ internal import Utter
 ///
 /// A command is run once a process, since it may ask the person.
 enum SecretReader {
-    private static let printed = Mutex<[String: String]>([:])
+    private static let printed = Mutex<[String: Result<String, CommandFailure>]>([:])
 
     /// Reads the first line of a file of one's own.
     static func file(_ path: String, option: String) throws(CommandFailure) -> String {
         try SecretFile.read(path, option: option)
     }
 
-    /// Runs a command, and takes the first line that it prints.
+    /// Runs a command, and takes the first line that it prints; one that has failed fails again.
     static func command(_ text: String, option: String) throws(CommandFailure) -> String {
-        if let known = printed.withLock({ $0[text] }) { return known }
-        let output = try SecretCommand(text, option: option).output()
-        let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-        guard !line.isEmpty else {
-            throw CommandFailure(
-                "\(option): the command prints nothing on its first line",
-                hint: "try it by itself: sh -c \(ShellWord.quoted(text))", status: .configuration)
+        if let known = printed.withLock({ $0[text] }) { return try known.get() }
+        let result = Result { () throws(CommandFailure) in
+            try firstLine(of: SecretCommand(text, option: option).output(), text, option)
         }
-        printed.withLock { $0[text] = line }
-        return line
+        printed.withLock { $0[text] = result }
+        return try result.get()
+    }
+
+    private static func firstLine(
+        of output: [UInt8], _ text: String, _ option: String
+    ) throws(CommandFailure) -> String {
+        let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        guard line.isEmpty else { return line }
+        throw CommandFailure(
+            "\(option): the command prints nothing in its first line",
+            hint: "try it by itself: sh -c \(ShellWord.quoted(text))", status: .configuration)
     }
 
     /// Reads the header fields of a file of one's own: one a line, `#` begins a remark.
@@ -57,7 +63,11 @@ enum SecretReader {
     ) throws(CommandFailure) -> String? {
         switch secret.source {
         case .given:
-            why = "it was typed, and is not kept"
+            why = "it was typed or piped, and is not kept"
+            return nil
+        case .file(let path) where !SecretFile.isRegular(path),
+            .headerFile(let path) where !SecretFile.isRegular(path):
+            why = "the file '\(path)' is not there any more"
             return nil
         case .file(let path): return try file(path, option: "token file")
         case .command(let text): return try command(text, option: "token command")

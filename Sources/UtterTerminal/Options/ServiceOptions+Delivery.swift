@@ -170,9 +170,12 @@ extension ServiceOptions {
         for line in header {
             guard !line.hasPrefix("@") else {
                 let path = Self.absolute(String(line.dropFirst()))
+                // What came through a pipe cannot be read again.
+                let source: SecretSource =
+                    SecretFile.isRegular(path) ? .headerFile(path) : .given
                 for field in try SecretReader.headerFile(path) {
                     try add(
-                        field.value, at: .header(field.name), from: .headerFile(path),
+                        field.value, at: .header(field.name), from: source,
                         to: &service, "--header")
                 }
                 continue
@@ -241,13 +244,16 @@ extension ServiceOptions {
     ) -> CommandFailure {
         let id = take.id.text
         let lacks = missing.map { "its \($0.secret.place): \($0.why)" }
+        let parameters = missing.filter { !$0.secret.isToken }.compactMap(\.secret.query)
         var words: [String] = []
-        if missing.contains(where: { $0.secret.isToken }) { words.append("--token-file FILE") }
         if missing.contains(where: { !$0.secret.isToken && $0.secret.header != nil }) {
             words.append("--header @FILE")
         }
-        if let name = missing.lazy.compactMap(\.secret.query).first {
-            words.append("--to 'URL?\(name)={token}' --token-file FILE")
+        if parameters.count == 1, !missing.contains(where: { $0.secret.isToken }) {
+            words.append("--to 'URL?\(parameters[0])={token}' --token-file FILE")
+        } else {
+            if !parameters.isEmpty { words.append("--to URL, with them in its query,") }
+            if missing.contains(where: { $0.secret.isToken }) { words.append("--token-file FILE") }
         }
         return CommandFailure(
             "take \(id) is not sent without \(lacks.joined(separator: "; nor without "))",

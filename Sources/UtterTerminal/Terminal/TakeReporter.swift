@@ -87,8 +87,17 @@ struct TakeReporter {
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
     private var goingOn: String {
-        (activity.isSending ? "reading" : "recording") + " goes on"
-            + (line.isUnprotected ? ", in memory only" : " and is kept")
+        let words =
+            switch activity {
+            case .sending: "the recording is"
+            case .relaying: "reading goes on"
+            case .recording, .recordingForTime: "recording goes on"
+            }
+        let isRead = activity == .sending
+        return words
+            + (line.isUnprotected
+                ? (isRead ? " in memory only" : ", in memory only")
+                : (isRead ? " kept" : " and is kept"))
     }
 
     /// What to say when nothing listens where a service is looked for that nothing names.
