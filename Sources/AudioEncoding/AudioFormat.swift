@@ -37,6 +37,7 @@ public enum AudioFormat: String, Sendable, CaseIterable, Codable {
     ///
     /// - Parameter serialNumber: that of the Ogg stream, if there is one; random unless the same
     ///   bytes are wanted again.
+    /// - Returns: the encoder.
     /// - Throws: `EncodingError` when the codec cannot be created.
     public func makeEncoder(
         serialNumber: UInt32 = .random(in: .min ... .max)
