@@ -28,8 +28,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
-        // C libraries: a module map and the inline wrappers for what Swift cannot import.
-        .systemLibrary(name: "CALSA", providers: [.apt(["libasound2-dev"])]),
+        // C libraries: a module map and the wrappers for what Swift cannot import.
+        .target(name: "CALSA"),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CLinux"),
@@ -39,8 +39,6 @@ let package = Package(
             name: "CPocketSphinx", pkgConfig: "pocketsphinx",
             providers: [.apt(["libpocketsphinx-dev", "pocketsphinx-en-us"])]),
         .systemLibrary(name: "CSampleRate", providers: [.apt(["libsamplerate0-dev"])]),
-        // Loads what the program would otherwise load at every start; see late.h.
-        .target(name: "LateLibraries"),
 
         // The vocabulary.
         .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
@@ -48,24 +46,19 @@ let package = Package(
 
         // The stages.
         .target(
-            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate", "LateLibraries"],
+            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate"],
             swiftSettings: shipped),
         .target(
             name: "AudioCapture",
             dependencies: [
                 "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CALSA",
-                "LateLibraries",
             ],
             swiftSettings: shipped),
         .target(
-            name: "AudioEncoding", dependencies: ["COpus", "LateLibraries"],
-            swiftSettings: shipped),
+            name: "AudioEncoding", dependencies: ["COpus"], swiftSettings: shipped),
         .target(
-            name: "TakeStore",
-            dependencies: ["AudioCore", "LinuxPlatform", "CCrypto", "LateLibraries"],
-            swiftSettings: shipped,
-            // The archive, for SHA-256: 22 KB of it. The rest of libcrypto is loaded later.
-            linkerSettings: [.linkedLibrary(":libcrypto.a")]),
+            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
+            swiftSettings: shipped),
         .target(name: "SpeechService", swiftSettings: shipped),
         .target(
             name: "ChunkedUpload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],

@@ -48,17 +48,11 @@ put_program() {
 }
 
 put_all() {
-    local built program library
+    local built program
     built=${UTTER_BUILD:-$(swift build -c release --show-bin-path)}
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
-    for library in "$(dirname "$built")"/lib/utter/*; do
-        [ -e "$library" ] || continue
-        make_folder "$root/lib/utter"
-        # Most are links to one.
-        cp -P "$library" "$root/lib/utter/"
-    done
     put 644 man/utter.1 "$root/share/man/man1/utter.1"
     put 644 <(scripts/completions.sh bash "$program") "$bash_completion"
     put 644 <(scripts/completions.sh zsh "$program") "$zsh_completion"
@@ -81,7 +75,7 @@ remove_all() {
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
         "$bash_completion" "$zsh_completion" "$fish_completion" \
         "$units/utter-flush.service" "$units/utter-flush.timer"
-    rm -rf "$root/libexec/utter" "$root/lib/utter" "$root/share/utter" "$root/share/doc/utter"
+    rm -rf "$root/libexec/utter" "$root/share/utter" "$root/share/doc/utter"
     for ((index = ${#folders[@]} - 1; index >= 0; index--)); do
         # What others have put there since keeps its folder.
         rmdir "${folders[index]}" 2>/dev/null || true

@@ -4,13 +4,11 @@
 #ifndef UTTER_CLINUX_H
 #define UTTER_CLINUX_H
 
-#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -75,39 +73,5 @@ static inline int utter_terminal_columns(int descriptor) {
     if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
     return size.ws_col;
 }
-
-// dl_iterate_phdr(3) needs _GNU_SOURCE.
-struct dl_phdr_info;
-int dl_iterate_phdr(
-    int (*_Nonnull visit)(struct dl_phdr_info *_Nonnull, size_t, void *_Nullable),
-    void *_Nullable context);
-
-// The first members of dl_phdr_info, which have never changed (dl_iterate_phdr(3)).
-struct utter_loaded_object {
-    ElfW(Addr) base;
-    const char *_Nullable name;
-    const ElfW(Phdr) *_Nullable headers;
-    ElfW(Half) count;
-};
-
-static inline int utter_release_object(
-    struct dl_phdr_info *_Nonnull info, size_t size, void *_Nullable context) {
-    (void)size;
-    (void)context;
-    const struct utter_loaded_object *object = (const struct utter_loaded_object *)info;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    for (int i = 0; object->headers && i < object->count; i++) {
-        const ElfW(Phdr) *segment = &object->headers[i];
-        if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X)) continue;
-        if (segment->p_flags & PF_W) continue;
-        uintptr_t start = object->base + segment->p_vaddr;
-        uintptr_t first = start & ~(page - 1);
-        // MADV_DONTNEED; an object that refuses keeps its pages.
-        madvise((void *)first, start + segment->p_memsz - first, 4);
-    }
-    return 0;
-}
-
-static inline void utter_release_text(void) { dl_iterate_phdr(utter_release_object, 0); }
 
 #endif

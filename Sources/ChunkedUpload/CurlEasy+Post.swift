@@ -9,8 +9,6 @@ extension CurlEasy {
     mutating func prepare(_ request: TransferRequest) {
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // A SOCKS proxy's password, not Kerberos, whose library is a placeholder.
-        set(CURLOPT_SOCKS5_AUTH, utter_auth_basic)
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         set(CURLOPT_POST, 1)
         if let length = request.contentLength { set(CURLOPT_POSTFIELDSIZE_LARGE, length) }

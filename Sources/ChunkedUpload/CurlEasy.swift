@@ -11,7 +11,7 @@ internal import CCurl
 
     /// The corresponding C function is `curl_easy_init`; nil when memory ran out.
     init?() {
-        guard let handle = unsafe utter_easy_init() else { return nil }
+        guard let handle = unsafe curl_easy_init() else { return nil }
         unsafe self.handle = handle
         unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -19,8 +19,8 @@ internal import CCurl
     }
 
     deinit {
-        unsafe utter_easy_cleanup(handle)
-        unsafe utter_slist_free_all(headers)
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(headers)
         unsafe message.deallocate()
     }
 
@@ -61,12 +61,12 @@ internal import CCurl
 
     /// Sets the request's header lines; a line "Name:" takes a default header away.
     mutating func setHeaders(_ lines: [String]) {
-        for line in lines { unsafe headers = utter_slist_append(headers, line) }
+        for line in lines { unsafe headers = curl_slist_append(headers, line) }
         _ = unsafe utter_setopt_list(handle, CURLOPT_HTTPHEADER, headers)
     }
 
     /// Lets the body flow again; harmless when it is not paused.
-    func unpause() { _ = unsafe utter_easy_pause(handle, CURLPAUSE_CONT) }
+    func unpause() { _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
 
     func offset(_ info: CURLINFO) -> Int { Int(unsafe utter_getinfo_offset(handle, info)) }
 
@@ -75,6 +75,6 @@ internal import CCurl
     /// What went wrong: libcurl's own words, or its words for the code.
     func message(for code: CURLcode) -> String {
         let text = unsafe String(cString: message)
-        return text.isEmpty ? unsafe String(cString: utter_easy_strerror(code)) : text
+        return text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : text
     }
 }

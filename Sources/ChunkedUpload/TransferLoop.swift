@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCurl
 public import LinuxPlatform
 internal import Synchronization
 
@@ -29,16 +28,7 @@ public final class TransferLoop: Sendable {
     private let nextNumber = Atomic(1)
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// Loads libcurl on the calling thread, so that the loop's has it at once.
-    public static func loadLibrary() {
-        // What is missing is noticed by the loop.
-        _ = unsafe utter_curl_load()
-    }
-
-    /// Starts the thread, which loads libcurl at once.
-    ///
-    /// No thread of the process can be started while a library is being loaded: whoever starts
-    /// several starts this one last.
+    /// Starts the thread.
     ///
     /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
@@ -108,7 +98,7 @@ public final class TransferLoop: Sendable {
     // MARK: - The transfer thread
 
     private func run() {
-        guard let table = TransferTable() else { return close(.unstarted(.noLibrary)) }
+        guard let table = TransferTable() else { return close(.unstarted(.noMemory)) }
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             for command in takeCommands() { table.obey(command) }
@@ -145,9 +135,6 @@ extension TransferResult {
 }
 
 extension TransferResult.Ending {
-    /// There is no libcurl that could carry the transfer.
-    static let noLibrary = Self.cannotConnect("libcurl.so.4 cannot be loaded")
-
-    /// libcurl had no memory for the transfer.
+    /// libcurl had no memory.
     static let noMemory = Self.cannotConnect("out of memory")
 }

@@ -11,20 +11,19 @@ internal import Glibc
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
 
-    /// Loads libcurl; nil when it is not there or memory ran out.
+    /// Makes libcurl ready; nil when memory ran out.
     init?() {
-        guard unsafe utter_curl_load() != nil else { return nil }
-        utter_global_init(Int(CURL_GLOBAL_DEFAULT))
-        guard let multi = unsafe utter_multi_init() else {
-            utter_global_cleanup()
+        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+        guard let multi = unsafe curl_multi_init() else {
+            curl_global_cleanup()
             return nil
         }
         unsafe self.multi = multi
     }
 
     deinit {
-        unsafe utter_multi_cleanup(multi)
-        utter_global_cleanup()
+        unsafe curl_multi_cleanup(multi)
+        curl_global_cleanup()
     }
 
     /// Does what another thread asked for.
@@ -53,7 +52,7 @@ internal import Glibc
         begin(now: now)
         for transfer in transfers { transfer.unpauseWhenDue() }
         var running: Int32 = 0
-        unsafe utter_multi_perform(multi, &running)
+        unsafe curl_multi_perform(multi, &running)
         removeFinished()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
@@ -68,7 +67,7 @@ internal import Glibc
     func wait(for descriptor: Int32, until instant: ContinuousClock.Instant) {
         let milliseconds = (instant - .now).wholeMilliseconds(upTo: Int(Int32.max))
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe utter_multi_poll(multi, &event, 1, Int32(milliseconds))
+        unsafe curl_multi_poll(multi, &event, 1, Int32(milliseconds), nil)
     }
 
     /// Breaks off everything that is left.
@@ -81,7 +80,7 @@ internal import Glibc
             guard
                 let transfer = Transfer(
                     id: start.id, request: start.request, observer: start.observer),
-                unsafe utter_multi_add_handle(multi, transfer.raw) == CURLM_OK
+                unsafe curl_multi_add_handle(multi, transfer.raw) == CURLM_OK
             else {
                 start.observer.transferDidEnd(.unstarted(.noMemory))
                 continue
@@ -93,7 +92,7 @@ internal import Glibc
 
     private func removeFinished() {
         var left: Int32 = 0
-        while let message = unsafe utter_multi_info_read(multi, &left) {
+        while let message = unsafe curl_multi_info_read(multi, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
             let handle = unsafe message.pointee.easy_handle
             let code = unsafe utter_message_result(message)
@@ -104,7 +103,7 @@ internal import Glibc
     }
 
     private func remove(_ transfer: Transfer, code: CURLcode) {
-        unsafe utter_multi_remove_handle(multi, transfer.raw)
+        unsafe curl_multi_remove_handle(multi, transfer.raw)
         transfers.removeAll { $0 === transfer }
         transfer.end(code: code)
     }

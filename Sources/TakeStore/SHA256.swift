@@ -3,9 +3,6 @@
 internal import CCrypto
 
 /// A running SHA-256 (FIPS 180-4) by OpenSSL's libcrypto.
-///
-/// Linked in and ready at once: the journal thread hashes, and must not wait while the transfer
-/// thread loads libcurl, as a library that is loaded later would make it.
 package struct SHA256 {
     private var context = SHA256_CTX()
 

@@ -40,28 +40,11 @@ public final class Pipeline: Sendable {
     ///   - retention: how long takes stay that nobody waits for.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public convenience init(
+    public init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
         key: EncryptionKey? = nil
     ) throws(SystemError) {
-        self.init(
-            stateFolder: stateFolder, loops: try PipelineLoops(), limits: limits,
-            retention: retention, key: key)
-    }
-
-    /// Joins loops that run already with the folder of the takes.
-    ///
-    /// - Parameters:
-    ///   - stateFolder: as above.
-    ///   - loops: used by this pipeline alone, which ends them.
-    ///   - limits: as above.
-    ///   - retention: as above.
-    ///   - key: as above.
-    public init(
-        stateFolder: String?, loops: PipelineLoops, limits: SpoolLimits = .standard,
-        retention: Retention = .standard, key: EncryptionKey? = nil
-    ) {
-        self.loops = loops
+        loops = try PipelineLoops()
         self.limits = limits
         self.retention = retention
         encrypts = key != nil

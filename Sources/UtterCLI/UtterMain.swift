@@ -42,5 +42,5 @@ struct UtterMain: AsyncParsableCommand {
         ],
         defaultSubcommand: RecordCommand.self)
 
-    static func main() { Program.run(UtterMain.self, quick: SendCommand.self) }
+    static func main() { Program.run(UtterMain.self) }
 }

@@ -74,9 +74,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
         do {
             let endpoint = try RecognitionEndpoint(configuration)
-            let signals = try Signals()
+            let signals = try Signals(toEnter: false)
             signals.handle { _ in endpoint.shutdown() }
-            signals.listen(toEnter: false)
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
                 [host, quiet, tokenFile] in

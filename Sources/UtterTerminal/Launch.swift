@@ -8,38 +8,13 @@ internal import Utter
 
 /// How a command that runs takes begins and ends.
 package enum Launch {
-    private struct Threads {
-        let signals: Signals
-        let loops: PipelineLoops
-    }
-
-    private static let isPrepared = Atomic(false)
-    private static let threads = Result { () throws(SystemError) in
-        Threads(signals: try Signals(), loops: try PipelineLoops())
-    }
-
-    /// Starts the threads of a command that runs takes, before its options are read.
-    ///
-    /// Loading libcurl takes longer than that, and goes on meanwhile.
-    static func prepare() {
-        isPrepared.store(true, ordering: .relaxed)
-        _ = threads
-    }
-
-    /// Waits for the threads: exit(3) takes down libraries that they use.
-    static func end() {
-        guard isPrepared.load(ordering: .relaxed), case .success(let threads) = threads
-        else { return }
-        threads.loops.shutDown()
-    }
-
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
     /// Enter ends a recording if `listensToEnter`.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
-        output: OutputOptions, keep: KeepOptions = KeepOptions.standard, listensToEnter: Bool,
+        output: OutputOptions, keep: KeepOptions, listensToEnter: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -53,14 +28,12 @@ package enum Launch {
             throw exit(error, json: output.json)
         }
         do throws(SystemError) {
-            prepare()
-            let threads = try threads.get()
-            threads.signals.listen(toEnter: listensToEnter)
+            let signals = try Signals(toEnter: listensToEnter)
             session = TakeSession(
-                pipeline: Pipeline(
-                    stateFolder: keep.noKeep ? nil : Environment.stateFolder,
-                    loops: threads.loops, limits: limits, retention: retention, key: key),
-                signals: threads.signals, output: output, audioTime: keep.keepAudio?.duration)
+                pipeline: try Pipeline(
+                    stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
+                    retention: retention, key: key),
+                signals: signals, output: output, audioTime: keep.keepAudio?.duration)
         } catch {
             throw exit(CommandFailure(error), json: output.json)
         }

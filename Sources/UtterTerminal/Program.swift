@@ -13,11 +13,9 @@ package enum Program {
     /// Not async: at the first suspension of an async `main` libdispatch parks the main thread
     /// in sigsuspend(2) with no signal blocked, and the next Ctrl-C would kill the process.
     ///
-    /// - Parameters:
-    ///   - root: the command.
-    ///   - quick: its subcommand that may be understood without the parser.
+    /// - Parameter root: the command.
     package static func run<Root: AsyncParsableCommand & SendableMetatype>(
-        _ root: Root.Type, quick: (any TakeCommand.Type)? = nil
+        _ root: Root.Type
     ) -> Never {
         openStandardDescriptors()
         // It throws for want of a descriptor, which is what is said then.
@@ -37,30 +35,19 @@ package enum Program {
         // On this thread, which would only wait otherwise.
         Task(executorPreference: executor) {
             do {
-                try await runCommand(of: root, quick: quick)
+                try await runCommand(of: root)
             } catch let code as ExitCode {
                 // Whoever threw it has said why.
-                Launch.end()
                 exit(code.rawValue)
             } catch {
-                Launch.end()
                 end(root, error)
             }
-            Launch.end()
             exit(ExitStatus.textPrinted.rawValue)
         }
         executor.run()
     }
 
-    private static func runCommand(
-        of root: (some AsyncParsableCommand).Type, quick: (any TakeCommand.Type)?
-    ) async throws {
-        let words = CommandLine.arguments.dropFirst()
-        if let quick, words.first == quick._commandName {
-            PipelineLoops.loadLibrary()
-            Launch.prepare()
-            if let command = quick.shortcut(words.dropFirst()) { return try await command.run() }
-        }
+    private static func runCommand(of root: (some AsyncParsableCommand).Type) async throws {
         var command = try parse(root)
         if var command = command as? any AsyncParsableCommand {
             try await command.run()
@@ -84,7 +71,6 @@ package enum Program {
             command = root.configuration.subcommands.first { $0._commandName == name }
             arguments = arguments.dropFirst()
         }
-        if command is any TakeCommand.Type { Launch.prepare() }
         // What is wrong is found, and said, by the long way.
         if let command, let parsed = try? command.parseAsRoot(Array(arguments)),
             type(of: parsed) == command

@@ -29,7 +29,7 @@ package final class TakePlayback: Sendable {
         let signals: Signals
         do throws(SystemError) {
             stop = try Wakeup()
-            signals = try Signals()
+            signals = try Signals(toEnter: false)
         } catch {
             throw CommandFailure(error)
         }
@@ -38,7 +38,6 @@ package final class TakePlayback: Sendable {
             farewell.withLock { if $0 == nil { $0 = request.status } }
             stop.signal()
         }
-        signals.listen(toEnter: false)
     }
 
     /// Plays a take to its end, or until a signal.

@@ -21,9 +21,6 @@ package struct TakeSession {
         var isSending: Bool { self == .sending || self == .relaying }
     }
 
-    /// By then the first bytes are on their way, which new page faults would only delay.
-    private static let startUp = Duration.milliseconds(100)
-
     let pipeline: Pipeline
     private let signals: Signals
     let running = RunningTake()
@@ -91,15 +88,7 @@ package struct TakeSession {
             stopHint: activity == .recording ? stopHint : nil, place: place,
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
-        var startUpEnd: ContinuousClock.Instant? = .now + Self.startUp
-        for await event in take.events {
-            reporter.show(event)
-            // From here on only the loops run: what start-up needed can go.
-            if let end = startUpEnd, ContinuousClock.now >= end {
-                ProgramText.releasePages()
-                startUpEnd = nil
-            }
-        }
+        for await event in take.events { reporter.show(event) }
         var outcome = await take.outcome
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts

@@ -46,6 +46,31 @@ import Testing
         #expect(try self.paths(below: home.path) == [])
     }
 
+    @Test func theInstalledProgramIsLinkedToItsLibraries() async throws {
+        let home = try TemporaryFolder()
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let loaded = try ForeignTool("ldd").run([home.path("own/bin/utter")]).text
+        let names = ["asound", "crypto", "curl", "ogg", "opus", "samplerate"]
+        for name in names { #expect(loaded.contains("lib\(name).so."), "\(loaded)") }
+        #expect(!loaded.contains("not found"), "\(loaded)")
+    }
+
+    @Test func theInstalledProgramRecordsEncodesAndSends() async throws {
+        let home = try TemporaryFolder()
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("installed"))
+        let bench = try Bench(server: server, microphone: card)
+        for format in ["pcm", "ogg-opus"] {
+            let result = try await CommandRun.run(
+                home.path("own/bin/utter"), ["--for", "300ms", "--format", format],
+                environment: bench.environment)
+            #expect(result.status == .exited(0), "\(result.errorText)")
+            #expect(result.outputText == "installed\n")
+        }
+        #expect(server.requests.first?.body == RecordTests.samples(4_800))
+        #expect(server.requests.last?.body.starts(with: Array("OggS".utf8)) == true)
+    }
+
     @Test func foldersThatWereThereBeforeOrAreUsedStay() async throws {
         let home = try TemporaryFolder()
         try ForeignTool("mkdir").run(["-p", home.path("own/bin"), home.path("own/share/man")])

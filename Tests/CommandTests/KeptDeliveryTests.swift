@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
 import FoundationEssentials
 import Glibc
 import TestSupport
@@ -356,7 +357,7 @@ import Utter
             framing: "auto")
         (record.allowsSecretsInClear, record.redirectOrigins) = (true, ["http://c.example"])
         manifest.delivery = record
-        var options = ServiceOptions.standard
+        var options = try ServiceOptions.parse([])
         options.tokenFile = file
         #expect(try options.delivery(of: manifest).redirectOrigins.count == 1)
         options.to = "http://a.example/y"

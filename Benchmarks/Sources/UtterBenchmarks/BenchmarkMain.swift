@@ -37,7 +37,9 @@ enum BenchmarkMain {
                 case "stages":
                     StageBenchmarks(report: report).ring()
                     try StageBenchmarks(report: report).encoders()
-                case "start-up": try files.startUp(runs: runs)
+                case "start-up":
+                    try files.startUp(runs: runs)
+                    try live.startUp(runs: runs)
                 case "spool":
                     try SpoolBenchmarks(workplace: workplace, report: report).thousand(runs: runs)
                 case "lateness": try live.lateness()

@@ -65,7 +65,7 @@ struct FileBenchmarks {
                 samples.append((Double(byteCount) / 1_920_000, size))
             }, onBody: { piece, _ in byteCount += piece.count })
         let cost = child.wait()
-        // What start-up needed is given back in the first seconds.
+        // The start is no growth.
         let steady = samples.filter { $0.minute > Double(minutes) / 6 }
         report.add(
             "memory of \(minutes) min: utter send --pace 60",

@@ -56,6 +56,16 @@ struct LiveBenchmarks {
         }
     }
 
+    /// Execution → frame 0 of the card.
+    func startUp(runs: Int) throws(BenchmarkError) {
+        var values: [Double] = []
+        for _ in 0..<runs {
+            let take = try LiveTake(.utterPCM, card: .direct, seconds: 1, in: workplace)
+            values.append(Double(take.firstFrameAt - take.startedAt) / 1e6)
+        }
+        report.add("capturing: utter", milliseconds: Distribution(values))
+    }
+
     /// Every sample of a long take, compared with what the card said.
     func soak(seconds: Int) throws(BenchmarkError) {
         let take = try LiveTake(.utterPCM, card: .direct, seconds: seconds, in: workplace)

@@ -8,6 +8,8 @@ struct LiveTake {
     var body: [UInt8] = []
     /// When frame 0 of the card began.
     var firstFrameAt: Int64 = 0
+    /// When the client was executed.
+    var startedAt: Int64 = 0
     /// What the client cost.
     var cost = Child.Cost(processorTime: 0, peakMemory: 0, status: 0)
     /// Overruns, and frames read too late.
@@ -35,6 +37,7 @@ struct LiveTake {
         }
         self.arrivals = arrivals
         self.body = body
+        startedAt = child.start
         cost = child.wait()
         firstFrameAt = microphone.firstFrameAt
         losses = microphone.losses

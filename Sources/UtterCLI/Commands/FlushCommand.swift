@@ -4,7 +4,7 @@ import ArgumentParser
 import UtterTerminal
 
 /// `utter flush`: sends everything that waits, oldest first.
-struct FlushCommand: TakeCommand {
+struct FlushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush",
         abstract: "Send all takes that wait for an answer, oldest first; for a timer or at login.",

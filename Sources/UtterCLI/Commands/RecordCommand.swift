@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter`: records from a microphone and prints the transcript.
-struct RecordCommand: TakeCommand {
+struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record from a microphone and print the transcript (the default).")

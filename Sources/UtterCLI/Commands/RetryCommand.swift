@@ -4,7 +4,7 @@ import ArgumentParser
 import UtterTerminal
 
 /// `utter retry`: sends takes that have been kept.
-struct RetryCommand: TakeCommand {
+struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",
         abstract: "Send a kept take again, to where it was meant to go.",

@@ -5,7 +5,7 @@ import Utter
 import UtterTerminal
 
 /// `utter send`: sends files, or standard input, the way a voice is sent.
-struct SendCommand: TakeCommand {
+struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",
         abstract: "Send recordings or standard input, and print the transcripts.",
@@ -54,38 +54,42 @@ struct SendCommand: TakeCommand {
         }
     }
 
-    func run() async throws { try await sending.run() }
-
-    /// What the options say.
-    var sending: Sending {
-        Sending(
-            files: files, pace: pace.pace,
-            rawFormat: StreamFormat(sampleRate: rate, channelCount: channels), format: format,
-            service: service, output: output, keep: keep)
-    }
-}
-
-extension SendCommand {
-    static func shortcut(_ words: ArraySlice<String>) -> (any QuickCommand)? {
-        var sending = Sending()
-        var words = words
-        while let word = words.popFirst() {
-            switch word {
-            case "-q", "--quiet": sending.output.quiet = true
-            case "--json": sending.output.json = true
-            case "--to":
-                // An option that comes twice is a question of its own.
-                guard sending.service.to == nil, let url = words.popFirst(), isPlain(url)
-                else { return nil }
-                sending.service.to = url
-            default:
-                guard isPlain(word) else { return nil }
-                sending.files.append(word)
+    func run() async throws {
+        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+            session throws(CommandFailure) in
+            let plan = try service.planner(format: format)
+            // The first failure is what the caller hears of; the other files are sent all the
+            // same, unless a signal asks to leave.
+            var status = ExitStatus.textPrinted
+            var session = session
+            session.namesTexts = files.count > 1
+            for (index, file) in files.enumerated() {
+                let place = StatusLine.Place(number: index + 1, count: files.count)
+                session.file = file
+                var next: ExitStatus
+                do throws(CommandFailure) {
+                    let source = try source(file) { session.farewellStatus != nil }
+                    next = await session.run(
+                        plan(source, CapturePlan()),
+                        as: file == "-" || pace.pace != .unpaced ? .relaying : .sending,
+                        place: files.count > 1 ? place : nil,
+                        isServiceUnset: service.isServiceUnset)
+                } catch {
+                    next = session.farewellStatus ?? session.refuse(error)
+                }
+                if status == .textPrinted { status = next }
+                if next.isByRequest { return next }
             }
+            return status
         }
-        return sending.files.isEmpty ? nil : sending
     }
 
-    /// Whether the parser would take the word for nothing but a value.
-    private static func isPlain(_ word: String) -> Bool { !word.isEmpty && !word.hasPrefix("-") }
+    private func source(
+        _ file: String, isOver: () -> Bool
+    ) throws(CommandFailure) -> any CaptureSource {
+        guard file == "-" else { return FileReplay(path: file, pace: pace.pace) }
+        return try StandardInput.source(
+            pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
+            isOver: isOver)
+    }
 }

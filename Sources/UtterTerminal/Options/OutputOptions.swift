@@ -20,12 +20,3 @@ package struct OutputOptions: ParsableArguments {
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
     }
 }
-
-extension OutputOptions {
-    /// A status line for people, and the text alone.
-    package static var standard: OutputOptions {
-        var options = OutputOptions()
-        (options.json, options.quiet, options.verbose) = (false, false, false)
-        return options
-    }
-}

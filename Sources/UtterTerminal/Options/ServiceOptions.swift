@@ -131,19 +131,3 @@ package struct ServiceOptions: ParsableArguments {
     /// Whether neither an option nor the environment names a service.
     package var isServiceUnset: Bool { to == nil && ServiceVariables.url == nil }
 }
-
-extension ServiceOptions {
-    /// What the environment says, and PCM.
-    package static var standard: ServiceOptions {
-        var options = ServiceOptions()
-        (options.to, options.header, options.contentType) = (nil, [], nil)
-        (options.tokenFile, options.tokenCommand, options.tokenHeader) = (nil, nil, nil)
-        (options.answer, options.framing, options.endpointing) = (nil, nil, false)
-        (options.redirectTo, options.cacert) = ([], nil)
-        (options.insecureToken, options.insecureKey, options.noRetry) = (false, false, false)
-        options.onUnknown = .resend
-        (options.catchUpRate, options.idHeader) = (nil, nil)
-        (options.connectTimeout, options.stallTimeout, options.answerTimeout) = (nil, nil, nil)
-        return options
-    }
-}

@@ -33,9 +33,7 @@ package final class Signals: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Says that the keyboard is known, and with it all that is listened to.
-    private let beginning: Wakeup
-    private let keyboard = Mutex<Keyboard?>(nil)
+    private let keyboard: Mutex<Keyboard?>
     private let echoedLines = Atomic(0)
 
     /// Blocks the watched signals and ignores SIGPIPE.
@@ -94,26 +92,17 @@ package final class Signals: Sendable {
         return mask
     }
 
-    /// Starts the thread; what comes from now on waits for `listen`.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    package init() throws(SystemError) {
-        let descriptor = try SignalDescriptor(signals: Self.watched)
-        beginning = try Wakeup()
-        _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
-    }
-
-    /// Begins to listen; called once.
+    /// Starts the thread.
     ///
     /// - Parameter isKeyboardMeant: whether a line from the terminal, or from a pipe on standard
     ///   input, asks to stop.
-    package func listen(toEnter isKeyboardMeant: Bool) {
-        if isKeyboardMeant {
-            let keyboard = Keyboard()
-            keyboard?.forgetWhatWasTyped()
-            self.keyboard.withLock { $0 = keyboard }
-        }
-        beginning.signal()
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(toEnter isKeyboardMeant: Bool) throws(SystemError) {
+        let descriptor = try SignalDescriptor(signals: Self.watched)
+        let keyboard = isKeyboardMeant ? Keyboard() : nil
+        keyboard?.forgetWhatWasTyped()
+        self.keyboard = Mutex(keyboard)
+        _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
 
     /// Whether anybody can press Enter.
@@ -184,8 +173,6 @@ package final class Signals: Sendable {
     }
 
     private func listen(to descriptor: SignalDescriptor) {
-        var begins = pollfd(fd: beginning.descriptor, events: Int16(POLLIN), revents: 0)
-        while unsafe poll(&begins, 1, -1) != 1 {}
         var keyboard = keyboard.withLock { $0 }
         var isInBackground = false
         var farewellEnd: ContinuousClock.Instant?

@@ -15,8 +15,8 @@
 
 // alsa-lib prints its errors on stderr, over whatever a terminal shows. Keeps it from doing so on
 // the calling thread, and forgets what it has said there so far; a program that embeds us keeps its
-// own handler on its own threads. Defined in LateLibraries, because a va_list and a variable of a
-// thread are not for Swift.
+// own handler on its own threads. Written in C, because a va_list and a variable of a thread are
+// not for Swift.
 void utter_alsa_listen(void);
 
 // The first thing that alsa-lib has complained of on the calling thread since it was listened to,

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What alsa-lib says of its errors, instead of its printing them; see shim.h of CALSA.
-#include <alsa/asoundlib.h>
+// What alsa-lib says of its errors, instead of its printing them; see shim.h.
+#include "shim.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#pragma GCC visibility push(hidden)
-void utter_alsa_listen(void);
-const char *utter_alsa_complaint(void);
 
 static _Thread_local char complaint[256];
 
@@ -30,4 +27,3 @@ void utter_alsa_listen(void) {
 }
 
 const char *utter_alsa_complaint(void) { return complaint; }
-#pragma GCC visibility pop
