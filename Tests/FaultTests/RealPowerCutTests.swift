@@ -48,7 +48,9 @@ struct RealPowerCutTests {
             guard let end = audio.last(where: { $0.name == "write" })?.time.upperBound else {
                 return .zero
             }
-            let begin = audio.last { $0.name == "fdatasync" }?.time.lowerBound ?? .zero
+            // A sync that began after the last write owes nothing.
+            let sync = audio.last { $0.name == "fdatasync" }?.time.lowerBound ?? .zero
+            let begin = min(sync, end)
             return trace.filter { $0.thread == "sync" }.map { $0.time.clamped(to: begin..<end) }
                 .reduce(.zero) { $0 + $1.upperBound - $1.lowerBound }
         }
