@@ -34,7 +34,9 @@ extension TakeFolder {
 
     /// Removes the note, once the manifest knows all of it.
     public func forgetNotedTransfers() {
-        // A note that stays says nothing new.
-        try? folder.removeFile(Self.notedName)
+        for name in [Self.notedName, Self.notedName + Self.newSuffix] {
+            // A note that stays says nothing new.
+            try? folder.removeFile(name)
+        }
     }
 }

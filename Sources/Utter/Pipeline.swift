@@ -72,7 +72,8 @@ public final class Pipeline: Sendable {
     public func start(_ plan: TakePlan) -> Take {
         var generator = SystemRandomNumberGenerator()
         let run = TakeRun(
-            id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self)
+            id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self,
+            isCompleteSoon: plan.isCompleteSoon)
         began(run)
         run.record(plan.source, plan.capture)
         return Take(run: run)

@@ -13,6 +13,12 @@ public struct TakePlan: Sendable {
     public var capture: CapturePlan
     /// Where it goes.
     public var delivery: DeliveryPlan
+    /// Whether the recording is complete so soon that it is sent with its length then, unless the
+    /// delivery's framing is chunked: as for a file that is read at full speed.
+    ///
+    /// A server that knows no chunked bodies could take a short one for empty, and answer at once;
+    /// by then all may be on its way, and nothing tells that answer from a good one.
+    public var isCompleteSoon = false
 
     /// Creates a plan from its parts.
     public init(

@@ -18,6 +18,7 @@ final class TakeRun: Sendable {
     let id: TakeID
     let events: AsyncStream<TakeEvent>
     let plan: DeliveryPlan
+    private let isCompleteSoon: Bool
     let pipeline: Pipeline
     let continuation: AsyncStream<TakeEvent>.Continuation
     private let control = CaptureControl()
@@ -32,10 +33,12 @@ final class TakeRun: Sendable {
     /// The account is that of what an earlier run has recorded and tried to deliver, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0
+        account: CaptureAccount = CaptureAccount(), attemptsBefore: Int = 0, takenBefore: Int = 0,
+        isCompleteSoon: Bool = false
     ) {
         self.id = id
         self.plan = plan
+        self.isCompleteSoon = isCompleteSoon
         self.account = account
         self.pipeline = pipeline
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
@@ -46,7 +49,8 @@ final class TakeRun: Sendable {
                     attemptsBefore: attemptsBefore, takenBefore: takenBefore,
                     framing: plan.framing,
                     wantsLength: plan.framing == .auto
-                        && pipeline.lengthOrigins.contains(plan.service.url.origin),
+                        && (isCompleteSoon
+                            || pipeline.lengthOrigins.contains(plan.service.url.origin)),
                     detectsEnd: plan.service.detectsEnd,
                     redact: { [service = plan.service] in service.redacted($0) })))
     }
@@ -107,8 +111,8 @@ final class TakeRun: Sendable {
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
         manifest.delivery = plan.record
-        // It begins as soon as there is a journal, unless it waits for the length.
-        if !state.withLock({ $0.delivery.saysLength }) {
+        // It begins as soon as there is a journal, unless it waits for a speaker to end.
+        if isCompleteSoon || !state.withLock({ $0.delivery.saysLength }) {
             manifest.beginTransfer(1, at: Date(), to: manifest.url)
         }
         return Result { () throws(SystemError) in

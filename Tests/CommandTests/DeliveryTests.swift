@@ -201,7 +201,10 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
 
         let run = try bench.start(
-            ["send", "--to", url, "--cacert", server.certificate, Clip.digits.path])
+            [
+                "send", "--framing", "chunked", "--to", url, "--cacert", server.certificate,
+                Clip.digits.path,
+            ])
         #expect(await server.answer("Hello"))
         let trusted = try await run.result()
         #expect(trusted.status == .exited(0))

@@ -69,9 +69,12 @@ struct SendCommand: AsyncParsableCommand {
                 var next: ExitStatus
                 do throws(CommandFailure) {
                     let source = try source(file) { session.farewellStatus != nil }
+                    let isRelayed = file == "-" || pace.pace != .unpaced
+                    var take = plan(source, CapturePlan())
+                    // A pipe may be as slow as a voice.
+                    take.isCompleteSoon = !isRelayed && SecretFile.isRegular(file)
                     next = await session.run(
-                        plan(source, CapturePlan()),
-                        as: file == "-" || pace.pace != .unpaced ? .relaying : .sending,
+                        take, as: isRelayed ? .relaying : .sending,
                         place: files.count > 1 ? place : nil,
                         isServiceUnset: service.isServiceUnset)
                 } catch {

@@ -50,7 +50,7 @@ package struct SecretFile {
     }
 
     /// Whether the file can be read a second time, which a pipe cannot.
-    static func isRegular(_ path: String) -> Bool {
+    package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
