@@ -2,8 +2,8 @@
 
 /// How a service learns where the body of a request ends (RFC 9112 §6).
 public enum BodyFraming: String, Sendable, CaseIterable, Codable {
-    /// Chunked, and with its length for a service that does not take chunks: it answers 411, or
-    /// before it has the body.
+    /// Chunked while the recording is being made, and with its length when it is complete as an
+    /// attempt begins, or for a service that takes no chunks: it answers 411, or too early.
     case auto
     /// Chunked, while the speaker speaks.
     case chunked
