@@ -32,6 +32,7 @@ let package = Package(
         .target(name: "CALSA"),
         .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CFLAC", providers: [.apt(["libflac-dev"])]),
         .systemLibrary(name: "CLinux"),
         .systemLibrary(
             name: "COpus", providers: [.apt(["libopus-dev", "libogg-dev"])]),
@@ -55,9 +56,11 @@ let package = Package(
             ],
             swiftSettings: shipped),
         .target(
-            name: "AudioEncoding", dependencies: ["COpus"], swiftSettings: shipped),
+            name: "AudioEncoding", dependencies: ["AudioCore", "CFLAC", "COpus"],
+            swiftSettings: shipped),
         .target(
-            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
+            name: "TakeStore",
+            dependencies: ["AudioCore", "AudioEncoding", "LinuxPlatform", "CCrypto"],
             swiftSettings: shipped),
         .target(name: "SpeechService", swiftSettings: shipped),
         .target(
