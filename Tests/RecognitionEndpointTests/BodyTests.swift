@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCodecs
 import AudioCore
-import AudioEncoding
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioEncoding
+import AudioCodecs
 import AudioCore
 import TestSupport
 import Testing

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+
+/// What kind of audio a request's body is, as its `Content-Type` says (RFC 9110 §8.3).
+enum AudioMediaType: Sendable, Equatable {
+    /// Signed 16-bit samples without a header.
+    case pcm(StreamFormat, isBigEndian: Bool)
+    /// A file, whose header says the rest.
+    case file(AudioCodec)
+
+    /// What a client may send, as a sentence lists it.
+    static var names: String {
+        let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
+        return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm"
+    }
+
+    /// Reads a header field's value.
+    ///
+    /// PCM has the rate, channels and byte order that its parameters say, or else 16 kHz, mono and
+    /// little-endian; `audio/l16` alone is big-endian unless `endian=little` says otherwise
+    /// (RFC 2586 §2). What speech services have made of the parameters is understood, too:
+    /// `rate=16k`, `bit=16`, `endianness=little-endian`, and the capabilities of GStreamer,
+    /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
+    ///
+    /// - Throws: `UnsupportedMediaType` for anything that is not understood whole.
+    init(parsing value: String?) throws(UnsupportedMediaType) {
+        guard let value, !value.isEmpty else {
+            throw UnsupportedMediaType(reason: "the request has no Content-Type")
+        }
+        let type = value.prefix { $0 != ";" && $0 != "," }
+        let name = Self.trimmed(type).lowercased()
+        let isGStreamer = name.hasPrefix("audio/x-raw")
+        let rest = value[type.endIndex...]
+        guard isGStreamer || rest.first != "," else {
+            throw UnsupportedMediaType(reason: "'\(value)' is more than one type")
+        }
+        var parameters: [(name: String, value: String)] = []
+        for part in rest.split(whereSeparator: { $0 == ";" || isGStreamer && $0 == "," })
+        where !Self.trimmed(part).isEmpty {
+            guard let sign = part.firstIndex(of: "=") else {
+                throw UnsupportedMediaType(reason: "'\(Self.trimmed(part))' is not a parameter")
+            }
+            var text = Self.trimmed(part[part.index(after: sign)...]).lowercased()
+            // GStreamer says what kind of value it is.
+            if isGStreamer, text.hasPrefix("("), let end = text.firstIndex(of: ")") {
+                text = Self.trimmed(text[text.index(after: end)...])
+            }
+            if text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 {
+                text = String(text.dropFirst().dropLast())
+            }
+            parameters.append((Self.trimmed(part[..<sign]).lowercased(), text))
+        }
+        switch name {
+        case "audio/l16":
+            self = try Self.pcm(parameters, isBigEndian: true)
+        case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int",
+            "application/octet-stream":
+            self = try Self.pcm(parameters, isBigEndian: false)
+        default:
+            guard let codec = AudioCodec.allCases.first(where: { $0.mediaTypes.contains(name) })
+            else {
+                throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+            }
+            for parameter in parameters where parameter.name == "codecs" {
+                guard codec.mediaType.hasSuffix("codecs=\(parameter.value)") else {
+                    throw UnsupportedMediaType(
+                        reason: "the codec '\(parameter.value)' is not supported")
+                }
+            }
+            self = .file(codec)
+        }
+    }
+
+    private static func pcm(
+        _ parameters: [(name: String, value: String)], isBigEndian: Bool
+    ) throws(UnsupportedMediaType) -> AudioMediaType {
+        var format = StreamFormat.speech
+        var isBigEndian = isBigEndian
+        for (name, value) in parameters {
+            switch name {
+            case "rate":
+                guard let rate = Self.rate(value), (1000...768_000).contains(rate) else {
+                    throw UnsupportedMediaType(reason: "the rate '\(value)' is not supported")
+                }
+                format.sampleRate = rate
+            case "channels":
+                guard let count = Int(value), (1...32).contains(count) else {
+                    throw UnsupportedMediaType(reason: "'\(value)' channels are not supported")
+                }
+                format.channelCount = count
+            case "endian", "endianness":
+                switch value {
+                case "little", "little-endian", "1234": isBigEndian = false
+                case "big", "big-endian", "4321": isBigEndian = true
+                default:
+                    throw UnsupportedMediaType(reason: "the byte order '\(value)' is not known")
+                }
+            case "bits", "bit", "width", "depth":
+                guard value == "16" else {
+                    throw UnsupportedMediaType(reason: "\(value) bits are not supported")
+                }
+            case "encoding", "format":
+                switch value {
+                case "signed-integer", "linear16": break
+                case "s16le": isBigEndian = false
+                case "s16be": isBigEndian = true
+                default:
+                    throw UnsupportedMediaType(
+                        reason: "the \(name) '\(value)' is not supported")
+                }
+            case "signed":
+                guard value == "true" else {
+                    throw UnsupportedMediaType(reason: "unsigned samples are not supported")
+                }
+            case "layout":
+                guard value == "interleaved" else {
+                    throw UnsupportedMediaType(reason: "the layout '\(value)' is not supported")
+                }
+            default:
+                // Parameters that say nothing about the samples.
+                break
+            }
+        }
+        return .pcm(format, isBigEndian: isBigEndian)
+    }
+
+    /// Reads a rate in Hz, or in kHz with a `k` behind it.
+    private static func rate(_ text: String) -> Int? {
+        guard text.hasSuffix("k") else { return Int(text) }
+        return Double(text.dropLast()).flatMap { Int(exactly: ($0 * 1_000).rounded()) }
+    }
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        var text = text[...].drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text = text.dropLast() }
+        return String(text)
+    }
+}
+
+/// Why a `Content-Type` is refused.
+struct UnsupportedMediaType: Error, Equatable {
+    let reason: String
+}

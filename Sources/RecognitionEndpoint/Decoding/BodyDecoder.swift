@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+
+/// Turns the bytes of one body into 16 kHz mono while they arrive; used on one thread.
+struct BodyDecoder {
+    private let decoder: any AudioDecoder
+    /// Made when the rate and the layout are known.
+    private var converter: SpeechConverter?
+    private var samples: [Int16] = []
+
+    /// Creates a decoder for a media type.
+    ///
+    /// - Throws: `BodyFailure.notAudio` when PCM of this rate or layout cannot be converted.
+    init(_ mediaType: AudioMediaType) throws(BodyFailure) {
+        switch mediaType {
+        case .pcm(let format, let isBigEndian):
+            decoder = PCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
+        case .file(let codec):
+            decoder = codec.makeDecoder()
+        }
+        try makeConverter()
+    }
+
+    /// Takes bytes in, cut anywhere, and appends what they decode to.
+    ///
+    /// - Throws: `BodyFailure.notAudio`.
+    mutating func decode(
+        _ bytes: Span<UInt8>, into output: inout [Int16]
+    ) throws(BodyFailure) {
+        samples.removeAll(keepingCapacity: true)
+        do throws(UndecodableAudio) {
+            try decoder.decode(bytes, into: &samples)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+        try convert(into: &output)
+    }
+
+    /// Ends the body, and appends what is still inside.
+    ///
+    /// - Throws: `BodyFailure.notAudio` when the body ended before its header did.
+    mutating func finish(into output: inout [Int16]) throws(BodyFailure) {
+        samples.removeAll(keepingCapacity: true)
+        do throws(UndecodableAudio) {
+            try decoder.finish(into: &samples)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+        try convert(into: &output)
+        do throws(ConversionError) {
+            try converter?.finish(into: &output)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+    }
+
+    private mutating func makeConverter() throws(BodyFailure) {
+        guard converter == nil, let format = decoder.format else { return }
+        do throws(ConversionError) {
+            converter = try SpeechConverter(from: format)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+    }
+
+    private mutating func convert(into output: inout [Int16]) throws(BodyFailure) {
+        try makeConverter()
+        do throws(ConversionError) {
+            try converter?.convert(samples.span, into: &output)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+    }
+}
