@@ -37,7 +37,7 @@ package enum Program {
             do {
                 try await runCommand(of: root)
             } catch let code as ExitCode {
-                // Whoever threw it has said why.
+                // The code that threw it has said why.
                 exit(code.rawValue)
             } catch {
                 end(root, error)

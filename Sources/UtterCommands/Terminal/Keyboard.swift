@@ -8,7 +8,7 @@ internal import Glibc
 /// What is typed while this process is in the background is the shell's; after `fg` it is ours.
 /// So `utter | wl-copy` and `git commit -m "$(utter)"` listen to the keyboard, and a key
 /// binding without a terminal listens to nothing. A file or /dev/null on standard input is not
-/// read: it belongs to somebody else's loop.
+/// read: it belongs to another program's loop.
 struct Keyboard: Sendable {
     let descriptor: Int32
 
