@@ -34,7 +34,7 @@ struct Keyboard: Sendable {
         !isTerminal || tcgetpgrp(descriptor) == getpgrp()
     }
 
-    /// Drops what was typed before anything was there to be ended by it; a pipe keeps its lines.
+    /// Drops what was typed before there was a recording to end; a pipe keeps its lines.
     func forgetWhatWasTyped() {
         // From the background it would be the shell's, and tcflush would stop this process.
         guard isTerminal, isInForeground else { return }

@@ -5,7 +5,7 @@ package import LinuxPlatform
 internal import Synchronization
 internal import Utter
 
-/// What a person, or another program, asks a running take for.
+/// What a person or another program asks of a running take.
 package enum Request: Sendable, Equatable {
     /// SIGUSR1, or a line on a pipe: the recording is over, also one that is about to begin.
     case stop
@@ -47,7 +47,7 @@ package final class Signals: Sendable {
         // A file that may not grow is an error of write(2) like a full disk, not an end.
         _ = signal(SIGXFSZ, SIG_IGN)
         // A shell without job control starts what it puts into the background with SIGINT
-        // ignored; who sends it all the same means it. SIGHUP stays as nohup(1) left it.
+        // ignored; a program that sends it anyway means it. SIGHUP stays as nohup(1) left it.
         for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
