@@ -108,12 +108,12 @@ package enum Program {
         }
     }
 
-    /// The free descriptors that a take without a microphone needs: ours, those of libcurl, and those
-    /// of libdispatch, which ends the process with a trap when it gets none.
+    /// The free descriptors that a take without a microphone needs: ours, those of libcurl, and
+    /// those of libdispatch, which ends the process with a trap when it gets none.
     private static let neededDescriptors = 24
 
-    /// The address space that a take needs for code, libraries and the stacks of its threads: without
-    /// memory Swift ends the process with a trap.
+    /// The address space that a take needs for code, libraries and the stacks of its threads:
+    /// without memory Swift ends the process with a trap.
     private static let neededAddressSpace = 160 << 20
 
     /// Says that the process may not have enough, and ends it.
