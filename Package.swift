@@ -59,7 +59,7 @@ let package = Package(
         .target(
             name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
             swiftSettings: shipped),
-        .target(name: "SpeechService", swiftSettings: shipped),
+        .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(
             name: "ChunkedUpload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
             swiftSettings: shipped),

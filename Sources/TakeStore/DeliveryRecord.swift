@@ -66,6 +66,8 @@ public struct DeliveryRecord: Sendable, Codable, Equatable {
     public var idHeader: String
     /// The body's framing: `auto`, `chunked` or `length`.
     public var framing: String
+    /// The newest version of HTTP to speak, `1.1` or `2`; nil is `1.1`.
+    public var httpVersion: String?
     /// Whether the service decides itself when the speaker has finished; nil is no.
     public var detectsEnd: Bool?
     /// A file of certificates to trust instead of the system's, an absolute path.
