@@ -5,18 +5,18 @@ internal import LinuxPlatform
 internal import Testing
 
 /// `nghttpd`, a server that speaks HTTP/2 over TLS and nothing else.
-public final class HTTP2Server: Sendable {
+package final class HTTP2Server: Sendable {
     /// The port on 127.0.0.1.
-    public let port: UInt16
+    package let port: UInt16
     /// The certificate to trust.
-    public let certificateFile: String
+    package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
     /// Keeps the port from other programs.
     private let reservation: OwnedDescriptor
 
     /// Starts to answer requests for `/answer` with a text, each when its body has ended.
-    public init(answer: String) async throws {
+    package init(answer: String) async throws {
         folder = try TemporaryFolder()
         try folder.write(Array(answer.utf8), to: "answer")
         let certificate = try await TestCertificate(in: folder)
@@ -34,21 +34,21 @@ public final class HTTP2Server: Sendable {
     }
 
     /// Where the answer is.
-    public var url: String { "https://127.0.0.1:\(port)/answer" }
+    package var url: String { "https://127.0.0.1:\(port)/answer" }
 
     /// What it says of frames.
-    public var log: String { String(decoding: run.output, as: UTF8.self) }
+    package var log: String { String(decoding: run.output, as: UTF8.self) }
 
     /// How many TLS handshakes it has seen.
-    public var handshakeCount: Int {
+    package var handshakeCount: Int {
         run.error.ranges(of: Array("SSL/TLS handshake completed".utf8)).count
     }
 
     /// Waits until it has said this.
-    public func wait(for text: String) async -> Bool { await run.wait(for: text, in: .output) }
+    package func wait(for text: String) async -> Bool { await run.wait(for: text, in: .output) }
 
     /// Ends it, and with it all connections.
-    public func stop() { run.signal(SIGKILL) }
+    package func stop() { run.signal(SIGKILL) }
 
     /// A port that only a server can have that shares addresses, as this one does: it is bound, and
     /// nothing listens.

@@ -3,16 +3,16 @@
 internal import Testing
 
 /// TLS in front of a `RecordingServer`, by `socat`: each handshake is one of its connections.
-public final class TLSFront: Sendable {
+package final class TLSFront: Sendable {
     /// The port on 127.0.0.1.
-    public let port: Int
+    package let port: Int
     /// The certificate to trust.
-    public let certificateFile: String
+    package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
 
     /// Starts to listen; what comes goes to `server`.
-    public init(to server: RecordingServer) async throws {
+    package init(to server: RecordingServer) async throws {
         folder = try TemporaryFolder()
         let certificate = try await TestCertificate(in: folder)
         certificateFile = certificate.path
@@ -30,5 +30,5 @@ public final class TLSFront: Sendable {
     }
 
     /// The URL of a path there.
-    public func url(_ path: String = "/") -> String { "https://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/") -> String { "https://127.0.0.1:\(port)\(path)" }
 }

@@ -3,11 +3,11 @@
 internal import Testing
 
 /// A certificate that vouches for itself, with its key, in files.
-public struct TestCertificate: Sendable {
+package struct TestCertificate: Sendable {
     /// The certificate, as a client may trust it (PEM).
-    public let path: String
+    package let path: String
     /// The private key (PEM).
-    public let keyPath: String
+    package let keyPath: String
 
     /// Makes a certificate in a folder.
     ///
@@ -15,7 +15,7 @@ public struct TestCertificate: Sendable {
     ///   - name: whom it is for, such as `DNS:speech.example`.
     ///   - folder: where both files are written.
     /// - Throws: `CommandError` without `openssl`.
-    public init(for name: String = "IP:127.0.0.1", in folder: TemporaryFolder) async throws {
+    package init(for name: String = "IP:127.0.0.1", in folder: TemporaryFolder) async throws {
         path = folder.path("certificate.pem")
         keyPath = folder.path("key.pem")
         let made = try await CommandRun.run(
