@@ -75,6 +75,8 @@ findings=$(
         library=$(basename "$folder")
         importers=$(grep -rlE "^[a-z@_ ]*import ([a-z]+ )?$library([^A-Za-z]|$)" \
             --include='*.swift' Sources | cut -d / -f 2 | sort -u || true)
+        # Of libcurl, the parser of URLs is for the module that describes services.
+        [ "$library $importers" = $'CCurl SpeechService\nUpload' ] && continue
         if [ "$(wc -w <<<"$importers")" -gt 1 ]; then
             echo "Sources/C/$library: imported by more than one target: ${importers//$'\n'/, }"
         fi
