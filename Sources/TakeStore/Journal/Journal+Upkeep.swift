@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+
+// What the sync thread does for a journal, turn by turn.
+extension Journal {
+    /// The disk keeps this much ahead of what is written, so that it is known to be nearly full
+    /// before it is: 32 s of PCM.
+    static let reserveStep = 1 << 20
+    /// The most that one turn writes, so that other takes have theirs.
+    static let sliceLimit = 8 << 20
+    /// The pause after a try that failed.
+    static let retryInterval = Duration.seconds(1)
+
+    /// What the sync thread remembers from turn to turn.
+    struct Upkeep {
+        /// Up to where the disk has promised room.
+        var reservedEnd = 0
+        var canReserve = true
+        var reservesAt = ContinuousClock.now
+        /// The file that receives what memory holds, and how much of the take it has.
+        var target: (file: any JournalFile, byteCount: Int)?
+        /// When to try to write what memory holds.
+        var triesAt = ContinuousClock.now
+        /// Whether the surplus of the sealed file was given back.
+        var isTrimmed = false
+        var isAbandoned = false
+    }
+
+    /// Whether no sync will ever be needed again.
+    ///
+    /// From any thread.
+    package var isSettled: Bool {
+        guard isSealed else { return false }
+        return state.withLock { state in
+            if path == nil || state.upkeep.isAbandoned { return true }
+            return state.memory == nil && state.isTrusted && durableByteCount == byteCount
+        }
+    }
+
+    /// Says that the audio is not wanted on the disk any more.
+    ///
+    /// From any thread.
+    package func abandon() { state.withLock { $0.upkeep.isAbandoned = true } }
+
+    /// Makes durable what the disk holds, and after the seal writes to it what memory holds.
+    ///
+    /// Called on the sync thread; blocks on the disk.
+    func sync(at instant: ContinuousClock.Instant = .now) {
+        // Asked first: what is sealed has all its bytes, and the journal thread is through.
+        let isFinal = isSealed
+        // Asked before the state: memory is there before its bytes are counted.
+        let count = byteCount
+        var present = state.withLock { $0 }
+        guard path != nil, !present.upkeep.isAbandoned else { return }
+        if present.isTrusted {
+            tendFile(present, count, isFinal: isFinal, at: instant)
+            present = state.withLock { $0 }
+        }
+        guard isFinal, !present.isTrusted || present.memory != nil else { return }
+        present.memory = present.memory ?? leaveDisk(from: durableByteCount)
+        guard instant >= present.upkeep.triesAt else { return }
+        do throws(SystemError) {
+            try writeRest(present)
+        } catch {
+            note(error)
+            state.withLock { state in
+                state.upkeep.target = nil
+                state.upkeep.triesAt = instant + Self.retryInterval
+            }
+        }
+    }
+
+    /// Makes as much durable as the disk takes now.
+    ///
+    /// Called on the sync thread; blocks on the disk.
+    package func finish() {
+        state.withLock { $0.upkeep.triesAt = .now }
+        repeat {
+            let instant = ContinuousClock.now
+            sync(at: instant)
+            let hasFailed = state.withLock { $0.upkeep.triesAt > instant }
+            if hasFailed { return }
+        } while isSealed && !isSettled
+    }
+
+    /// Says that bytes waited for the disk much longer than promised; the first time counts.
+    ///
+    /// What was never meant for the disk does not wait for it.
+    func note(slow wait: Duration) {
+        guard path != nil else { return }
+        state.withLock { state in
+            if state.condition.slowSync == nil { state.condition.slowSync = wait }
+        }
+    }
+
+    // MARK: - A disk that works
+
+    private func tendFile(
+        _ present: State, _ count: Int, isFinal: Bool, at instant: ContinuousClock.Instant
+    ) {
+        let count = min(count, present.memory?.start ?? count)
+        do throws(SystemError) {
+            if !present.upkeep.isTrimmed {
+                if try present.file.isGone() {
+                    throw SystemError(call: "the take's file was removed", code: ENOENT)
+                }
+                if present.memory == nil {
+                    if isFinal { trim(present.file) } else { reserve(present, count, at: instant) }
+                }
+            }
+            guard count > durableByteCount else { return }
+            try present.file.sync()
+            durable.store(count, ordering: .relaxed)
+        } catch {
+            state.withLock { state in
+                if state.condition.failure == nil { state.condition.failure = error }
+                state.isTrusted = false
+            }
+        }
+    }
+
+    /// Finds out early that the disk is nearly full.
+    private func reserve(_ present: State, _ count: Int, at instant: ContinuousClock.Instant) {
+        let upkeep = present.upkeep
+        guard upkeep.canReserve, instant >= upkeep.reservesAt,
+            count + Self.reserveStep / 2 > upkeep.reservedEnd
+        else { return }
+        do throws(SystemError) {
+            try present.file.reserve(Self.reserveStep)
+            state.withLock { state in
+                state.upkeep.reservedEnd = count + Self.reserveStep
+                state.condition.shortage = nil
+            }
+        } catch {
+            let free = error.isRefusal ? path.flatMap { freeByteCount(at: $0) } : nil
+            state.withLock { state in
+                state.upkeep.canReserve = error.isRefusal
+                state.upkeep.reservesAt = instant + Self.retryInterval
+                guard error.isRefusal, state.condition.shortage == nil else { return }
+                state.condition.shortage = JournalCondition.Shortage(
+                    error: error, freeByteCount: free)
+            }
+        }
+    }
+
+    private func trim(_ file: any JournalFile) {
+        // A surplus that stays costs room and nothing else.
+        try? file.trim()
+        state.withLock { $0.upkeep.isTrimmed = true }
+    }
+
+    // MARK: - A disk that works again
+
+    /// Writes what memory holds: to the same file when the disk was only full, and the whole take to
+    /// a new one in its place when the file is not trusted.
+    private func writeRest(_ present: State) throws(SystemError) {
+        let (file, start) = try target(present)
+        let end = min(byteCount, start + Self.sliceLimit)
+        try copy(to: file, from: start, to: end)
+        state.withLock { $0.upkeep.target = (file, end) }
+        // The next turn goes on.
+        guard end == byteCount else { return }
+        trim(file)
+        do throws(SystemError) {
+            try file.sync()
+            if !present.isTrusted { try home?.replaceAudio() }
+        } catch {
+            // Neither is a file trusted again whose first sync failed.
+            state.withLock { $0.isTrusted = false }
+            throw error
+        }
+        state.withLock { state in
+            state.file = file
+            state.isTrusted = true
+            state.memory = nil
+            state.condition.failure = nil
+            state.upkeep.target = nil
+        }
+        durable.store(end, ordering: .relaxed)
+    }
+
+    private func target(
+        _ present: State
+    ) throws(SystemError) -> (file: any JournalFile, byteCount: Int) {
+        if let target = present.upkeep.target { return target }
+        if present.isTrusted, let memory = present.memory { return (present.file, memory.start) }
+        guard let home else {
+            abandon()
+            throw SystemError(call: "replace the audio", code: ENOENT)
+        }
+        return (try home.makeFile(), 0)
+    }
+}

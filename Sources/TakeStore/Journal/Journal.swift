@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// The bytes of one take, append-only: written by the journal thread, read by any.
+///
+/// The journal is the audio file itself. When the disk refuses a write, the take goes on in
+/// memory from that byte on: what follows is sent all the same, and `condition` says so. A disk
+/// that failed to sync is not trusted again: what it had not confirmed goes to memory as well.
+/// Memory holds the rest of the take until it is sealed; the sync thread then writes it to the disk
+/// once (`Journal+Upkeep`).
+///
+/// The file is written by the journal thread until the seal, and by the sync thread from then on.
+package final class Journal: Sendable {
+    /// How much of a take may live in memory: 2.3 h of PCM.
+    static let memoryLimit = 256 << 20
+    /// What may follow after the recording was asked to end: more than the ring holds.
+    static let memoryReserve = 4 << 20
+
+    struct Memory {
+        let file: any JournalFile
+        /// The offset in the take of the first byte in memory.
+        let start: Int
+    }
+
+    struct State {
+        var file: any JournalFile
+        /// Whether the file may be written and synced.
+        var isTrusted = true
+        /// The rest of the take, which the file does not hold, or not for sure.
+        var memory: Memory?
+        var condition = JournalCondition()
+        /// What the sync thread remembers from turn to turn.
+        var upkeep = Upkeep()
+    }
+
+    /// The path of the file, or nil when the journal lives in memory only.
+    package let path: String?
+
+    let home: JournalHome?
+    let state: Mutex<State>
+    let written = Atomic(0)
+    let durable = Atomic(0)
+    private let memoryLimit: Int
+    private let full = Atomic(false)
+    private let sealed = Atomic(false)
+
+    /// Takes over an empty file.
+    ///
+    /// - Parameters:
+    ///   - file: opened for reading and writing.
+    ///   - path: its path, or nil when it is a memory file.
+    package convenience init(file: consuming OwnedDescriptor, path: String?) {
+        self.init(file: PlainFile(file), path: path)
+    }
+
+    /// Begins a journal that lives in memory only.
+    package convenience init() { self.init(file: MemoryFile(), path: nil) }
+
+    /// Takes over an empty file of whatever form.
+    ///
+    /// Without a home the file is never replaced.
+    init(
+        file: any JournalFile, path: String?, home: JournalHome? = nil,
+        memoryLimit: Int = Journal.memoryLimit
+    ) {
+        self.path = path
+        self.home = home
+        self.memoryLimit = memoryLimit
+        let memory = path == nil ? Memory(file: file, start: 0) : nil
+        state = Mutex(State(file: file, memory: memory))
+    }
+
+    /// Opens a sealed journal of an earlier run, of `byteCount` bytes.
+    package convenience init(
+        sealed file: consuming OwnedDescriptor, byteCount: Int, path: String
+    ) {
+        self.init(sealed: PlainFile(file), byteCount: byteCount, path: path)
+    }
+
+    /// Opens a sealed journal of an earlier run, in a file of whatever form.
+    convenience init(sealed file: any JournalFile, byteCount: Int, path: String) {
+        self.init(file: file, path: path)
+        written.store(byteCount, ordering: .relaxed)
+        durable.store(byteCount, ordering: .relaxed)
+        sealed.store(true, ordering: .releasing)
+    }
+
+    /// Bytes that can be read.
+    ///
+    /// Grows until the journal is sealed. From any thread.
+    package var byteCount: Int {
+        // acquiring: partner of the release in `append`.
+        written.load(ordering: .acquiring)
+    }
+
+    /// Bytes that a power cut leaves on the disk.
+    ///
+    /// From any thread.
+    package var durableByteCount: Int { durable.load(ordering: .relaxed) }
+
+    /// Whether no more bytes will come.
+    ///
+    /// Once true, `byteCount` is final. From any thread.
+    package var isSealed: Bool {
+        // acquiring: partner of the release in `seal`.
+        sealed.load(ordering: .acquiring)
+    }
+
+    /// How well the disk serves the take.
+    ///
+    /// From any thread.
+    package var condition: JournalCondition { state.withLock { $0.condition } }
+
+    /// Whether memory holds as much as one take may have there.
+    ///
+    /// The recording has to end then; a little is still taken. From any thread.
+    package var isFull: Bool { full.load(ordering: .relaxed) }
+
+    /// What a read found.
+    package enum Read: Sendable, Equatable {
+        /// This many bytes, at least one, stand at the start of the buffer.
+        case bytes(Int)
+        /// The journal has no byte at that offset yet.
+        case nothingYet
+        /// The journal is sealed and has no byte at that offset.
+        case end
+    }
+
+    /// Reads from an offset.
+    ///
+    /// From any thread; does not wait for bytes.
+    ///
+    /// - Parameters:
+    ///   - offset: in bytes from the start.
+    ///   - buffer: receives at most its size; must not be empty.
+    /// - Returns: what stands at that offset, perhaps less than fits.
+    /// - Throws: `SystemError` when the disk fails.
+    package func read(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Read {
+        // Asked first: when it is true, the count that is read after it is final.
+        let isFinal = isSealed
+        let available = byteCount - offset
+        guard available > 0 else { return isFinal ? .end : .nothingYet }
+        let (file, memory) = state.withLock { ($0.file, $0.memory) }
+        let count: Int
+        if let memory, offset >= memory.start {
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(available))
+            count = unsafe try memory.file.read(at: offset - memory.start, into: part)
+        } else {
+            let end = min(available, (memory?.start ?? .max) - offset)
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(end))
+            count = unsafe try file.read(at: offset, into: part)
+        }
+        // The file was cut from outside.
+        guard count > 0 else { throw SystemError(call: "read", code: EIO) }
+        return .bytes(count)
+    }
+
+    // MARK: - The journal thread
+
+    /// Appends bytes; when the disk refuses, in memory.
+    ///
+    /// Called on the journal thread.
+    ///
+    /// - Throws: `SystemError` when not even memory is left.
+    func append(_ bytes: Span<UInt8>) throws(SystemError) {
+        let offset = written.load(ordering: .relaxed)
+        let (file, isTrusted, memory) = state.withLock { ($0.file, $0.isTrusted, $0.memory) }
+        if let memory {
+            try remember(bytes, in: memory, at: offset)
+        } else if !isTrusted {
+            try remember(bytes, in: leaveDisk(from: durableByteCount), at: offset)
+        } else {
+            do throws(SystemError) {
+                try file.write(bytes, at: offset)
+            } catch {
+                note(error)
+                try remember(bytes, in: leaveDisk(from: offset), at: offset)
+            }
+        }
+        // releasing: partner of the acquire in `byteCount`.
+        written.store(offset + bytes.count, ordering: .releasing)
+    }
+
+    /// Says that no more bytes will come.
+    ///
+    /// Called on the journal thread.
+    func seal() {
+        // The disk may forget what it has not confirmed.
+        if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
+            leaveDisk(from: durableByteCount)
+        }
+        // releasing: partner of the acquire in `isSealed`; the file is the sync thread's now.
+        sealed.store(true, ordering: .releasing)
+    }
+
+    private func remember(
+        _ bytes: Span<UInt8>, in memory: Memory, at offset: Int
+    ) throws(SystemError) {
+        let byteCount = offset + bytes.count - memory.start
+        guard byteCount <= memoryLimit + Self.memoryReserve else {
+            throw SystemError(call: "memory of one take", code: ENOMEM)
+        }
+        try memory.file.write(bytes, at: offset - memory.start)
+        if byteCount >= memoryLimit { full.store(true, ordering: .relaxed) }
+    }
+
+    // MARK: - The thread that may write the file
+
+    func note(_ error: SystemError) {
+        state.withLock { state in
+            if state.condition.failure == nil { state.condition.failure = error }
+            if !error.isRefusal { state.isTrusted = false }
+        }
+    }
+
+    /// Goes on in memory, and copies there what the disk holds from `offset` on.
+    @discardableResult
+    func leaveDisk(from offset: Int) -> Memory {
+        let file = MemoryFile()
+        let end = written.load(ordering: .relaxed)
+        var start = offset
+        do throws(SystemError) {
+            try copy(to: file, from: offset, to: end, at: 0)
+        } catch {
+            // What cannot be read any more is left where it is, for a reader to find out.
+            start = end
+        }
+        let memory = Memory(file: file, start: start)
+        state.withLock { $0.memory = memory }
+        return memory
+    }
+
+    /// Copies a part of the take into a file, to the same place or to `position`.
+    func copy(
+        to file: any JournalFile, from start: Int, to end: Int, at position: Int? = nil
+    ) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: min(end - start, 1 << 16))
+        var copied = start
+        while copied < end {
+            let count = try buffer.read(from: self, at: copied, limit: end - copied)
+            guard count > 0 else { return }
+            let place = (position ?? start) + copied - start
+            try file.write(buffer.span.extracting(first: count), at: place)
+            copied += count
+        }
+    }
+}
+
+extension SystemError {
+    /// Whether the disk only had no room: what it holds is as good as before.
+    var isRefusal: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+}

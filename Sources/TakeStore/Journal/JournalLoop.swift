@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCore
+package import LinuxPlatform
+
+/// The thread that carries every ring into its journal, for any number of takes.
+///
+/// It writes and never syncs: a disk that takes seconds to sync must not hold back bytes that
+/// the network could already have. Syncing is the sync thread's (`SyncLoop`). Making a journal may
+/// take as long; each is made by a short-lived thread of its own, which then hands it over.
+package final class JournalLoop: Sendable {
+    private let loop: WorkerLoop<JournalWorker>
+
+    /// Starts the thread.
+    ///
+    /// - Parameter onAppend: called on the journal thread after a turn in which a journal grew
+    ///   or was sealed; must not block.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
+        loop = try WorkerLoop(name: "journal") { JournalWorker(onAppend: onAppend) }
+    }
+
+    /// Carries a ring into a journal until the ring is finished and empty.
+    ///
+    /// From any thread; does not wait for the journal.
+    ///
+    /// - Parameters:
+    ///   - ring: the reading end.
+    ///   - open: called once on a thread of its own, makes the journal; may block on the disk.
+    ///   - onGrowth: called on the journal thread when the journal grew; must not block.
+    ///   - onDrain: called on the journal thread when the ring's writer waits for it to be empty and
+    ///     it may be; must not block.
+    ///   - onFull: called once on the journal thread when the journal has no room for much more:
+    ///     the ring's writer should finish.
+    ///   - onSeal: called once on the journal thread, after the journal was sealed.
+    package func add(
+        ring: consuming ByteRing.Consumer,
+        open: @escaping @Sendable () -> Result<Journal, SystemError>,
+        onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void = {},
+        onFull: @escaping @Sendable () -> Void = {},
+        onSeal: @escaping @Sendable (JournalSeal) -> Void
+    ) {
+        let ring = SharedRing(ring: ring)
+        let carry = { @Sendable [loop] (opened: Result<Journal, SystemError>) in
+            _ = loop.send(
+                .carry(
+                    JournalStage(
+                        ring: ring, opened, onGrowth: onGrowth, onDrain: onDrain, onFull: onFull,
+                        onSeal: onSeal)))
+        }
+        do throws(SystemError) {
+            // Nothing joins it: a disk that hangs must not keep a program from ending.
+            _ = try NamedThread(name: "open") { carry(open()) }
+        } catch {
+            carry(.failure(error))
+        }
+    }
+
+    /// Carries out a job that writes a little and does not wait for the disk.
+    ///
+    /// From any thread.
+    package func perform(_ job: @escaping @Sendable () -> Void) { loop.send(.perform(job)) }
+
+    /// Says that a ring has bytes.
+    ///
+    /// From any thread; never blocks.
+    package func wake() { loop.wake() }
+
+    /// Carries what the rings hold now, ends the thread and waits for it; journals whose rings
+    /// have not been finished are left unsealed.
+    package func shutDown() { loop.shutDown() }
+}
