@@ -69,7 +69,7 @@ let package = Package(
             name: "TakeStore",
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
-        .target(name: "SpeechService", swiftSettings: shipped),
+        .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
             swiftSettings: shipped),

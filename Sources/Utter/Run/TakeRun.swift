@@ -163,6 +163,11 @@ final class TakeRun: Sendable {
         if delivery.saysLength {
             request.contentLength = journal.byteCount - plan.format.bodyOffset
         }
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        request.leavesConnection = journal.isSealed
+        if journal.isSealed, !delivery.wantsFreshConnection {
+            request.longestIdleTime = Delivery.longestIdleTime
+        }
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.isWanted ?? false }

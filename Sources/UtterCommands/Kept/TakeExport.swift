@@ -55,7 +55,7 @@ package enum TakeExport {
         let isRaw = ending == ".raw" || ending == ".pcm"
         let known = AudioCodec.allCases.dropFirst().map { ".\($0.fileExtension)" }
         throw CommandFailure(
-            "'\(path)' would hold \(form), whatever its name says",
+            "'\(path)' would hold \(form), despite its name",
             hint: "name it with \(known.joined(separator: ", ")), or convert it: "
                 + "utter export \(manifest.id.text) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT\(ending)",
             status: .usage)
