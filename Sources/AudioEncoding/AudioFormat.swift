@@ -15,6 +15,9 @@ public enum AudioFormat: String, Sendable, CaseIterable, Codable {
     /// The extension of the journal's file name, without the dot.
     public var fileExtension: String { self == .oggOpus ? "ogg" : "wav" }
 
+    /// The extension of a file that is as the audio is sent, without the dot.
+    public var sentExtension: String { self == .pcm ? "pcm" : fileExtension }
+
     /// The offset in the journal at which the request body begins, in bytes.
     public var bodyOffset: Int { self == .pcm ? WAVEncoder.headerByteCount : 0 }
 

@@ -11,7 +11,7 @@ extension CurlEasy {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         set(CURLOPT_POST, 1)
-        if let length = request.contentLength { set(CURLOPT_POSTFIELDSIZE_LARGE, length) }
+        if let length = request.body.contentLength { set(CURLOPT_POSTFIELDSIZE_LARGE, length) }
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)
         // A reused connection that dies would make libcurl post a second time by itself, and one

@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import TakeStore
-
-/// One HTTP POST of a take: where to, with what headers, from which byte of the journal.
+/// One HTTP POST of a take: where to, with what headers, and what body.
 public struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     public var url: String
-    /// The body's length, which is said in `Content-Length`; nil for a chunked body.
-    ///
-    /// Only for a sealed journal: libcurl counts on it.
-    public var contentLength: Int?
     /// Header fields in order; names and values have been checked.
     public var headers: [(name: String, value: String)]
-    /// Where the body comes from.
-    public var journal: Journal
-    /// The journal's byte at which the body begins.
-    public var bodyOffset: Int
+    /// What is sent.
+    package var body: RequestBody
     /// How long each part may take.
     public var deadlines: TransferDeadlines
     /// A file of PEM certificates to trust instead of the system's, or nil.
@@ -33,15 +25,14 @@ public struct TransferRequest: Sendable {
     public var responseLimit = 8 << 20
 
     /// Creates a request.
-    public init(
-        url: String, headers: [(name: String, value: String)], journal: Journal,
-        bodyOffset: Int, deadlines: TransferDeadlines = TransferDeadlines(),
+    package init(
+        url: String, headers: [(name: String, value: String)], body: RequestBody,
+        deadlines: TransferDeadlines = TransferDeadlines(),
         certificateFile: String? = nil
     ) {
         self.url = url
         self.headers = headers
-        self.journal = journal
-        self.bodyOffset = bodyOffset
+        self.body = body
         self.deadlines = deadlines
         self.certificateFile = certificateFile
     }

@@ -18,6 +18,10 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidPath(text: String, offset: Int, reason: String)
     /// There is no such way to read an answer.
     case invalidAnswerRule(text: String)
+    /// A form cannot be sent; `reason` says why.
+    case invalidForm(reason: String)
+    /// A text is no JSON document into which a recording can be put; `reason` says why.
+    case invalidTemplate(reason: String)
 }
 
 extension ServiceError {
@@ -38,6 +42,8 @@ extension ServiceError {
             "'\(text)' is not a path into a JSON answer: \(reason) at byte \(offset)"
         case .invalidAnswerRule(let text):
             "'\(text)' is not a way to read an answer"
+        case .invalidForm(let reason): "the form cannot be sent: \(reason)"
+        case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         }
     }
 
@@ -52,6 +58,7 @@ extension ServiceError {
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
             "use auto, text, sequence or json:PATH, for example json:result.text"
+        case .invalidForm, .invalidTemplate: nil
         }
     }
 }

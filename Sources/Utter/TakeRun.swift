@@ -159,10 +159,8 @@ final class TakeRun: Sendable {
         let (url, attempt) = (delivery.url, delivery.attempt)
         record?.beginTransfer(attempt, to: url.description)
         sentByteCount.store(0, ordering: .relaxed)
-        var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
-        if delivery.saysLength {
-            request.contentLength = journal.byteCount - plan.format.bodyOffset
-        }
+        var request = plan.request(
+            for: journal, of: id, to: url, attempt: attempt, saysLength: delivery.saysLength)
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.isWanted ?? false }
@@ -193,7 +191,7 @@ final class TakeRun: Sendable {
         guard let sealed else { return }
         pipeline.sync.perform { [self] in
             // Without a digest the attempt is marked by its id and number alone.
-            let digest = try? sealed.sha256(from: plan.format.bodyOffset)
+            let digest = try? plan.body(of: sealed, of: id).contentDigest()
             state.withLock { $0.bodyDigest = digest }
         }
     }

@@ -37,7 +37,7 @@ struct TakeState {
     var seal: JournalSeal?
     /// When that was.
     var sealedAt: ContinuousClock.Instant?
-    /// The SHA-256 of the body, once somebody needs it.
+    /// The body's `Content-Digest`, once an attempt needs it.
     var bodyDigest: String?
     /// What became of the transfers, once that is settled.
     var delivered: Result<Transcript, TakeFailure>?

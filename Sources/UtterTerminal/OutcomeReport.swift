@@ -20,7 +20,7 @@ package struct OutcomeReport: Encodable {
     }
 
     struct Bytes: Encodable {
-        var encoded, journaled, bodyOffset, sent: Int
+        var encoded, journaled, bodyOffset, sent, wire: Int
     }
 
     struct GapReport: Encodable {
@@ -33,7 +33,7 @@ package struct OutcomeReport: Encodable {
         var url, httpVersion, ending: String
         @Nullable var reason: String?
         @Nullable var status: Int?
-        var sentBytes: Int
+        var sentBytes, wireBytes: Int
         var bodyComplete: Bool
         @Nullable var resolvedMs: Double?
         @Nullable var connectedMs: Double?
@@ -61,7 +61,7 @@ package struct OutcomeReport: Encodable {
     var durationMs = 0.0
     var frames = Frames(captured: 0, gaps: 0, encoded: 0)
     var gaps: [GapReport] = []
-    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0)
+    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0, wire: 0)
     @Nullable var sha256: String? = nil
     var attempts: [AttemptReport] = []
     var mayBeDoubled = false
@@ -107,7 +107,8 @@ package struct OutcomeReport: Encodable {
         }
         bytes = Bytes(
             encoded: account.encodedBytes, journaled: account.journaledBytes,
-            bodyOffset: account.bodyOffset, sent: account.sentBytes)
+            bodyOffset: account.bodyOffset, sent: account.sentBytes,
+            wire: account.wireBytes)
         sha256 = account.sha256
         attempts = outcome.attempts.map { AttemptReport($0) }
         mayBeDoubled = outcome.mayBeDoubled
@@ -141,6 +142,7 @@ extension OutcomeReport.AttemptReport {
         (ending, reason) = result.ending.words
         status = result.status
         sentBytes = result.sentByteCount
+        wireBytes = result.wireByteCount
         bodyComplete = result.isBodyComplete
         resolvedMs = timings.resolved?.milliseconds
         connectedMs = timings.connected?.milliseconds
