@@ -5,7 +5,7 @@
 /// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
 /// where it comes from and which origin it belongs to, never the secret.
 public struct DeliveryRecord: Sendable, Codable, Equatable {
-    /// A header field.
+    /// A field of the head, or of a form.
     public struct Field: Sendable, Codable, Equatable {
         /// The name as it was written.
         public var name: String
@@ -16,6 +16,23 @@ public struct DeliveryRecord: Sendable, Codable, Equatable {
         public init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+    }
+
+    /// A form around the audio.
+    public struct Form: Sendable, Codable, Equatable {
+        /// The fields of text, in their order.
+        public var fields: [Field]
+        /// The name of the audio's field.
+        public var fileField: String
+        /// The audio's file name; nil is `audio` with the extension of its format.
+        public var fileName: String?
+
+        /// Creates a form.
+        public init(fields: [Field], fileField: String, fileName: String?) {
+            self.fields = fields
+            self.fileField = fileField
+            self.fileName = fileName
         }
     }
 
@@ -60,6 +77,10 @@ public struct DeliveryRecord: Sendable, Codable, Equatable {
     public var headers: [Field]?
     /// The `Content-Type` instead of the format's own.
     public var contentType: String?
+    /// The form around the audio; nil is none.
+    public var form: Form?
+    /// The JSON document in one of whose strings the audio stands; nil is none.
+    public var jsonBody: String?
     /// How the answer is read, as `--answer` is written.
     public var answer: String
     /// The name of the field that carries the take's id.
@@ -76,6 +97,9 @@ public struct DeliveryRecord: Sendable, Codable, Equatable {
     public var secrets: [Secret]?
     /// Whether they may travel without TLS; nil is no.
     public var allowsSecretsInClear: Bool?
+
+    /// Whether the body is the audio alone.
+    var isRaw: Bool { form == nil && jsonBody == nil }
 
     /// Creates a record; the rest is set afterwards.
     public init(

@@ -32,8 +32,11 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "time"))
     var tail: DurationArgument?
 
-    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: pcm, wav or ogg-opus. (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioFormat?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

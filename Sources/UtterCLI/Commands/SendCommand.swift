@@ -27,8 +27,11 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
     var channels = 1
 
-    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: pcm, wav or ogg-opus. (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioFormat?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

@@ -8,18 +8,19 @@ package import Utter
 extension ServiceOptions {
     /// Makes takes to the service that these options and the environment describe.
     ///
-    /// - Parameter format: how they travel.
+    /// - Parameter format: how they travel; nil for PCM, or WAV in a form or in JSON, where a
+    ///   service learns the rate from the audio itself.
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     package func planner(
-        format: AudioFormat
+        format: AudioFormat?
     ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
     /// How a new take is delivered.
-    private func delivery(format: AudioFormat) throws(CommandFailure) -> DeliveryPlan {
+    private func delivery(format: AudioFormat?) throws(CommandFailure) -> DeliveryPlan {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -27,8 +28,9 @@ extension ServiceOptions {
             try RecognitionService(url: ServiceURL(mark.url))
         }
         if to == nil { try noteVariable(in: &service) }
-        var plan = DeliveryPlan(service: service, format: format)
+        var plan = DeliveryPlan(service: service)
         try change(&plan)
+        plan.format = format ?? Self.usualFormat(in: plan.service.body)
         try addToken(to: &plan, mark.parameter)
         try check(plan)
         return plan
@@ -73,7 +75,11 @@ extension ServiceOptions {
             plan.service.url = new.url
             plan.service.credentials = new.credentials
         }
+        let wasRaw = plan.service.body == .raw
         try change(&plan)
+        if format == nil, wasRaw, plan.format == .pcm {
+            plan.format = Self.usualFormat(in: plan.service.body)
+        }
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
                 && (to == nil || plan.service.isOpen(secret))
@@ -124,6 +130,11 @@ extension ServiceOptions {
         return record
     }
 
+    /// How audio travels in a body: where nothing else names the rate, it does itself.
+    private static func usualFormat(in body: BodyShape) -> AudioFormat {
+        body == .raw ? .pcm : .wav
+    }
+
     // MARK: - Everything but secrets
 
     /// Applies the options that are given.
@@ -155,6 +166,7 @@ extension ServiceOptions {
                 try redirectTo.map { text throws(ServiceError) in try Origin(text) }
             }
         }
+        plan.service.body = try body.changed(plan.service.body)
         if let framing { plan.framing = framing }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
@@ -319,8 +331,15 @@ extension ServiceOptions {
         }
     }
 
-    /// Refuses to send a secret in the clear, unless it was allowed.
+    /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
     private func check(_ plan: DeliveryPlan) throws(CommandFailure) {
+        if case .form = plan.service.body,
+            plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
+        {
+            throw CommandFailure(
+                "--header: a form has its own Content-Type, which names its boundary",
+                hint: "name the audio's with --content-type", status: .usage)
+        }
         guard let secret = plan.service.credentials.first, !plan.allowsSecretsInClear
         else { return }
         let origins = [plan.service.url.origin] + plan.redirectOrigins
@@ -353,17 +372,6 @@ extension ServiceOptions {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
-    }
-
-    /// Names the option in which an error was made.
-    private func explained<Value>(
-        _ option: String, hint: String? = nil, _ body: () throws(ServiceError) -> Value
-    ) throws(CommandFailure) -> Value {
-        do throws(ServiceError) {
-            return try body()
-        } catch {
-            throw CommandFailure(error, in: option, hint: hint)
-        }
     }
 }
 

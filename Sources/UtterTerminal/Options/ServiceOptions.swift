@@ -48,7 +48,9 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "field"))
     package var header: [String] = []
 
-    @Option(help: ArgumentHelp("The Content-Type to send.", valueName: "type"))
+    @Option(
+        help: ArgumentHelp(
+            "The Content-Type to send; in a form, that of the audio.", valueName: "type"))
     package var contentType: String?
 
     @Option(
@@ -56,6 +58,9 @@ package struct ServiceOptions: ParsableArguments {
             "How the answer is read: auto, text, sequence, or json:PATH. (default: auto)",
             valueName: "rule"))
     package var answer: String?
+
+    @OptionGroup
+    package var body: BodyOptions
 
     @Option(
         help: ArgumentHelp(
