@@ -10,6 +10,8 @@ enum AudioMediaType: Sendable, Equatable {
     case wav
     /// Opus in Ogg.
     case oggOpus
+    /// A form, one of whose parts is audio (RFC 7578).
+    case form(boundary: String)
 
     /// Reads a header field's value.
     ///
@@ -23,6 +25,13 @@ enum AudioMediaType: Sendable, Equatable {
     init(parsing value: String?) throws(UnsupportedMediaType) {
         guard let value, !value.isEmpty else {
             throw UnsupportedMediaType(reason: "the request has no Content-Type")
+        }
+        if value.lowercased().hasPrefix("multipart/form-data") {
+            guard let boundary = FormPartHead.parameter("boundary", in: value) else {
+                throw UnsupportedMediaType(reason: "the form's boundary is missing")
+            }
+            self = .form(boundary: boundary)
+            return
         }
         let type = value.prefix { $0 != ";" && $0 != "," }
         let name = Self.trimmed(type).lowercased()

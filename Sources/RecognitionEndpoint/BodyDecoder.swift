@@ -10,6 +10,7 @@ struct BodyDecoder {
         case samples(PCMDecoder)
         case wavHeader([UInt8])
         case oggOpus(OggOpusDecoder)
+        indirect case form(FormDecoder)
     }
 
     private var stage: Stage
@@ -27,6 +28,8 @@ struct BodyDecoder {
             stage = .wavHeader([])
         case .oggOpus:
             stage = .oggOpus(OggOpusDecoder())
+        case .form(let boundary):
+            stage = .form(FormDecoder(boundary: boundary))
         }
     }
 
@@ -46,6 +49,10 @@ struct BodyDecoder {
             } catch {
                 throw .notAudio(reason: error.description)
             }
+        case .form(var decoder):
+            stage = .wavHeader([])
+            try decoder.decode(bytes, into: &output)
+            stage = .form(decoder)
         case .wavHeader(var head):
             stage = .wavHeader([])
             for index in bytes.indices { head.append(bytes[index]) }
@@ -66,6 +73,8 @@ struct BodyDecoder {
             } catch {
                 throw .notAudio(reason: error.description)
             }
+        case .form(var decoder):
+            try decoder.finish(into: &output)
         case .wavHeader(let head):
             throw .notAudio(reason: "WAV: it ended after \(head.count) bytes, in its header")
         }

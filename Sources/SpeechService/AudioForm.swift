@@ -14,15 +14,12 @@ public struct AudioForm: Sendable, Hashable {
 
         /// Creates a field.
         ///
-        /// - Throws: `ServiceError.invalidForm` when the name is empty or that of a secret: forms
-        ///   are remembered as they are, and secrets are not.
+        /// - Throws: `ServiceError.invalidForm` when the name is empty, `.secretInBody` when it is
+        ///   that of a secret.
         public init(name: String, value: String) throws(ServiceError) {
             guard !name.isEmpty else { throw .invalidForm(reason: "a field has no name") }
             guard !SecretName.isSecret(name) else {
-                throw .invalidForm(
-                    reason:
-                        "the field '\(TerminalText.shown(name))' would hold a secret, and forms "
-                        + "are remembered as they are")
+                throw .secretInBody(name: TerminalText.shown(name))
             }
             self.name = name
             self.value = value

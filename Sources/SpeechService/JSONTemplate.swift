@@ -17,9 +17,9 @@ public struct JSONTemplate: Sendable, Hashable {
 
     /// Reads a document.
     ///
-    /// - Throws: `ServiceError.invalidTemplate` when it is too long or not JSON, when the mark does not stand in
-    ///   its strings exactly once, or when a member has the name of a secret: templates are
-    ///   remembered as they are, and secrets are not.
+    /// - Throws: `ServiceError.invalidTemplate` when it is too long or not JSON, or when the mark does
+    ///   not stand in its strings exactly once; `.secretInBody` when a member has the name of a
+    ///   secret.
     public init(_ text: String) throws(ServiceError) {
         guard text.utf8.count <= Self.byteLimit else {
             throw .invalidTemplate(reason: "it is longer than \(ByteCount.text(Self.byteLimit))")
@@ -43,12 +43,7 @@ public struct JSONTemplate: Sendable, Hashable {
         guard document.strings.contains(where: { $0.contains(Self.mark) }) else {
             throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
         }
-        if let name = document.secretName {
-            throw .invalidTemplate(
-                reason:
-                    "its member '\(TerminalText.shown(name))' would hold a secret, and templates "
-                    + "are remembered as they are")
-        }
+        if let name = document.secretName { throw .secretInBody(name: TerminalText.shown(name)) }
         self.text = text
     }
 

@@ -20,6 +20,9 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidAnswerRule(text: String)
     /// A form cannot be sent; `reason` says why.
     case invalidForm(reason: String)
+    /// What stands in a body under this name would be a secret, and a take remembers bodies as they
+    /// are.
+    case secretInBody(name: String)
     /// A text is no JSON document into which a recording can be put; `reason` says why.
     case invalidTemplate(reason: String)
 }
@@ -43,6 +46,8 @@ extension ServiceError {
         case .invalidAnswerRule(let text):
             "'\(text)' is not a way to read an answer"
         case .invalidForm(let reason): "the form cannot be sent: \(reason)"
+        case .secretInBody(let name):
+            "'\(name)' would hold a secret, and what is sent in a form or in JSON is kept as it is"
         case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         }
     }
@@ -58,7 +63,9 @@ extension ServiceError {
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
             "use auto, text, sequence or json:PATH, for example json:result.text"
-        case .invalidForm, .invalidTemplate: nil
+        case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
+        case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
+        case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
         }
     }
 }

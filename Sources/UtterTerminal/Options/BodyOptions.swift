@@ -67,9 +67,8 @@ package struct BodyOptions: ParsableArguments {
     /// - Throws: `CommandFailure` when the form or the document cannot be sent.
     func changed(_ old: BodyShape) throws(CommandFailure) -> BodyShape {
         if let jsonBody {
-            let hint = #"write it like --json-body '{"audio":"{audio}"}'"#
             return .json(
-                try explained("--json-body", hint: hint) { () throws(ServiceError) in
+                try explained("--json-body") { () throws(ServiceError) in
                     try JSONTemplate(jsonBody)
                 })
         }
@@ -77,7 +76,7 @@ package struct BodyOptions: ParsableArguments {
         guard isOfForm || body == .form else { return old }
         var before: AudioForm?
         if case .form(let form) = old { before = form }
-        let fields = try explained("--form", hint: "write it like --form model=whisper-1") {
+        let fields = try explained("--form") {
             () throws(ServiceError) in
             try form.map { text throws(ServiceError) in try AudioForm.Field(text) }
         }
