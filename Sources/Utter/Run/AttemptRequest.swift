@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+extension DeliveryPlan {
+    /// One attempt to deliver a take.
+    ///
+    /// - Parameters:
+    ///   - journal: the take's audio.
+    ///   - id: the same for all attempts, so that a service may know them as one.
+    ///   - url: the service's, or where it has redirected to.
+    ///   - attempt: from 1.
+    ///   - saysLength: whether the body's length is said, which is known once the journal is sealed.
+    /// - Returns: what the transfer loop needs to know.
+    func request(
+        for journal: Journal, of id: TakeID, to url: ServiceURL, attempt: Int, saysLength: Bool
+    ) -> TransferRequest {
+        let frame = frame(of: id)
+        var headers = service.requestHeaders(contentType: frame.contentType)
+            .map { (name: $0.name, value: $0.value) }
+        let own = [
+            (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
+            (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
+            (name: "Utter-Attempt", value: "\(attempt)"),
+        ]
+        // A field that the service's description names replaces ours.
+        headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
+        var body = body(of: journal, in: frame)
+        body.saysLength = saysLength
+        var request = TransferRequest(
+            url: url.text, headers: headers, body: body,
+            deadlines: deadlines, certificateFile: certificateFile)
+        // No proxy can reach this machine's own services.
+        request.bypassesProxy = url.isLoopback
+        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
+        return request
+    }
+
+    /// The body of each attempt; for one take the same bytes each time.
+    func body(of journal: Journal, of id: TakeID) -> RequestBody {
+        body(of: journal, in: frame(of: id))
+    }
+
+    private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
+        RequestBody(
+            journal, from: format.bodyOffset, prologue: frame.prologue,
+            transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
+    }
+
+    private func frame(of id: TakeID) -> BodyFrame {
+        service.frame(
+            mediaType: format.mediaType, fileName: "audio.\(format.sentExtension)", id: id.text)
+    }
+
+    /// The field that lets a service know a body again (RFC 9530 §2).
+    ///
+    /// - Parameter digest: `RequestBody.contentDigest`.
+    /// - Returns: the field, or nothing when the service's description names its own.
+    func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
+        let name = "Content-Digest"
+        return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
+    }
+}
+
+extension BodyFrame {
+    /// What tells the request with this body from one with the same recording in another, behind the
+    /// take's id; empty for a raw body.
+    fileprivate var mark: String {
+        let bytes = prologue + epilogue
+        guard !bytes.isEmpty else { return "" }
+        return "-" + String(FNV.hash(bytes), radix: 16)
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import LinuxPlatform
+internal import TakeStore
+
+extension Journal {
+    /// The same recording in another form, in memory; the same bytes each time for a take.
+    ///
+    /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
+    /// What does not fit into the memory of one take cannot be converted.
+    ///
+    /// - Throws: `JournalSamples.Failure`, `EncodingError` or `SystemError`.
+    func converted(
+        from old: AudioFormat, to new: AudioFormat, of take: TakeID
+    ) throws -> Journal {
+        guard old.fileExtension != new.fileExtension else { return self }
+        // A service that has seen a body under the take's id wants the same one again.
+        let encoder = try new.makeEncoder(serialNumber: FNV.hash(take.text.utf8))
+        var source = JournalSamples(self, format: old)
+        var samples: [Int16] = []
+        var hasBegun = false
+        return try Journal.inMemory { bytes in
+            if !hasBegun {
+                hasBegun = true
+                try encoder.begin(into: &bytes)
+                return true
+            }
+            if try source.next(into: &samples) {
+                try encoder.encode(samples.span, into: &bytes)
+                return true
+            }
+            try encoder.finish(into: &bytes)
+            return false
+        }
+    }
+}
