@@ -36,7 +36,9 @@ strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 procps                       shows threads and memory
-curl                         a second client to compare with"
+curl                         a second client to compare with
+openssl                      a second opinion on digests
+python3                      reads our forms"
 
 bench_packages="$build_packages
 gcc                          builds the virtual microphone

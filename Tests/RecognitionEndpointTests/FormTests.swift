@@ -67,7 +67,7 @@ import Testing
                 try client.sendChunk(body[..<60_000])
                 // A text for the first part, before the rest exists.
                 #expect(try client.readHead().status == 200)
-                #expect(try client.readChunk().hasPrefix(#"{"type":"partial","text":"go"#))
+                #expect(try client.readChunk().hasPrefix(#"{"type":"partial""#))
                 try client.sendChunk(body[60_000...])
                 try client.sendEnd()
                 var last = ""

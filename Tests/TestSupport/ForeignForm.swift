@@ -40,7 +40,8 @@ public struct ForeignForm: Sendable {
                 sys.exit("disposition: %r" % part.get_content_disposition())
             parts.append({
                 "name": part.get_param("name", header="content-disposition"),
-                "fileName": part.get_filename(), "contentType": part["content-type"],
+                "fileName": part.get_filename(),
+                "contentType": dict(part.raw_items()).get("Content-Type"),
                 "fields": part.keys(),
                 "content": base64.b64encode(part.get_payload(decode=True)).decode()})
         print(json.dumps(parts))
