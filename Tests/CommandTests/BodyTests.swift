@@ -120,12 +120,16 @@ import Testing
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: Self.transcriber)
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--no-retry", clip.path)
-        #expect(server.requests.first?["Content-Type"]?.hasPrefix("audio/pcm") == true)
+        _ = try await bench.run(
+            "send", "--no-retry", "-H", "Content-Type: audio/x-own", clip.path)
+        #expect(server.requests.first?["Content-Type"] == "audio/x-own")
         let count = try clip.samples.count + 44
         let form = try await bench.run("retry", "last", "--form", "model=m")
         // Without its header, no such service would know what it is.
         #expect(form.outputText == "model=m file=@audio.wav:\(count)\n", "\(form.errorText)")
+        // The type that was given was that of the samples.
+        let body = try #require(server.requests.last?.body)
+        #expect(!body.ranges(of: Array("Content-Type: audio/wav\r\n".utf8)).isEmpty)
     }
 
     @Test func aServiceWithoutChunksGetsTheFormWithItsLength() async throws {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Upload
 import LinuxPlatform
 import Synchronization
+import Upload
 
 /// A recording in memory, which grows when the test says so.
 final class GrowingBytes: BodySource {

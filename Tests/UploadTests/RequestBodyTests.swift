@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Upload
 import FoundationEssentials
 import TestSupport
 import Testing
+import Upload
 
 /// What a body is made of, and where in it the recording is.
 @Suite struct RequestBodyTests {

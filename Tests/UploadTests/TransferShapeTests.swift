@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Upload
 import TestSupport
 import Testing
+import Upload
 
 /// Bodies with something around the recording, on their way.
 @Suite struct TransferShapeTests {

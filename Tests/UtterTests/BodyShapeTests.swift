@@ -242,4 +242,11 @@ import Testing
         let keys = server.requests.compactMap { $0["Idempotency-Key"] }
         #expect(Set(keys).count == 2)
     }
+
+    @Test func aCatchUpRateIsThatOfTheRecording() {
+        let rate = CatchUpRate.times(2)
+        #expect(rate.bytesPerSecond(of: .pcm, inBase64: false) == 64_000)
+        #expect(rate.bytesPerSecond(of: .pcm, inBase64: true) == 85_333)
+        #expect(CatchUpRate.bytes(perSecond: 100).bytesPerSecond(of: .pcm, inBase64: true) == 100)
+    }
 }

@@ -34,7 +34,7 @@ extension DeliveryPlan {
             deadlines: deadlines, certificateFile: certificateFile)
         // No proxy can reach this machine's own services.
         request.bypassesProxy = url.isLoopback
-        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
+        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format, inBase64: frame.isBase64)
         return request
     }
 

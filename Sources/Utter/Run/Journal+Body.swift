@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Upload
 package import LinuxPlatform
 package import TakeStore
+internal import Upload
 
 extension Journal: BodySource {
     package func readBytes(

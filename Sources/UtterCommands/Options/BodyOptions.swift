@@ -60,12 +60,24 @@ package struct BodyOptions: ParsableArguments {
         if jsonBody != nil, body != nil { throw ValidationError("--json-body excludes --body.") }
     }
 
+    /// Applies these options.
+    ///
+    /// - Throws: `CommandFailure` when the form or the document cannot be sent.
+    func change(_ plan: inout DeliveryPlan, keepsFormat: Bool) throws(CommandFailure) {
+        let old = plan.service.body
+        plan.service.body = try changed(old)
+        guard !plan.service.body.isAlike(old) else { return }
+        // The old type said what the body was before.
+        plan.service.contentType = nil
+        plan.service.headers.removeAll { $0.isNamed("Content-Type") }
+        // Where nothing else names the rate, the audio does itself.
+        if plan.format == .pcm, plan.service.body != .raw, !keepsFormat { plan.format = .wav }
+    }
+
     /// The shape that these options make of the one before.
     ///
     /// A field replaces those of its name that the form had.
-    ///
-    /// - Throws: `CommandFailure` when the form or the document cannot be sent.
-    func changed(_ old: BodyShape) throws(CommandFailure) -> BodyShape {
+    private func changed(_ old: BodyShape) throws(CommandFailure) -> BodyShape {
         if let jsonBody {
             return .json(
                 try explained("--json-body") { () throws(ServiceError) in
@@ -93,5 +105,15 @@ package struct BodyOptions: ParsableArguments {
                     fileField: fileField ?? before?.fileField ?? AudioForm.usualFileField,
                     fileName: fileName ?? before?.fileName)
             })
+    }
+}
+
+extension BodyShape {
+    /// Whether both are forms, both documents, or both nothing.
+    fileprivate func isAlike(_ other: BodyShape) -> Bool {
+        switch (self, other) {
+        case (.raw, .raw), (.form, .form), (.json, .json): true
+        default: false
+        }
     }
 }

@@ -9,6 +9,7 @@ internal import Utter
 ///   - hint: what to do, instead of the error's own hint.
 ///   - body: reads the option's value.
 /// - Returns: what `body` returns.
+/// - Throws: `CommandFailure` of the error.
 func explained<Value>(
     _ option: String, hint: String? = nil, _ body: () throws(ServiceError) -> Value
 ) throws(CommandFailure) -> Value {

@@ -28,9 +28,8 @@ extension ServiceOptions {
             try RecognitionService(url: ServiceURL(mark.url))
         }
         if to == nil { try noteVariable(in: &service) }
-        var plan = DeliveryPlan(service: service)
-        try change(&plan)
-        plan.format = format ?? Self.usualFormat(in: plan.service.body)
+        var plan = DeliveryPlan(service: service, format: format ?? .pcm)
+        try change(&plan, format: format)
         try addToken(to: &plan, mark.parameter)
         try check(plan)
         return plan
@@ -75,11 +74,7 @@ extension ServiceOptions {
             plan.service.url = new.url
             plan.service.credentials = new.credentials
         }
-        let wasRaw = plan.service.body == .raw
-        try change(&plan)
-        if format == nil, wasRaw, plan.format == .pcm {
-            plan.format = Self.usualFormat(in: plan.service.body)
-        }
+        try change(&plan, format: format)
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
                 && (to == nil || plan.service.isOpen(secret))
@@ -130,15 +125,13 @@ extension ServiceOptions {
         return record
     }
 
-    /// How audio travels in a body: where nothing else names the rate, it does itself.
-    private static func usualFormat(in body: BodyShape) -> AudioFormat {
-        body == .raw ? .pcm : .wav
-    }
-
     // MARK: - Everything but secrets
 
-    /// Applies the options that are given.
-    private func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
+    /// Applies the options that are given; `format` is one of them.
+    private func change(
+        _ plan: inout DeliveryPlan, format: AudioFormat?
+    ) throws(CommandFailure) {
+        try body.change(&plan, keepsFormat: format != nil)
         if let cacert {
             try CertificateFile.check(cacert)
             plan.certificateFile = Self.absolute(cacert)
@@ -166,7 +159,6 @@ extension ServiceOptions {
                 try redirectTo.map { text throws(ServiceError) in try Origin(text) }
             }
         }
-        plan.service.body = try body.changed(plan.service.body)
         if let framing { plan.framing = framing }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
