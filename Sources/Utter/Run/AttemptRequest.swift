@@ -32,6 +32,7 @@ extension DeliveryPlan {
         var request = TransferRequest(
             url: url.text, headers: headers, body: body,
             deadlines: deadlines, certificateFile: certificateFile)
+        request.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
         request.bypassesProxy = url.isLoopback
         request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format, inBase64: frame.isBase64)

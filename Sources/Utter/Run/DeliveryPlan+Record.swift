@@ -23,6 +23,7 @@ extension DeliveryPlan {
         case .json(let template): record.jsonBody = template.text
         }
         record.detectsEnd = service.detectsEnd ? true : nil
+        record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
         record.certificateFile = certificateFile
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
@@ -52,6 +53,7 @@ extension DeliveryPlan {
                 try Origin(text)
             }, certificateFile: record.certificateFile)
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
+        httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }

@@ -161,6 +161,11 @@ final class TakeRun: Sendable {
         sentByteCount.store(0, ordering: .relaxed)
         var request = plan.request(
             for: journal, of: id, to: url, attempt: attempt, saysLength: delivery.saysLength)
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        request.leavesConnection = journal.isSealed
+        if journal.isSealed, !delivery.wantsFreshConnection {
+            request.longestIdleTime = Delivery.longestIdleTime
+        }
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.
         request.mayEndBody = { [weak self] in self?.isWanted ?? false }
