@@ -14,7 +14,7 @@ import Testing
     /// One way to send a take.
     struct Way: Sendable, CustomTestStringConvertible {
         var shape: String
-        var format: AudioFormat
+        var format: AudioCodec
         var framing: BodyFraming
         var isEncrypted: Bool
 
@@ -40,7 +40,7 @@ import Testing
     }
 
     static let ways = ["raw", "form", "json"].flatMap { shape in
-        AudioFormat.allCases.flatMap { format in
+        AudioCodec.allCases.flatMap { format in
             [BodyFraming.chunked, .length].flatMap { framing in
                 [false, true].map {
                     Way(shape: shape, format: format, framing: framing, isEncrypted: $0)

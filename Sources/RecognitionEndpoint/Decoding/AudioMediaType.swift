@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import AudioCore
 
 /// What kind of audio a request's body is, as its `Content-Type` says (RFC 9110 §8.3).
 enum AudioMediaType: Sendable, Equatable {
     /// Signed 16-bit samples without a header.
     case pcm(StreamFormat, isBigEndian: Bool)
-    /// A WAV file; its header says the rest.
-    case wav
-    /// Opus in Ogg.
-    case oggOpus
-    /// A form, one of whose parts is audio (RFC 7578).
+    /// A file, whose header says the rest.
+    case file(AudioCodec)
+    /// A form, one of whose parts is a file (RFC 7578).
     case form(boundary: String)
+
+    /// What a client may send, as a sentence lists it.
+    static var names: String {
+        let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
+        return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm, or a form"
+    }
 
     /// Reads a header field's value.
     ///
@@ -57,23 +62,23 @@ enum AudioMediaType: Sendable, Equatable {
             parameters.append((Self.trimmed(part[..<sign]).lowercased(), text))
         }
         switch name {
-        case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
-            self = .wav
-        case "audio/ogg", "application/ogg", "audio/opus":
-            for parameter in parameters where parameter.name == "codecs" {
-                guard parameter.value == "opus" else {
-                    throw UnsupportedMediaType(
-                        reason: "the codec '\(parameter.value)' is not supported")
-                }
-            }
-            self = .oggOpus
         case "audio/l16":
             self = try Self.pcm(parameters, isBigEndian: true)
         case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int",
             "application/octet-stream":
             self = try Self.pcm(parameters, isBigEndian: false)
         default:
-            throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+            guard let codec = AudioCodec.allCases.first(where: { $0.mediaTypes.contains(name) })
+            else {
+                throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+            }
+            for parameter in parameters where parameter.name == "codecs" {
+                guard codec.mediaType.hasSuffix("codecs=\(parameter.value)") else {
+                    throw UnsupportedMediaType(
+                        reason: "the codec '\(parameter.value)' is not supported")
+                }
+            }
+            self = .file(codec)
         }
     }
 

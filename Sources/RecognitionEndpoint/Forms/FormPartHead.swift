@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
+
 /// The header fields of one part of a form, as far as they matter (RFC 7578 §4).
 struct FormPartHead: Sendable, Equatable {
     /// The field's name; empty without one.
@@ -30,11 +32,8 @@ struct FormPartHead: Sendable, Equatable {
     /// - Throws: `UnsupportedMediaType` when neither is known.
     var mediaType: AudioMediaType {
         get throws(UnsupportedMediaType) {
-            switch (fileName ?? "").split(separator: ".").last?.lowercased() {
-            case "wav": .wav
-            case "ogg", "oga", "opus": .oggOpus
-            default: try AudioMediaType(parsing: contentType)
-            }
+            if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }
+            return try AudioMediaType(parsing: contentType)
         }
     }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
+
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
 /// Fields of text are skipped. Cut anywhere; used on one thread.
@@ -36,14 +38,14 @@ struct FormReader {
 
     /// Takes bytes in, and appends those of the file.
     ///
-    /// - Throws: `BodyFailure.notAudio` when they are no form, or one with two files.
-    mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(BodyFailure) {
+    /// - Throws: `UndecodableAudio` when they are no form, or one with two files.
+    mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(UndecodableAudio) {
         for index in bytes.indices { pending.append(bytes[index]) }
         while try step(into: &audio) {}
     }
 
     /// Goes on to the next place; false when more bytes are needed.
-    private mutating func step(into audio: inout [UInt8]) throws(BodyFailure) -> Bool {
+    private mutating func step(into audio: inout [UInt8]) throws(UndecodableAudio) -> Bool {
         switch place {
         case .skipping, .file:
             let end = pending.firstRange(of: delimiter)
@@ -80,16 +82,16 @@ struct FormReader {
         }
     }
 
-    private mutating func begin(_ head: FormPartHead) throws(BodyFailure) {
+    private mutating func begin(_ head: FormPartHead) throws(UndecodableAudio) {
         guard head.name == "file" || head.fileName != nil else { return place = .skipping }
-        guard file == nil else { throw .notAudio(reason: "the form has two files") }
+        guard file == nil else { throw UndecodableAudio("the form has two files") }
         file = head
         place = .file
     }
 
-    private func bounded() throws(BodyFailure) -> Bool {
+    private func bounded() throws(UndecodableAudio) -> Bool {
         guard pending.count <= Self.headLimit else {
-            throw .notAudio(reason: "the form has a part whose head is too long")
+            throw UndecodableAudio("the form has a part whose head is too long")
         }
         return false
     }

@@ -12,7 +12,7 @@ public enum CatchUpRate: Sendable, Hashable {
     case times(Double)
 
     /// The bound in bytes of the body a second, at least 1; base64 takes four for three.
-    func bytesPerSecond(of format: AudioFormat, inBase64 isBase64: Bool) -> Int {
+    func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
         switch self {
         case .bytes(let perSecond): max(1, perSecond)
         case .times(let factor):

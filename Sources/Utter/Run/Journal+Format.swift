@@ -12,12 +12,12 @@ extension Journal {
     ///
     /// - Throws: `JournalSamples.Failure`, `EncodingError` or `SystemError`.
     func converted(
-        from old: AudioFormat, to new: AudioFormat, of take: TakeID
+        from old: AudioCodec, to new: AudioCodec, of take: TakeID
     ) throws -> Journal {
-        guard old.fileExtension != new.fileExtension else { return self }
+        guard !old.isKept(like: new) else { return self }
         // A service that has seen a body under the take's id wants the same one again.
         let encoder = try new.makeEncoder(serialNumber: FNV.hash(take.text.utf8))
-        var source = JournalSamples(self, format: old)
+        var source = JournalSamples(self, codec: old)
         var samples: [Int16] = []
         var hasBegun = false
         return try Journal.inMemory { bytes in

@@ -34,9 +34,9 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How the recording travels: pcm, wav or ogg-opus. (default: pcm; wav in a form or JSON)",
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
             valueName: "format"))
-    var format: AudioFormat?
+    var format: AudioCodec?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

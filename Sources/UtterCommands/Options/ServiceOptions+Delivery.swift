@@ -13,14 +13,14 @@ extension ServiceOptions {
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     package func planner(
-        format: AudioFormat?
+        format: AudioCodec?
     ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
     /// How a new take is delivered.
-    private func delivery(format: AudioFormat?) throws(CommandFailure) -> DeliveryPlan {
+    private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -47,7 +47,7 @@ extension ServiceOptions {
     /// - Throws: `CommandFailure` when an option is wrong, when the take does not know where it was
     ///   meant to go, or when a secret is missing.
     package func delivery(
-        of manifest: TakeManifest, format: AudioFormat? = nil
+        of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
         let record = try record(of: manifest)
         var plan: DeliveryPlan
@@ -129,7 +129,7 @@ extension ServiceOptions {
 
     /// Applies the options that are given; `format` is one of them.
     private func change(
-        _ plan: inout DeliveryPlan, format: AudioFormat?
+        _ plan: inout DeliveryPlan, format: AudioCodec?
     ) throws(CommandFailure) {
         try body.change(&plan, keepsFormat: format != nil)
         if let cacert {
