@@ -82,7 +82,7 @@ findings=$(
         fi
     done
 
-    # A reason that nobody needs any more is removed with its cause.
+    # A reason that is not needed any more is removed with its cause.
     { grep -vE '^(#|$)' "$allowlist" || true; } | while IFS=: read -r path reason; do
         if [ -z "${reason// /}" ]; then
             echo "$allowlist: '$path' has no reason"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing: install-packages.sh [runtime|build|test|bench]
-# UTTER_PACKAGES=skip leaves that to somebody else, for machines that are not Debian.
+# UTTER_PACKAGES=skip installs nothing, for machines that are not Debian.
 set -euo pipefail
 export LC_ALL=C
 

@@ -321,7 +321,7 @@ import Testing
         _ = delivery.next(
             after: Self.result(.connectionLost("x")), answer: nil, message: nil,
             Self.circumstances)
-        // Nobody knows whether the service has the one that was whole, but it has no second one.
+        // Whether the service has the one that was whole is unknown, but it has no second one.
         #expect(delivery.takenCount == 1)
         #expect(!delivery.mayBeDoubled)
         #expect(delivery.attempt == 3)

@@ -109,7 +109,7 @@ final class TakeRun: Sendable {
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
         var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+            format: plan.format.name, source: source, url: plan.service.url.description)
         manifest.delivery = plan.record
         // It begins as soon as there is a journal, unless it waits for a speaker to end.
         if isCompleteSoon || !state.withLock({ $0.delivery.saysLength }) {

@@ -3,7 +3,7 @@
 public import ArgumentParser
 package import Utter
 
-extension AudioFormat: ExpressibleByArgument {}
+extension AudioCodec: ExpressibleByArgument {}
 extension BodyFraming: ExpressibleByArgument {}
 extension HTTPVersion: ExpressibleByArgument {}
 extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
