@@ -41,11 +41,21 @@ public final class Pipeline: Sendable {
     ///   - retention: how long takes stay that nobody waits for.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init(
+    public convenience init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
         key: EncryptionKey? = nil
     ) throws(SystemError) {
-        loops = try PipelineLoops()
+        try self.init(
+            stateFolder: stateFolder, limits: limits, retention: retention, key: key
+        ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
+    }
+
+    /// Starts the loops, with another transport than libcurl.
+    init(
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
+        key: EncryptionKey? = nil, transport: PipelineLoops.TransportMaker
+    ) throws(SystemError) {
+        loops = try PipelineLoops(transport: transport)
         self.limits = limits
         self.retention = retention
         encrypts = key != nil
@@ -64,7 +74,7 @@ public final class Pipeline: Sendable {
 
     var capture: CaptureLoop { loops.capture }
     var journal: JournalLoop { loops.journal }
-    var transfer: TransferLoop { loops.transfer }
+    var transfer: any Transport { loops.transfer }
     var sync: SyncLoop { loops.sync }
 
     /// Starts a take: the source is opened at once, in parallel with the connection.
