@@ -40,20 +40,6 @@ extension ServiceError {
             "'\(text)' is not a way to read an answer"
         }
     }
-
-    /// What to do about it, or nil when the description says it all.
-    public var hint: String? {
-        switch self {
-        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
-        case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
-        case .invalidHeader: "write it like --header 'X-Language: en'"
-        case .invalidCredential: "put the token alone on the first line of the file"
-        case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
-        case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
-        case .invalidAnswerRule:
-            "use auto, text, sequence or json:PATH, for example json:result.text"
-        }
-    }
 }
 
 extension ServiceError: CustomStringConvertible {}
