@@ -38,6 +38,9 @@ strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 procps                       shows threads and memory
+nghttp2-server               a service that speaks HTTP/2 alone
+socat                        TLS in front of a service, which counts the handshakes
+brotli                       compresses answers
 curl                         a second client to compare with"
 
 bench_packages="$build_packages
