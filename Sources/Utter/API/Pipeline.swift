@@ -63,7 +63,21 @@ public final class Pipeline: Sendable {
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
+        // Without the names, the clock says which take comes next.
+        newest = Mutex(try? store.get().ids().last)
         lengthOrigins = LengthOrigins(in: store, sync: loops.sync)
+    }
+
+    /// The greatest name of a take, behind which the next stands whatever the clock says.
+    private let newest: Mutex<TakeID?>
+
+    private func nextID() -> TakeID {
+        newest.withLock { newest in
+            var generator = SystemRandomNumberGenerator()
+            let id = TakeID(at: Date(), after: newest, using: &generator)
+            newest = id
+            return id
+        }
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -81,9 +95,8 @@ public final class Pipeline: Sendable {
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
-        var generator = SystemRandomNumberGenerator()
         let run = TakeRun(
-            id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self,
+            id: nextID(), plan: plan.delivery, pipeline: self,
             isCompleteSoon: plan.isCompleteSoon)
         began(run)
         run.record(plan.source, plan.capture)
