@@ -3,6 +3,7 @@
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore
@@ -13,7 +14,7 @@ import Testing
     }
 
     @Test func whatWasWrittenBecomesDurableByItself() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let loop = try SyncLoop()
         defer { loop.shutDown() }
         let journal = Journal(
@@ -29,7 +30,7 @@ import Testing
     }
 
     @Test func theShutDownMakesTheLastBytesDurable() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let loop = try SyncLoop()
         let journals = try (0..<50).map { number in
@@ -71,7 +72,7 @@ import Testing
 
     @Test func hundredsOfJournalsAndJobsTakeTurns() throws {
         let count = 300
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let (isWaiting, mayBegin, done) = (try Wakeup(), try Wakeup(), try Wakeup())
         let loop = try SyncLoop()
