@@ -12,7 +12,7 @@ package struct TransferID: Sendable, Hashable {
 ///
 /// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
 /// journal loop when a journal grew.
-package final class TransferLoop: Sendable {
+package final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
@@ -74,9 +74,4 @@ extension TransferResult {
             ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
             timings: TransferTimings())
     }
-}
-
-extension TransferResult.Ending {
-    /// libcurl had no memory.
-    static let noMemory = Self.cannotConnect("out of memory")
 }

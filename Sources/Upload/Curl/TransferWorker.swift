@@ -4,11 +4,23 @@ internal import LinuxPlatform
 
 /// What the transfer thread does: obeys commands, and gives libcurl its turn.
 struct TransferWorker: Worker {
-    /// Nil when libcurl has no memory: nothing can begin then.
-    private let table = TransferTable()
+    /// Nil when libcurl refuses to work: nothing can begin then.
+    private let table: TransferTable?
+    /// What every transfer ends with then.
+    private let refusal: TransferResult.Ending
+
+    init() {
+        do throws(CurlRefusal) {
+            table = try TransferTable()
+            refusal = .cancelled
+        } catch {
+            table = nil
+            refusal = .unprepared(error.description)
+        }
+    }
 
     mutating func receive(_ command: TransferCommand) {
-        if let table { table.obey(command) } else { refuse(command, .noMemory) }
+        if let table { table.obey(command) } else { refuse(command, refusal) }
     }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
