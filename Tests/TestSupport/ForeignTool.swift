@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import LinuxPlatform
 
@@ -39,7 +40,7 @@ package struct ForeignTool: Sendable {
         package let description: String
     }
 
-    /// Runs the program to its end, for at most a minute.
+    /// Runs the program to its end, for as long as tests are patient.
     ///
     /// - Parameters:
     ///   - arguments: without the program's name.
@@ -60,8 +61,10 @@ package struct ForeignTool: Sendable {
         let creating = O_WRONLY | O_CREAT | O_TRUNC
         posix_spawn_file_actions_addopen(&actions, 1, outputPath, creating, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, complaintPath, creating, 0o600)
+        _ = utter_spawn_with_standard_descriptors_only(&actions)
 
-        let words = ["timeout", "60", name] + arguments
+        let limit = "\(Duration.patience.components.seconds)"
+        let words = ["timeout", limit, name] + arguments
         var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for pointer in pointers { free(pointer) } }
         var child = pid_t()
