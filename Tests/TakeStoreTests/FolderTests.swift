@@ -102,7 +102,7 @@ import Testing
         #expect(try holder.lock())
         #expect(try await !other.waitForLock(until: .now))
         #expect(try await !other.waitForLock(until: .now + .milliseconds(20)))
-        // Whoever has waited in vain keeps nothing.
+        // A process that has waited in vain keeps nothing.
         holder.unlock()
         let deadline = ContinuousClock.now + .patience
         while try !other.lock() {

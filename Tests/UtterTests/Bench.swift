@@ -23,7 +23,7 @@ final class Bench: Sendable {
 
     /// Starts a take with one attempt unless told otherwise.
     func start(
-        _ source: any CaptureSource, to url: String, format: AudioFormat = .pcm,
+        _ source: any CaptureSource, to url: String, format: AudioCodec = .pcm,
         retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         var plan = TakePlan(
@@ -35,7 +35,7 @@ final class Bench: Sendable {
 
     /// Starts a take that replays samples as fast as possible.
     func replay(
-        _ samples: [Int16], to url: String, format: AudioFormat = .pcm,
+        _ samples: [Int16], to url: String, format: AudioCodec = .pcm,
         retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         let number = replays.wrappingAdd(1, ordering: .relaxed).newValue
@@ -132,7 +132,7 @@ extension TakeEvent {
     var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
 }
 
-/// Somebody whose every word is the test's: raw PCM through a pipe.
+/// A speaker whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
     let source: RawInput
     private let input: Int32

@@ -21,7 +21,7 @@ import Testing
     }
 
     private static let circumstances = Delivery.Circumstances(
-        isSpeaking: false, now: 0, jitter: 0)
+        isSpeaking: false, jitter: 0)
 
     private func delivery(
         allowed: [String] = [], policy: RetryPolicy = .never, framing: BodyFraming = .auto,
@@ -190,7 +190,7 @@ import Testing
                 }
                 let isSpeaking = now < .seconds(release)
                 let circumstances = Delivery.Circumstances(
-                    isSpeaking: isSpeaking, now: 0, jitter: 0, elapsed: now)
+                    isSpeaking: isSpeaking, jitter: 0, elapsed: now)
                 let step = delivery.next(after: result, answer: nil, message: nil, circumstances)
                 guard case .resend(let pause) = step else { break }
                 let end = now + pause.duration
@@ -209,7 +209,7 @@ import Testing
     @Test func aLongWaitIsNamed() throws {
         var delivery = try delivery(policy: .standard)
         var busy = Self.result(Self.answered, status: 429)
-        busy.headers = [(name: "retry-after", value: "2400")]
+        busy.retryAfter = .seconds(2_400)
         let step = delivery.next(
             after: busy, answer: nil, message: "slow down", Self.circumstances)
         #expect(
@@ -321,7 +321,7 @@ import Testing
         _ = delivery.next(
             after: Self.result(.connectionLost("x")), answer: nil, message: nil,
             Self.circumstances)
-        // Nobody knows whether the service has the one that was whole, but it has no second one.
+        // Whether the service has the one that was whole is unknown, but it has no second one.
         #expect(delivery.takenCount == 1)
         #expect(!delivery.mayBeDoubled)
         #expect(delivery.attempt == 3)

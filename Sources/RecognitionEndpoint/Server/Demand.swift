@@ -18,7 +18,7 @@ enum Demand: Sendable, Equatable {
     ) throws(Refusal) {
         let path = (head.path ?? "").prefix { $0 != "?" }
         try Self.checkFraming(head)
-        // Browsers send this; no page that somebody happens to visit may use the endpoint.
+        // Browsers send this; a page that a person happens to visit may not use the endpoint.
         guard head.headerFields[.origin] == nil else {
             throw Refusal(403, "requests of web pages are not served")
         }
@@ -82,7 +82,7 @@ enum Demand: Sendable, Equatable {
             mediaType = try AudioMediaType(parsing: fields[.contentType])
         } catch {
             throw Refusal(
-                415, "\(error.reason); send audio/wav, audio/ogg;codecs=opus or audio/pcm")
+                415, "\(error.reason); send \(AudioMediaType.names)")
         }
         if let length = fields[.contentLength].flatMap(Int.init),
             length > configuration.maximumBodyByteCount

@@ -29,6 +29,7 @@ extension DeliveryPlan {
         var request = TransferRequest(
             url: url.text, headers: headers, journal: journal, bodyOffset: format.bodyOffset,
             deadlines: deadlines, certificateFile: certificateFile)
+        request.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
         request.bypassesProxy = url.isLoopback
         request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)

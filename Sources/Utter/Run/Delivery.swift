@@ -14,6 +14,11 @@ struct Delivery {
     /// The least pause that a hurry leaves: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
+    /// How long a connection may have been idle to carry a take.
+    ///
+    /// Many services close theirs after 5 s: a request that crosses the close is lost.
+    static let longestIdleTime = Duration.seconds(4)
+
     /// Where the present attempt goes.
     private(set) var url: ServiceURL
     /// The number of the present attempt, from 1 over all runs.
@@ -31,6 +36,8 @@ struct Delivery {
     private(set) var saysLength: Bool
     /// Whether the service has shown that it does not take chunks.
     private(set) var hasFallenBack = false
+    /// Whether a connection that an earlier take has left may not be used any more.
+    private(set) var wantsFreshConnection = false
     private var redirects = 0
     private var failures = 0
     private var failuresAfterRelease = 0
@@ -67,8 +74,6 @@ struct Delivery {
     struct Circumstances {
         /// Whether the recording still goes on.
         var isSpeaking: Bool
-        /// The seconds since 1970, for a `Retry-After` that is a date.
-        var now: Int64
         /// From 0 to 1.
         var jitter: Double
         /// The time since the take began, by a clock that nobody sets.
@@ -134,7 +139,7 @@ struct Delivery {
             return .failed(.notTLS(reason: text, host: url.origin.description))
         case .badResponse(let text): return .failed(.responseUnusable(reason: text))
         case .cancelled: return .failed(.cancelled)
-        case .journalUnreadable:
+        case .journalUnreadable, .unprepared:
             return .failed(.notDelivered(result.ending, host: url.origin.description))
         case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
             let failure = TakeFailure.notDelivered(result.ending, host: url.origin.description)
@@ -193,8 +198,16 @@ struct Delivery {
     private mutating func retry(
         _ failure: TakeFailure, after result: TransferResult, _ circumstances: Circumstances
     ) -> Step {
+        wantsFreshConnection = true
         if result.ending == .timedOut(.whole) { return .failed(failure) }
-        if Self.mayBeTaken(result), policy.unknownOutcome != .resend { return .failed(failure) }
+        let mayBeTaken = Self.mayBeTaken(result)
+        if mayBeTaken, policy.unknownOutcome != .resend { return .failed(failure) }
+        // That an idle connection was closed says nothing of the service.
+        if result.hasReusedConnection, result.status == nil, !mayBeTaken {
+            attempt += 1
+            starts.append(circumstances.elapsed)
+            return .resend(Pause())
+        }
         if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
             failures = 0
         }
@@ -204,9 +217,7 @@ struct Delivery {
         if case .cannotResolve = result.ending, !circumstances.isSpeaking, failures > 1 {
             return .failed(failure)
         }
-        let asked =
-            result.header("retry-after")
-            .flatMap { RetryAfter.parse($0, now: circumstances.now) } ?? .zero
+        let asked = result.retryAfter
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: circumstances.isSpeaking, asked: asked,

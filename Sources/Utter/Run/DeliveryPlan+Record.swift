@@ -8,13 +8,14 @@ extension DeliveryPlan {
     /// What a take remembers of this plan.
     package var record: DeliveryRecord {
         var record = DeliveryRecord(
-            url: service.url.text, format: format.rawValue, answer: service.answer.description,
+            url: service.url.text, format: format.name, answer: service.answer.description,
             idHeader: idHeader, framing: framing.rawValue)
         record.headers =
             service.headers.isEmpty
             ? nil : service.headers.map { .init(name: $0.name, value: $0.value) }
         record.contentType = service.contentType
         record.detectsEnd = service.detectsEnd ? true : nil
+        record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
         record.certificateFile = certificateFile
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
@@ -38,11 +39,12 @@ extension DeliveryPlan {
             answer: AnswerRule(record.answer))
         service.detectsEnd = record.detectsEnd ?? false
         self.init(
-            service: service, format: AudioFormat(rawValue: record.format) ?? .pcm,
+            service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
             redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
                 try Origin(text)
             }, certificateFile: record.certificateFile)
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
+        httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import SpeechService
 internal import Synchronization
 internal import TakeStore
@@ -50,7 +49,7 @@ extension TakeRun {
                 return (Delivery.Step.failed(.cancelled), state.delivery)
             }
             let circumstances = Delivery.Circumstances(
-                isSpeaking: state.captureEnd == nil, now: Int64(Date().timeIntervalSince1970),
+                isSpeaking: state.captureEnd == nil,
                 jitter: .random(in: 0...1), elapsed: .now - began)
             let step = state.delivery.next(
                 after: result, answer: answer, message: message, circumstances)

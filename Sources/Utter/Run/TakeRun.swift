@@ -109,7 +109,7 @@ final class TakeRun: Sendable {
     private func openJournal(_ source: String) -> Result<Journal, SystemError> {
         var manifest = TakeManifest(
             id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+            format: plan.format.name, source: source, url: plan.service.url.description)
         manifest.delivery = plan.record
         // It begins as soon as there is a journal, unless it waits for a speaker to end.
         if isCompleteSoon || !state.withLock({ $0.delivery.saysLength }) {
@@ -162,6 +162,11 @@ final class TakeRun: Sendable {
         var request = plan.request(for: journal, of: id, to: url, attempt: attempt)
         if delivery.saysLength {
             request.contentLength = journal.byteCount - plan.format.bodyOffset
+        }
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        request.leavesConnection = journal.isSealed
+        if journal.isSealed, !delivery.wantsFreshConnection {
+            request.longestIdleTime = Delivery.longestIdleTime
         }
         request.lateHeaders = { [weak self] in self?.lateHeaders ?? [] }
         // A body that ends is a recording that is to be recognised, and billed.

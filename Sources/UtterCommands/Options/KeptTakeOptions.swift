@@ -24,7 +24,7 @@ struct KeptTakeOptions: ParsableArguments {
     /// Whether an option says that a take is sent in another way than before.
     var changesSomething: Bool {
         format != nil || service.to != nil || service.answer != nil || service.framing != nil
-            || service.contentType != nil || !service.header.isEmpty
+            || service.http != nil || service.contentType != nil || !service.header.isEmpty
     }
 
     /// Whether nothing but the rule by which the answer is read is another.
@@ -34,6 +34,6 @@ struct KeptTakeOptions: ParsableArguments {
         return service.answer != nil && !others.changesSomething && !service.bringsSecrets
     }
 
-    @Option(help: "Send the recordings in another form: pcm, wav or ogg-opus.")
-    var format: AudioFormat?
+    @Option(help: "Send the recordings in another form: \(AudioCodec.names).")
+    var format: AudioCodec?
 }

@@ -30,7 +30,8 @@ package struct OutcomeReport: Encodable {
 
     struct AttemptReport: Encodable {
         var number: Int
-        var url, httpVersion, ending: String
+        var url, ending: String
+        @Nullable var httpVersion: String?
         @Nullable var reason: String?
         @Nullable var status: Int?
         var sentBytes: Int
@@ -154,7 +155,7 @@ extension OutcomeReport.AttemptReport {
 }
 
 extension TransferResult.Ending {
-    /// The case as one word, and the words of whoever noticed it.
+    /// The case as one word, and the words of the part that noticed it.
     fileprivate var words: (String, String?) {
         switch self {
         case .answered: ("answered", nil)
@@ -168,6 +169,7 @@ extension TransferResult.Ending {
         case .timedOut(.answer): ("answer-timeout", nil)
         case .timedOut(.whole): ("timeout", nil)
         case .badResponse(let text): ("bad-response", text)
+        case .unprepared(let text): ("unprepared", text)
         case .journalUnreadable(let text): ("journal-unreadable", text)
         case .cancelled: ("cancelled", nil)
         }

@@ -158,7 +158,7 @@ struct TakeReporter {
         warn("the source delivers only digital silence; is the microphone muted?")
     }
 
-    /// A line that everybody sees, but for those who asked for quiet.
+    /// A line that is shown unless quiet was asked for.
     private func say(_ text: String) {
         guard !options.quiet else { return }
         write(text)

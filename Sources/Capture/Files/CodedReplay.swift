@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCodecs
+package import AudioCore
+package import Glibc
+internal import LinuxPlatform
+
+/// A recording that has to be decoded, from a file or a pipe, replayed as if it were being spoken.
+///
+/// Delivers what its decoder makes of it. Whole periods of 20 ms are delivered, each at the
+/// instant at which its last frame would have come from a microphone; the clock starts with the
+/// first read. A recording that breaks off, or is damaged, yields what comes before, and `warning`
+/// tells.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+package final class CodedReplay: CaptureSource, @unchecked Sendable {
+    /// What a person calls this source: the path, or the name given.
+    package let name: String
+
+    /// False: a recording waits.
+    package var isLive: Bool { false }
+
+    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
+    package var isStored: Bool { !clock.isHoldingBack && isFile }
+
+    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
+    package private(set) var warning: String?
+
+    /// Bytes that are read of a file at once.
+    private static let fileByteCount = 4_096
+
+    /// Bytes that are read of a pipe at once, which are nowhere else then.
+    private static let pipeByteCount = 512
+
+    private let descriptor: (number: Int32, prefix: [UInt8])?
+    private var clock: ReplayClock
+    private var reader: ByteReader?
+    private let decoder: any AudioDecoder
+    private var format = StreamFormat.speech
+    /// Decoded samples; those before `start` have been delivered.
+    private var samples: [Int16] = []
+    private var start = 0
+    private var deliveredFrameCount = 0
+    private var isFile = false
+    private var hasEnded = false
+    private var isStopped = false
+
+    /// Names an input; nothing is read before `open`.
+    ///
+    /// - Parameters:
+    ///   - codec: what it holds.
+    ///   - descriptor: open for reading until `close`, and closed by its owner.
+    ///   - name: what a person calls it.
+    ///   - pace: how fast it is replayed.
+    ///   - prefix: bytes that have been read from the descriptor already.
+    ///   - now: the clock.
+    package init(
+        _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
+        prefix: [UInt8] = [],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.name = name
+        decoder = codec.makeDecoder()
+        self.descriptor = (descriptor, prefix)
+        clock = ReplayClock(pace: pace, now: now)
+    }
+
+    /// Takes over an input of which nothing has been consumed.
+    init(
+        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String, clock: ReplayClock
+    ) {
+        decoder = codec.makeDecoder()
+        self.name = name
+        descriptor = nil
+        self.clock = clock
+        self.reader = consume reader
+    }
+
+    /// Reads the headers, up to the first sound or the end.
+    ///
+    /// Waits up to 10 s for those of a pipe.
+    ///
+    /// - Throws: `CaptureError` when it cannot be read, or is not what it begins like.
+    package func open() throws(CaptureError) -> StreamFormat {
+        if let descriptor {
+            reader = try ByteReader(
+                descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
+        }
+        isFile = reader?.fileByteCount != nil
+        let deadline = ContinuousClock.now + WAVReplay.headerWait
+        while samples.isEmpty, !hasEnded {
+            do throws(SystemError) {
+                try reader?.wait(until: deadline) { reader throws(SystemError) in
+                    try reader.fill(1)
+                }
+            } catch {
+                throw .cannotOpen(
+                    name: name,
+                    reason: error.code == ETIMEDOUT ? "no audio came in time" : error.reason)
+            }
+            _ = try decodeSome()
+        }
+        format = decoder.format ?? .speech
+        return format
+    }
+
+    /// Delivers the periods that are due, or says when the next one is.
+    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        guard !isStopped, reader != nil else { return .end }
+        let room = frames.count / format.channelCount
+        let unit = min(room, max(1, format.framesPerPeriod))
+        precondition(unit > 0, "a capture buffer holds at least one frame")
+        try decode(isStored ? room : unit)
+        let available = (samples.count - start) / format.channelCount
+        // Less than a period is whole only at the end.
+        let step = hasEnded ? min(unit, available) : unit
+        guard step > 0 else { return .end }
+        let due = clock.dueFrameCount(sampleRate: format.sampleRate)
+        guard due - deliveredFrameCount >= step else {
+            return .wait(.until(clock.instant(ofFrames: deliveredFrameCount + step)))
+        }
+        guard available >= step else { return .wait(.forDescriptors) }
+        let count = min(isStored ? room : step, available, due - deliveredFrameCount)
+        let sampleCount = count * format.channelCount
+        for index in 0..<sampleCount { frames[index] = samples[start + index] }
+        start += sampleCount
+        deliveredFrameCount += count
+        return .frames(count)
+    }
+
+    /// Adds the descriptor when reading it may have to wait.
+    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        guard !isStopped, !isFile, let number = reader?.descriptor else { return }
+        descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
+    }
+
+    /// Ends the source with what has been delivered.
+    package func requestStop() { isStopped = true }
+
+    /// Closes a file that was opened by name; a descriptor that was given stays open.
+    package func close() { reader = nil }
+}
+
+extension CodedReplay {
+    /// Decodes until so many frames are there, or as many as can be had now.
+    private func decode(_ wanted: Int) throws(CaptureError) {
+        if start > 0 {
+            samples.removeFirst(start)
+            start = 0
+        }
+        while samples.count < wanted * format.channelCount, !hasEnded {
+            guard try decodeSome() else { return }
+        }
+    }
+
+    /// Decodes the next bytes.
+    ///
+    /// - Returns: false when none have come yet.
+    private func decodeSome() throws(CaptureError) -> Bool {
+        let fill: ByteReader.Fill
+        do throws(SystemError) {
+            fill = try reader?.fill(isFile ? Self.fileByteCount : Self.pipeByteCount) ?? .ended
+        } catch {
+            throw .readFailed(name: name, reason: error.reason)
+        }
+        let count = reader?.byteCount ?? 0
+        do throws(UndecodableAudio) {
+            try reader?.withBytes(count) { bytes throws(UndecodableAudio) in
+                try decoder.decode(bytes, into: &samples)
+            }
+            reader?.consume(count)
+            guard case .ended = fill else { return count > 0 }
+            hasEnded = true
+            try decoder.finish(into: &samples)
+            if !decoder.isAtEnd { warning = "'\(name)' breaks off; what is there was taken" }
+        } catch {
+            hasEnded = true
+            guard deliveredFrameCount > 0 || !samples.isEmpty else {
+                throw CaptureError.unusableAudio(name: name, detail: error.description)
+            }
+            warning = "'\(name)' is damaged; what comes before was taken: \(error.description)"
+        }
+        return true
+    }
+}
