@@ -9,10 +9,6 @@ import Testing
 @testable import TakeStore
 
 @Suite struct SyncLoopTests {
-    @Test func theIntervalIsAQuarterOfASecond() {
-        #expect(SyncLoop.interval == .milliseconds(250))
-    }
-
     @Test func whatWasWrittenBecomesDurableByItself() throws {
         let scratch = try TakeStoreScratch()
         let loop = try SyncLoop()
