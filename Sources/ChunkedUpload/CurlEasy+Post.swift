@@ -3,7 +3,7 @@
 internal import CCurl
 
 extension CurlEasy {
-    /// Sets everything about one POST but the callbacks.
+    /// Sets everything about one request but the callbacks.
     ///
     /// On the transfer thread, when the transfer begins: it asks for the late headers.
     mutating func prepare(_ request: TransferRequest) {
@@ -11,6 +11,7 @@ extension CurlEasy {
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         set(CURLOPT_POST, 1)
+        if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
         if let length = request.contentLength { set(CURLOPT_POSTFIELDSIZE_LARGE, length) }
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         set(CURLOPT_FOLLOWLOCATION, 0)

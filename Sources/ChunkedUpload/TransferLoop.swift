@@ -127,7 +127,7 @@ public final class TransferLoop: Sendable {
 
 extension TransferResult {
     /// The result of a transfer that did not begin.
-    static func unstarted(_ ending: Ending) -> TransferResult {
+    package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
             ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
             timings: TransferTimings())

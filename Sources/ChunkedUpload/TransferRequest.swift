@@ -2,10 +2,12 @@
 
 public import TakeStore
 
-/// One HTTP POST of a take: where to, with what headers, from which byte of the journal.
+/// One HTTP request of a take: where to, with what headers, from which byte of the journal.
 public struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     public var url: String
+    /// The request's method, which takes a body.
+    public var method = "POST"
     /// The body's length, which is said in `Content-Length`; nil for a chunked body.
     ///
     /// Only for a sealed journal: libcurl counts on it.

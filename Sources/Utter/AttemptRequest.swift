@@ -9,30 +9,31 @@ extension DeliveryPlan {
     /// One attempt to deliver a take.
     ///
     /// - Parameters:
+    ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
     ///   - id: the same for all attempts, so that a service may know them as one.
-    ///   - url: the service's, or where it has redirected to.
-    ///   - attempt: from 1.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        for journal: Journal, of id: TakeID, to url: ServiceURL, attempt: Int
+        _ request: ExchangeRequest, for journal: Journal, of id: TakeID
     ) -> TransferRequest {
         var headers = service.requestHeaders(audioMediaType: format.mediaType)
             .map { (name: $0.name, value: $0.value) }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
             (name: idHeader, value: "\"\(id.text)\(idSuffix)\""),
-            (name: "Utter-Attempt", value: "\(attempt)"),
+            (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var request = TransferRequest(
-            url: url.text, headers: headers, journal: journal, bodyOffset: format.bodyOffset,
+        var transfer = TransferRequest(
+            url: request.url.text, headers: headers, journal: journal, bodyOffset: format.bodyOffset,
             deadlines: deadlines, certificateFile: certificateFile)
         // No proxy can reach this machine's own services.
-        request.bypassesProxy = url.isLoopback
-        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
-        return request
+        transfer.bypassesProxy = request.url.isLoopback
+        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
+        transfer.method = request.method.rawValue
+        if request.saysLength { transfer.contentLength = journal.byteCount - format.bodyOffset }
+        return transfer
     }
 
     /// The field that lets a service know a body again (RFC 9530 §2).

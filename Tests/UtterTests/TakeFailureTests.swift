@@ -65,7 +65,7 @@ import Utter
         Row(
             .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
             "the service refused the recording: 405",
-            hint: "the URL takes GET, and utter sends POST: check its path"),
+            hint: "the URL takes GET, and utter sends POST or PUT: check its path"),
         Row(
             .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),
             "the service refused the recording: 302: Found; it points to /login",

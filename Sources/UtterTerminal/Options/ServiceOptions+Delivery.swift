@@ -156,6 +156,7 @@ extension ServiceOptions {
             }
         }
         if let framing { plan.framing = framing }
+        if let method { plan.service.method = method }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCapture
+internal import AudioCore
+internal import ChunkedUpload
+internal import FoundationEssentials
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+internal import TakeStore
+
+/// Carries out what a take's machine asks for, in the order in which it asks.
+///
+/// Called on every loop's thread. An event is handled under the lock; what follows from it is done
+/// outside, one action after another, by the thread that finds no other doing so.
+final class TakeRun: Sendable {
+    private struct State {
+        var machine: TakeMachine
+        /// What the machine has asked for, and is not done yet.
+        var due: [TakeMachine.Action] = []
+        /// Whether a thread does it.
+        var isActing = false
+        /// The audio, once there is a place for it.
+        var journal: Journal?
+        /// Folder and manifest, when the take is kept on the disk.
+        var record: TakeRecord?
+        /// The latest transfer of each part.
+        var transfers: [Int: TransferID] = [:]
+    }
+
+    let id: TakeID
+    let plan: DeliveryPlan
+    let pipeline: Pipeline
+    let events: AsyncStream<TakeEvent>
+    /// How other threads end the recording.
+    let control = CaptureControl()
+    let account: CaptureAccount
+    private let continuation: AsyncStream<TakeEvent>.Continuation
+    private let settlement = Settlement<TakeOutcome>()
+    private let state: Mutex<State>
+    private let meter: ProgressMeter
+    /// The file of a kept take that travels in another form than it is kept in.
+    private let audioPath: String?
+
+    /// Prepares a take; the account is that of what an earlier run has recorded, or empty.
+    init(
+        id: TakeID, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
+        account: CaptureAccount = CaptureAccount(), audioPath: String? = nil
+    ) {
+        self.id = id
+        self.plan = plan
+        self.pipeline = pipeline
+        self.account = account
+        self.audioPath = audioPath
+        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        state = Mutex(State(machine: machine))
+        meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
+    }
+
+    // MARK: - Events and actions
+
+    /// Tells the machine what has happened, and does what follows.
+    ///
+    /// From any thread; never blocks.
+    func handle(_ event: TakeMachine.Event) {
+        let now = Moment(
+            elapsed: meter.elapsed, unixTime: Int64(Date().timeIntervalSince1970),
+            jitter: .random(in: 0...1))
+        let isMine = state.withLock { state in
+            state.due += state.machine.handle(event, at: now)
+            defer { state.isActing = true }
+            return !state.isActing
+        }
+        guard isMine else { return }
+        while let action = takeAction() { pipeline.wiring.carryOut(action, for: self) }
+    }
+
+    private func takeAction() -> TakeMachine.Action? {
+        state.withLock { state in
+            state.isActing = !state.due.isEmpty
+            return state.due.isEmpty ? nil : state.due.removeFirst()
+        }
+    }
+
+    func tell(_ event: TakeEvent) { continuation.yield(event) }
+
+    func outcome() async -> TakeOutcome { await settlement.value }
+
+    /// Says how the take has ended.
+    func settle(_ ending: TakeMachine.Ending) {
+        let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
+        let outcome = TakeOutcome(
+            of: self, machine, ending, audioPath: audioPath ?? journal?.path,
+            bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
+        // Before the caller knows the outcome, and asks for the audio to be released.
+        record?.settle(outcome)
+        continuation.finish()
+        settlement.settle(outcome)
+        pipeline.ended(self)
+    }
+
+    // MARK: - What the take has
+
+    var journal: Journal? { state.withLock { $0.journal } }
+    var record: TakeRecord? { state.withLock { $0.record } }
+
+    func hold(_ journal: Journal, _ record: TakeRecord?) {
+        state.withLock { ($0.journal, $0.record) = (journal, record) }
+    }
+
+    func hold(_ transfer: TransferID, of part: Int) {
+        state.withLock { $0.transfers[part] = transfer }
+    }
+
+    func transfer(of part: Int) -> TransferID? { state.withLock { $0.transfers[part] } }
+
+    /// Whether a body of this part may end.
+    func isWanted(_ part: Int) -> Bool { state.withLock { $0.machine.isWanted(part) } }
+
+    /// What is known of a part's body by the time at which an attempt begins.
+    func lateHeaders(of part: Int) -> [(name: String, value: String)] {
+        state.withLock { $0.machine.parts[part].digest }.map { plan.digestHeaders($0) } ?? []
+    }
+
+    /// The SHA-256 of a part's body, or nil: the attempt is marked by its id and number alone then.
+    ///
+    /// On the sync thread: it reads all of the journal.
+    func digest(of part: Int) -> String? {
+        try? journal?.sha256(from: plan.format.bodyOffset)
+    }
+
+    /// What is known of a new take when it begins, its first attempt included unless that waits.
+    func manifest(source: String) -> TakeManifest {
+        var manifest = TakeManifest(
+            id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
+            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+        manifest.delivery = plan.record
+        let first = state.withLock { $0.machine.parts[0].exchange.request }
+        if !first.saysLength {
+            manifest.beginTransfer(first.number, at: Date(), to: manifest.url)
+        }
+        return manifest
+    }
+
+    // MARK: - How far it has come
+
+    /// On the journal thread, with every period.
+    func didGrow() {
+        guard meter.isDue(), let journal else { return }
+        handle(.protection(.journal(journal.condition)))
+        record?.writeAgain()
+        if meter.hasBeenSilent() { tell(.silent) }
+        tellProgress()
+    }
+
+    /// On the journal thread, when the journal is sealed.
+    func didComplete() {
+        meter.noteComplete(journal?.byteCount ?? 0)
+        tellProgress()
+    }
+
+    /// On the sync thread.
+    func didTend() {
+        if let journal { handle(.protection(.journal(journal.condition))) }
+        record?.unlockOnceSettled()
+    }
+
+    func willSend() { _ = meter.noteSent(0) }
+
+    /// On the transfer thread; while the journal grows, its thread tells.
+    func didSend(byteCount: Int) { if meter.noteSent(byteCount) { tellProgress() } }
+
+    private func tellProgress() {
+        guard plan.reportsProgress, let journal else { return }
+        tell(.progress(meter.progress(of: journal)))
+    }
+}

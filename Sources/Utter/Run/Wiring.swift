@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCapture
+internal import AudioCore
+internal import AudioEncoding
+internal import ChunkedUpload
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import TakeStore
+
+/// The loops, and all that passes between them: who calls what on which thread.
+///
+/// ```
+/// capture ──ring, wake──▶ journal ──growth──▶ transfer          the way of the samples
+///    ▲                       │                   │
+///    └───────drained─────────┘                   │               an unpaced source waits
+///                                                │
+///              transfer ◀──started── notes ◀──note               a request, written down first
+///              sync  ◀── manifests, digests, removals ── all     what waits for the disk
+/// ```
+///
+/// Every loop tells a take's machine what has happened (`TakeRun.handle`); what the machine asks for
+/// is handed to the loop that does it (`carryOut`), and none of that waits for anything.
+final class Wiring: Sendable {
+    let capture: CaptureLoop
+    let journal: JournalLoop
+    let transfer: TransferLoop
+    let sync: SyncLoop
+    let notes: NoteLoop
+
+    // MARK: - Loop to loop
+
+    /// Starts the threads.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    init() throws(SystemError) {
+        let growth = try Wakeup()
+        let journal = try JournalLoop(onAppend: { growth.signal() })
+        self.journal = journal
+        capture = try CaptureLoop(onWrite: { journal.wake() })
+        sync = try SyncLoop()
+        notes = try NoteLoop()
+        transfer = try TransferLoop(wokenBy: growth)
+    }
+
+    /// Ends the threads in the direction of the samples, and waits for them, the disk included.
+    func shutDown() {
+        capture.shutDown()
+        transfer.shutDown()
+        notes.shutDown()
+        journal.shutDown()
+        sync.shutDown()
+    }
+
+    // MARK: - Source → encoder → ring → journal
+
+    /// Records a take.
+    ///
+    /// From any thread; does not block.
+    func record(_ source: any CaptureSource, by plan: CapturePlan, for run: TakeRun) {
+        let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
+        do throws(EncodingError) {
+            capture.add(
+                CaptureStage(
+                    source: source, encoder: try run.plan.format.makeEncoder(),
+                    producer: ring.takeProducer(), plan: plan, control: run.control,
+                    account: run.account,
+                    // On the capture thread, once each.
+                    onOpen: { run.tell(.listening(source: source.name, format: $0)) },
+                    onEnd: { run.handle(.captured($0, isEmpty: run.account.capturedFrames == 0)) }))
+        } catch {
+            run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
+            return
+        }
+        // On the journal thread; all but `onGrowth` and `onDrain` once.
+        journal.add(
+            ring: ring.takeConsumer(),
+            open: { [self] in open(source.name, for: run) },
+            onGrowth: { run.didGrow() },
+            onDrain: { [capture] in capture.wake() },
+            onFull: { run.handle(.full) },
+            onSeal: { seal in
+                run.didComplete()
+                run.handle(.sealed(seal))
+            })
+    }
+
+    /// Makes the take's folder and journal.
+    private func open(_ source: String, for run: TakeRun) -> Result<Journal, SystemError> {
+        Result { () throws(SystemError) in
+            let opened = try OpenedTake(
+                in: run.pipeline, run.manifest(source: source),
+                onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
+            run.hold(opened.journal, opened.record)
+            if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
+            run.handle(.opened)
+            // On the sync thread, when the journal's condition has changed or it is settled.
+            sync.add(opened.journal) { [weak run] in run?.didTend() }
+            opened.record?.announce()
+            return opened.journal
+        }
+    }
+
+    // MARK: - What a take's machine asks for
+
+    /// Hands an action to the loop that does it.
+    ///
+    /// On whatever thread an event has come; never blocks.
+    func carryOut(_ action: TakeMachine.Action, for run: TakeRun) {
+        switch action {
+        case .note(let part, let request): note(request, of: part, for: run)
+        case .start(let part, let request, let pause):
+            start(request, of: part, after: pause, for: run)
+        case .hurry(let part): run.transfer(of: part).map { transfer.hurry($0) }
+        case .breakOff(let part): run.transfer(of: part).map { transfer.cancel($0) }
+        case .digest(let part):
+            sync.perform { run.handle(.digested(part: part, run.digest(of: part))) }
+        case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
+        case .endCapture(let stop):
+            switch stop {
+            case .withTail: run.control.requestStop()
+            case .withoutTail: run.control.requestStop(keepsTail: false)
+            case .cancelled: run.control.requestCancel()
+            }
+            capture.wake()
+        case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
+        case .saveSeal(let seal, let isSending):
+            run.record?.seal(seal, run.account, isSending: isSending)
+        case .saveAgain: run.record?.save { _ in }
+        case .tell(let event): run.tell(event)
+        case .settle(let ending): run.settle(ending)
+        }
+    }
+
+    // MARK: - Journal → request body → response
+
+    /// Has an attempt on the disk before it begins, unless the take is in memory or knows of it.
+    private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
+        guard let record = run.record, !record.knows(of: request.number) else {
+            return run.handle(.noted(part: part))
+        }
+        notes.perform {
+            record.beginTransfer(request.number, to: request.url.description)
+            run.handle(.noted(part: part))
+        }
+    }
+
+    private func start(
+        _ request: ExchangeRequest, of part: Int, after pause: Pause, for run: TakeRun
+    ) {
+        // A request begins when there is a journal.
+        guard let journal = run.journal else { return }
+        var body = run.plan.request(request, for: journal, of: run.id)
+        // On the transfer thread, when the request begins and before its body ends.
+        body.lateHeaders = { [weak run] in run?.lateHeaders(of: part) ?? [] }
+        body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
+        run.willSend()
+        let observer = AttemptObserver(of: part, for: run)
+        run.hold(
+            transfer.start(
+                body, after: pause.duration, atLeast: pause.atLeast, observer: observer),
+            of: part)
+    }
+}
