@@ -29,82 +29,87 @@ let package = Package(
     ],
     targets: [
         // C libraries: a module map and the wrappers for what Swift cannot import.
-        .target(name: "CALSA"),
-        .systemLibrary(name: "CCrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-        .systemLibrary(name: "CLinux"),
+        .target(name: "CALSA", path: "Sources/C/CALSA"),
         .systemLibrary(
-            name: "COpus", providers: [.apt(["libopus-dev", "libogg-dev"])]),
+            name: "CCrypto", path: "Sources/C/CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
-            name: "CPocketSphinx", pkgConfig: "pocketsphinx",
+            name: "CCurl", path: "Sources/C/CCurl",
+            providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
+        .systemLibrary(
+            name: "COpus", path: "Sources/C/COpus",
+            providers: [.apt(["libopus-dev", "libogg-dev"])]),
+        .systemLibrary(
+            name: "CPocketSphinx", path: "Sources/C/CPocketSphinx", pkgConfig: "pocketsphinx",
             providers: [.apt(["libpocketsphinx-dev", "pocketsphinx-en-us"])]),
-        .systemLibrary(name: "CSampleRate", providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CSampleRate", path: "Sources/C/CSampleRate",
+            providers: [.apt(["libsamplerate0-dev"])]),
 
         // The vocabulary.
         .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
-        .target(name: "AudioCore", swiftSettings: shipped),
+        .target(name: "AudioCore", dependencies: ["CSampleRate"], swiftSettings: shipped),
+        .target(
+            name: "Cryptography", dependencies: ["LinuxPlatform", "CCrypto"],
+            swiftSettings: shipped),
 
         // The stages.
+        .target(name: "AudioCodecs", dependencies: ["COpus"], swiftSettings: shipped),
         .target(
-            name: "AudioConversion", dependencies: ["AudioCore", "CSampleRate"],
+            name: "Capture", dependencies: ["AudioCore", "AudioCodecs", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "AudioCapture",
-            dependencies: [
-                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "CALSA",
-            ],
+            name: "AudioDevices", dependencies: ["AudioCore", "Capture", "LinuxPlatform", "CALSA"],
             swiftSettings: shipped),
         .target(
-            name: "AudioEncoding", dependencies: ["COpus"], swiftSettings: shipped),
-        .target(
-            name: "TakeStore", dependencies: ["AudioCore", "LinuxPlatform", "CCrypto"],
+            name: "TakeStore", dependencies: ["AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(name: "SpeechService", swiftSettings: shipped),
         .target(
-            name: "ChunkedUpload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
+            name: "Upload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
             swiftSettings: shipped),
 
         // The products.
         .target(
             name: "Utter",
             dependencies: [
-                "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
-                "ChunkedUpload", "LinuxPlatform",
+                "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cryptography",
+                "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "AudioConversion", "AudioEncoding", "LinuxPlatform", "TakeStore",
-                "CPocketSphinx",
+                "AudioCore", "AudioCodecs", "Cryptography", "LinuxPlatform", "CPocketSphinx",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),
         .target(
-            name: "UtterTerminal",
+            name: "UtterCommands",
             dependencies: [
-                "Utter", "AudioCapture", "AudioCore", "LinuxPlatform",
+                "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
         .executableTarget(
             name: "UtterCLI",
             dependencies: [
-                "Utter", "UtterTerminal", "LinuxPlatform",
+                "Utter", "UtterCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: shipped),
+            path: "Sources/Programs/utter", swiftSettings: shipped),
         .executableTarget(
             name: "UtterEndpointCLI",
             dependencies: [
-                "Utter", "UtterTerminal", "LinuxPlatform", "RecognitionEndpoint",
+                "Utter", "UtterCommands", "LinuxPlatform", "RecognitionEndpoint",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: shipped),
+            path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
 
         // How a program uses the library.
         .executableTarget(
             name: "transcribe", dependencies: ["Utter"], path: "samples/transcribe",
+            packageAccess: false,
             swiftSettings: settings),
 
         // The tests: one target a module, and what they share.
@@ -112,53 +117,60 @@ let package = Package(
             name: "TestSupport", dependencies: ["AudioCore", "LinuxPlatform", "CLinux"],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(
-            name: "AudioCoreTests",
-            dependencies: ["AudioCore", "TestSupport"],
+            name: "AudioCoreTests", dependencies: ["AudioCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "AudioConversionTests",
-            dependencies: ["AudioConversion", "AudioCore", "TestSupport"],
+            name: "AudioCodecsTests", dependencies: ["AudioCodecs", "AudioCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "AudioCaptureTests",
+            name: "AudioDevicesTests",
+            dependencies: ["AudioDevices", "AudioCore", "Capture", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CaptureTests",
             dependencies: [
-                "AudioCapture", "AudioConversion", "AudioCore", "AudioEncoding", "LinuxPlatform",
+                "AudioDevices", "Capture", "AudioCodecs", "AudioCore", "LinuxPlatform",
                 "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "AudioEncodingTests",
-            dependencies: ["AudioEncoding", "AudioCore", "TestSupport"],
+            name: "CryptographyTests",
+            dependencies: ["Cryptography", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "LinuxPlatformTests", dependencies: ["LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "TakeStoreTests",
-            dependencies: ["TakeStore", "AudioCore", "LinuxPlatform", "TestSupport"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "SpeechServiceTests",
-            dependencies: ["SpeechService", "TestSupport"],
-            swiftSettings: settings),
-        .testTarget(
-            name: "ChunkedUploadTests",
             dependencies: [
-                "ChunkedUpload", "TakeStore", "AudioCore", "LinuxPlatform", "TestSupport",
+                "TakeStore", "AudioCore", "Cryptography", "LinuxPlatform", "TestSupport",
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SpeechServiceTests", dependencies: ["SpeechService", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "UploadTests",
+            dependencies: [
+                "Upload", "TakeStore", "AudioCore", "Cryptography", "LinuxPlatform",
+                "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "UtterTests",
             dependencies: [
-                "Utter", "AudioCore", "AudioCapture", "AudioEncoding", "TakeStore", "SpeechService",
-                "ChunkedUpload", "TestSupport",
+                "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cryptography",
+                "LinuxPlatform", "SpeechService", "TakeStore", "TestSupport", "Upload",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",
-            dependencies: ["RecognitionEndpoint", "AudioCore", "AudioEncoding", "TestSupport"],
+            dependencies: ["RecognitionEndpoint", "AudioCodecs", "AudioCore", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterTerminal", "AudioCore", "TestSupport",
+                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "AudioCore", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -166,8 +178,8 @@ let package = Package(
         .testTarget(
             name: "FaultTests",
             dependencies: [
-                "UtterCLI", "Utter", "TakeStore", "AudioCore", "AudioEncoding", "LinuxPlatform",
-                "TestSupport",
+                "UtterCLI", "Utter", "AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform",
+                "TakeStore", "TestSupport",
             ],
             swiftSettings: settings),
     ]

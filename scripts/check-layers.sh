@@ -33,7 +33,7 @@ findings=$(
             shipped = FILENAME ~ /^Sources\//
             split(FILENAME, parts, "/")
             target = parts[2]
-            command = target == "UtterCLI" || target == "UtterEndpointCLI"
+            command = target == "Programs"
             previous = ""
             quoted = 0
         }
@@ -64,19 +64,19 @@ findings=$(
             say("no library imports Foundation; FoundationEssentials may do in some")
         }
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
-            && target !~ /^(SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterTerminal)$/ {
+            && target !~ /^(SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands)$/ {
             say("FoundationEssentials is not for this module")
         }
         { previous = $0 }
     ' "${files[@]}"
 
     # A C library is fenced in by one target.
-    for folder in Sources/C*/; do
+    for folder in Sources/C/*/; do
         library=$(basename "$folder")
         importers=$(grep -rlE "^[a-z@_ ]*import ([a-z]+ )?$library([^A-Za-z]|$)" \
             --include='*.swift' Sources | cut -d / -f 2 | sort -u || true)
         if [ "$(wc -w <<<"$importers")" -gt 1 ]; then
-            echo "Sources/$library: imported by more than one target: ${importers//$'\n'/, }"
+            echo "Sources/C/$library: imported by more than one target: ${importers//$'\n'/, }"
         fi
     done
 

@@ -13,7 +13,7 @@ set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-ring=Sources/AudioCore/ByteRing.swift
+ring=Sources/AudioCore/Ring/ByteRing.swift
 
 fail() {
     echo "tsan-control: $1" >&2

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// What a person hears who typed something that is not there.
 @Suite struct CommandLineMistakeTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 @Suite struct DurationArgumentTests {
     @Test(arguments: [

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Utter
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// Which takes are sent unasked, in which order, and that none holds up another.
 @Suite struct FlushQueueTests {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Utter
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// `utter flush`, and two that send at once.
 @Suite struct FlushTests {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import Utter
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// A kept take goes exactly where it was meant to go, in the shape it was meant to have.
 @Suite struct KeptDeliveryTests {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// One line that is drawn over itself, on terminals that change their width.
 @Suite struct LiveTextTests {

@@ -3,7 +3,7 @@
 import Testing
 
 @testable import Utter
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// Which interruptions of a take a person is told of.
 @Suite struct OutageTellingTests {

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// How often a line is drawn, by a clock that the test moves.
 @Suite struct RedrawScheduleTests {

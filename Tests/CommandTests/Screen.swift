@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// What a terminal shows after bytes were written to it: the few controls that `utter` may use.
 struct Screen {

@@ -3,7 +3,7 @@
 import Glibc
 import TestSupport
 import Testing
-import UtterTerminal
+import UtterCommands
 
 /// A command that prints a key, beyond what `EncryptionTests` ask of it.
 @Suite struct SecretCommandTests {

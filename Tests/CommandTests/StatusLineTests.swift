@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// The one line on a terminal that shows a running take.
 @Suite struct StatusLineTests {

@@ -4,7 +4,7 @@ import AudioCore
 import Testing
 
 @testable import Utter
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// What the status line says for a take and a width; nothing is run.
 @Suite struct StatusLineTextTests {

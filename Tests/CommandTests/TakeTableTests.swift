@@ -3,7 +3,7 @@
 import FoundationEssentials
 import Testing
 
-@testable import UtterTerminal
+@testable import UtterCommands
 
 /// The columns of `utter list`, by the clock of the machine that runs the tests.
 @Suite struct TakeTableTests {

@@ -3,16 +3,17 @@
 import LinuxPlatform
 import Testing
 
+@testable import Cryptography
 @testable import TakeStore
 
 /// An encrypted file in memory, whose bytes can be altered.
 struct EncryptedFileScratch {
     let key: EncryptionKey
-    let take: TakeID
+    let take: String
 
     init() throws {
         key = try #require(EncryptionKey(secret: Array(1...32)))
-        take = try #require(TakeID("20261121-052233-k3f9q2m7x4tz"))
+        take = "20261121-052233-k3f9q2m7x4tz"
     }
 
     /// The bytes of a file of these appends, with the mark of its end.
@@ -30,7 +31,7 @@ struct EncryptedFileScratch {
 
     /// Opens a file of these bytes.
     func open(
-        _ bytes: [UInt8], key: EncryptionKey? = nil, take: TakeID? = nil
+        _ bytes: [UInt8], key: EncryptionKey? = nil, take: String? = nil
     ) throws -> EncryptedFile {
         let plain = PlainFile(try makeNamelessFile())
         try plain.write(bytes.span, at: 0)

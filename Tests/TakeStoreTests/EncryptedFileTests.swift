@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import Cryptography
 @testable import TakeStore
 
 @Suite struct EncryptedFileTests {
@@ -50,7 +51,7 @@ import Testing
         let bytes = try scratch.bytes(of: [[1, 2, 3]])
         let other = try #require(EncryptionKey(secret: Array(2...33)))
         #expect(throws: EncryptionError.wrongKey) { try scratch.open(bytes, key: other) }
-        let id = try #require(TakeID("20261121-052234-k3f9q2m7x4tz"))
+        let id = "20261121-052234-k3f9q2m7x4tz"
         #expect(throws: EncryptionError.damagedHeader) { try scratch.open(bytes, take: id) }
         #expect(throws: EncryptionError.laterVersion(3)) {
             try scratch.open(bytes.flipped(8, bit: 2))

@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import Testing
 
+@testable import Cryptography
 @testable import TakeStore
 
 /// An hour of 10 ms appends, encrypted and not.
@@ -20,7 +21,7 @@ import Testing
         let plain = try measure(PlainFile(try folder.createFile("plain")))
         let before = residentBytes
         let file = try EncryptedFile(
-            new: PlainFile(try folder.createFile("encrypted")), key: key, take: id)
+            new: PlainFile(try folder.createFile("encrypted")), key: key, take: id.text)
         let encrypted = try measure(file)
         let after = residentBytes
         #expect(after - before < 4 << 20)
@@ -32,7 +33,7 @@ import Testing
         let size = try folder.byteCount(of: "encrypted")
         let opening = try clock.measure {
             let opened = try EncryptedFile.open(
-                PlainFile(try folder.openFile("encrypted")), size: size, key: key, take: id)
+                PlainFile(try folder.openFile("encrypted")), size: size, key: key, take: id.text)
             #expect(opened.audioByteCount == Self.appends * Self.size)
             #expect(opened.damage == [])
         }

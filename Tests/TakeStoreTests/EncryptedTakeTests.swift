@@ -5,6 +5,7 @@ import Glibc
 import LinuxPlatform
 import Testing
 
+@testable import Cryptography
 @testable import TakeStore
 
 /// The folder of an encrypted take.

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore

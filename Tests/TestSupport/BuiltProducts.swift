@@ -3,12 +3,12 @@
 internal import Glibc
 
 /// The executables of the same build as the running tests: debug, release or with a sanitizer.
-public enum BuiltProducts {
+package enum BuiltProducts {
     /// The path of an executable product, such as "utter".
     ///
     /// The test bundle is itself a program and lies in the folder of the products.
     /// - Returns: nil when the build has no such program.
-    public static func path(of product: String) -> String? {
+    package static func path(of product: String) -> String? {
         guard let bundle = runningProgram else { return nil }
         var folder = bundle.split(separator: "/").dropLast()
         while !folder.isEmpty {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One of the recorded voices in the folder `samples`: 16 kHz mono WAV files with known words.
-public struct Clip: Sendable, Hashable, CustomStringConvertible {
+package struct Clip: Sendable, Hashable, CustomStringConvertible {
     /// The file's name without ".wav".
-    public let name: String
+    package let name: String
 
     /// What is said, in lower case, without punctuation, numbers as words.
-    public let transcript: String
+    package let transcript: String
 
     /// 2.79 s; the sample of `utter demo`.
-    public static let goForward = Clip(name: "go-forward", transcript: "go forward ten meters")
+    package static let goForward = Clip(name: "go-forward", transcript: "go forward ten meters")
 
     /// 2.40 s.
-    public static let digits = Clip(
+    package static let digits = Clip(
         name: "digits-29340", transcript: "two nine three four zero")
 
     /// 3.50 s.
-    public static let cards = Clip(
+    package static let cards = Clip(
         name: "cards-three", transcript: "eight of spades four of clubs seven of hearts")
 
     /// 3.29 s.
-    public static let novel = Clip(
+    package static let novel = Clip(
         name: "librivox-0930", transcript: "he might even have been made amiable himself")
 
     /// 11.00 s, with a LIST chunk before the data.
-    public static let speech = Clip(
+    package static let speech = Clip(
         name: "jfk",
         transcript: """
             and so my fellow americans ask not what your country can do for you ask what you can \
@@ -32,11 +32,11 @@ public struct Clip: Sendable, Hashable, CustomStringConvertible {
             """)
 
     /// All of them.
-    public static let all = [goForward, digits, cards, novel, speech]
+    package static let all = [goForward, digits, cards, novel, speech]
 
     /// Where the file is.
-    public var path: String { SourceTree.path("samples/\(name).wav") }
+    package var path: String { SourceTree.path("samples/\(name).wav") }
 
     /// The name.
-    public var description: String { name }
+    package var description: String { name }
 }

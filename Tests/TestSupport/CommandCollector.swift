@@ -4,9 +4,9 @@ internal import Glibc
 internal import LinuxPlatform
 
 /// What the threads of a `CommandRun` share: they collect its output, feed it and wait for its end.
-public final class CommandCollector: Sendable {
+package final class CommandCollector: Sendable {
     /// Where a program writes.
-    public enum Stream: Sendable {
+    package enum Stream: Sendable {
         /// Descriptor 1, unless it is the terminal.
         case output
 

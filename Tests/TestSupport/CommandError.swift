@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import LinuxPlatform
+package import LinuxPlatform
 
 /// Why a program could not be run, or did not end.
-public enum CommandError: Error, Sendable, CustomStringConvertible {
+package enum CommandError: Error, Sendable, CustomStringConvertible {
     /// The program could not be started.
     case notStarted(program: String, SystemError)
 
@@ -17,7 +17,7 @@ public enum CommandError: Error, Sendable, CustomStringConvertible {
     case notBuilt(String)
 
     /// What happened and why.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notStarted(let program, let error): "cannot start '\(program)': \(error.description)"
         case .system(let error): error.description

@@ -7,9 +7,9 @@ internal import LinuxPlatform
 ///
 /// The child gets exactly the environment that it is given, its own session, default signals and
 /// no descriptor but 0, 1 and 2. Its output is collected on threads of our own.
-public final class CommandRun: Sendable {
+package final class CommandRun: Sendable {
     /// What the program reads from its standard input.
-    public enum Input: Sendable {
+    package enum Input: Sendable {
         /// Nothing: `/dev/null`.
         case nothing
 
@@ -24,7 +24,7 @@ public final class CommandRun: Sendable {
     }
 
     /// The number of the process.
-    public let processIdentifier: Int32
+    package let processIdentifier: Int32
 
     private let program: String
     private let began = MonotonicTime.now
@@ -42,7 +42,7 @@ public final class CommandRun: Sendable {
     ///   - terminal: its controlling terminal and standard error.
     ///   - outputOnTerminal: whether its standard output is the terminal too.
     /// - Throws: `CommandError` when it cannot be started.
-    public init(
+    package init(
         _ program: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
         input: Input = .nothing,
@@ -87,7 +87,7 @@ public final class CommandRun: Sendable {
     /// Starts an executable product of the same build as the tests.
     ///
     /// - Throws: `CommandError` when it was not built or cannot be started.
-    public static func product(
+    package static func product(
         _ name: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
         input: Input = .nothing,
@@ -103,7 +103,7 @@ public final class CommandRun: Sendable {
     /// Runs a program to its end, away from the cooperative pool.
     ///
     /// - Throws: `CommandError` when it cannot be started or does not end in time.
-    public static func run(
+    package static func run(
         _ program: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
         input: Input = .nothing, within limit: Duration = .seconds(120)
@@ -113,31 +113,31 @@ public final class CommandRun: Sendable {
     }
 
     /// What it has written to its standard output so far.
-    public var output: [UInt8] { collector.state.look { $0.output } }
+    package var output: [UInt8] { collector.state.look { $0.output } }
 
     /// What it has written to its standard error so far.
-    public var error: [UInt8] { collector.state.look { $0.error } }
+    package var error: [UInt8] { collector.state.look { $0.error } }
 
     /// What has appeared on its terminal so far.
-    public var screen: [UInt8] { collector.state.look { $0.screen } }
+    package var screen: [UInt8] { collector.state.look { $0.screen } }
 
     /// How it ended; nil while it runs.
-    public var status: CommandResult.Status? { collector.state.look { $0.exit?.status } }
+    package var status: CommandResult.Status? { collector.state.look { $0.exit?.status } }
 
     /// Gives it more to read, for an input that is a pipe.
     ///
     /// Never blocks; without a reader the bytes are dropped.
-    public func write(_ bytes: [UInt8]) {
+    package func write(_ bytes: [UInt8]) {
         collector.queueInput(bytes)
     }
 
     /// Ends its standard input, after all that was written.
-    public func closeInput() {
+    package func closeInput() {
         collector.queueInputEnd()
     }
 
     /// Sends it a signal; does nothing when it has ended.
-    public func signal(_ number: Int32) {
+    package func signal(_ number: Int32) {
         // The lock keeps the process from being reaped, and its number from being used again.
         collector.state.look { state in
             if state.exit == nil { _ = kill(processIdentifier, number) }
@@ -145,14 +145,14 @@ public final class CommandRun: Sendable {
     }
 
     /// Closes its terminal, as closing the window or losing an ssh connection does.
-    public func hangUp() {
+    package func hangUp() {
         collector.hangUp()
     }
 
     /// Waits until text has appeared in one of its streams.
     ///
     /// - Returns: false when `limit` has passed, or it ended, before.
-    public func wait(
+    package func wait(
         for text: String, in stream: CommandCollector.Stream,
         within limit: Duration = .seconds(60)
     ) async -> Bool {
@@ -167,7 +167,7 @@ public final class CommandRun: Sendable {
     /// Waits until it has ended and its output is read.
     ///
     /// - Throws: `CommandError.tooLong` after `limit`; it has been killed then.
-    public func result(within limit: Duration = .seconds(120)) async throws(CommandError)
+    package func result(within limit: Duration = .seconds(120)) async throws(CommandError)
         -> CommandResult
     {
         let began = began
@@ -186,7 +186,7 @@ public final class CommandRun: Sendable {
     }
 
     /// The variables of the test that every program needs, and a fixed language.
-    public static let cleanEnvironment: [String: String] = {
+    package static let cleanEnvironment: [String: String] = {
         var environment = ["LC_ALL": "C.UTF-8", "SWIFT_BACKTRACE": "enable=no"]
         for name in ["PATH", "HOME", "TMPDIR", "ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"] {
             if let value = getenv(name) { environment[name] = String(cString: value) }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import LinuxPlatform
+package import LinuxPlatform
 
 /// A TCP proxy on loopback that harms the connections that lead through it, byte by byte as the
 /// test says.
 ///
 /// One thread accepts, and each connection has a thread of its own. It knows nothing of HTTP.
-public final class FaultProxy: Sendable {
+package final class FaultProxy: Sendable {
     private let core: FaultProxyCore
     private let acceptor: JoinableThread
 
     /// The port on 127.0.0.1.
-    public let port: UInt16
+    package let port: UInt16
 
     /// Opens the socket and begins to forward.
     ///
@@ -21,7 +21,7 @@ public final class FaultProxy: Sendable {
     ///   - plans: what happens to the first, second, … connection.
     ///   - otherwise: what happens to all further ones; called on the acceptor's thread.
     /// - Throws: `SystemError` when no socket or thread is to be had.
-    public init(
+    package init(
         to service: UInt16, plans: [LinkPlan] = [],
         otherwise: @escaping @Sendable () -> LinkPlan = { .clean }
     ) throws(SystemError) {
@@ -37,29 +37,29 @@ public final class FaultProxy: Sendable {
     deinit { stop() }
 
     /// The URL of a path on the service, by way of this proxy.
-    public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// How many connections have been accepted.
-    public var connectionCount: Int { core.state.look { $0.accepted } }
+    package var connectionCount: Int { core.state.look { $0.accepted } }
 
     /// How many bytes of the request, and of the answer, have passed through connection `number`.
-    public func passed(_ number: Int = 0) -> (request: Int, answer: Int) {
+    package func passed(_ number: Int = 0) -> (request: Int, answer: Int) {
         core.state.look { $0.passed[number].map { ($0[0], $0[1]) } ?? (0, 0) }
     }
 
     /// Cuts the link: connections are reset and new ones refused until `mend`, from when this returns.
-    public func cut() async { await core.setCut(true) }
+    package func cut() async { await core.setCut(true) }
 
     /// Lets connections succeed again, from when this returns.
-    public func mend() async { await core.setCut(false) }
+    package func mend() async { await core.setCut(false) }
 
     /// Gives further connections these plans, before those that are left.
-    public func plan(_ plans: LinkPlan...) {
+    package func plan(_ plans: LinkPlan...) {
         core.state.update { $0.plans = plans[...] + $0.plans }
     }
 
     /// Closes all connections and joins all threads; a second call does nothing.
-    public func stop() {
+    package func stop() {
         core.stop.signal()
         acceptor.join()
     }

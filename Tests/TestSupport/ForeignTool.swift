@@ -4,29 +4,29 @@ import Glibc
 import LinuxPlatform
 
 /// A program of the system that tests compare ours with, such as sox; found on `PATH`.
-public struct ForeignTool: Sendable {
+package struct ForeignTool: Sendable {
     /// The program's name.
-    public let name: String
+    package let name: String
 
     /// Names a program; it is looked for when it is run.
-    public init(_ name: String) {
+    package init(_ name: String) {
         self.name = name
     }
 
     /// What a run left behind.
-    public struct Result: Sendable {
+    package struct Result: Sendable {
         /// The exit status, or 128 and the signal's number.
-        public let status: Int32
+        package let status: Int32
         /// Every byte of standard output.
-        public let output: [UInt8]
+        package let output: [UInt8]
         /// Standard error, and standard output when a test prints it.
-        public let complaint: String
+        package let complaint: String
 
         /// Standard output as text.
-        public var text: String { String(decoding: output, as: UTF8.self) }
+        package var text: String { String(decoding: output, as: UTF8.self) }
 
         /// Standard output as 16-bit samples.
-        public var samples: [Int16] {
+        package var samples: [Int16] {
             (0..<output.count / 2).map {
                 Int16(truncatingIfNeeded: Int(output[2 * $0]) | Int(output[2 * $0 + 1]) << 8)
             }
@@ -34,9 +34,9 @@ public struct ForeignTool: Sendable {
     }
 
     /// Why a program could not do what the test needs.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What could not be done, and what the program said.
-        public let description: String
+        package let description: String
     }
 
     /// Runs the program to its end, for at most a minute.
@@ -47,7 +47,7 @@ public struct ForeignTool: Sendable {
     /// - Returns: its output.
     /// - Throws: `Failure` when it is missing, times out or exits with another status than 0.
     @discardableResult
-    public func run(_ arguments: [String], input: [UInt8] = []) throws -> Result {
+    package func run(_ arguments: [String], input: [UInt8] = []) throws -> Result {
         let folder = try ScratchFolder()
         let inputPath = try folder.write(input, to: "input")
         let outputPath = folder.path("output")

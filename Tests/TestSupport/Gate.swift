@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Closed until it is opened, and open from then on; how a test and a server tell each other "now".
-public final class Gate: Sendable {
+package final class Gate: Sendable {
     let state = Observed(false)
 
     /// Creates a closed gate.
-    public init() {}
+    package init() {}
 
     /// Lets everybody through who waits or will wait, from any thread.
-    public func open() {
+    package func open() {
         state.update { $0 = true }
     }
 
     /// Whether the gate has been opened.
-    public var isOpen: Bool { state.value }
+    package var isOpen: Bool { state.value }
 
     /// Waits, away from the cooperative pool, until the gate is open.
     ///
     /// - Returns: false when `limit` has passed before.
-    public func wait(within limit: Duration = .seconds(30)) async -> Bool {
+    package func wait(within limit: Duration = .seconds(30)) async -> Bool {
         await state.wait(within: limit) { $0 ? true : nil } ?? false
     }
 
@@ -28,7 +28,7 @@ public final class Gate: Sendable {
     ///   - limit: the longest time to wait.
     ///   - interruption: a descriptor that ends the wait when it becomes readable, or -1.
     /// - Returns: false when the wait was ended before.
-    public func waitBlocking(
+    package func waitBlocking(
         within limit: Duration = .seconds(30), interruptedBy interruption: Int32 = -1
     ) -> Bool {
         state.waitBlocking(within: limit, interruptedBy: interruption) { $0 ? true : nil } ?? false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Does many things, a few side by side, and gathers what each has to say.
-public func inLanes<Item: Sendable>(
+package func inLanes<Item: Sendable>(
     _ count: Int, _ items: [Item], _ body: @escaping @Sendable (Item) async throws -> [String]
 ) async throws -> [String] {
     try await withThrowingTaskGroup(of: [String].self) { group in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What happens to a connection through a `FaultProxy` when so many bytes have passed.
-public struct LinkFault: Sendable, Hashable, CustomStringConvertible {
+package struct LinkFault: Sendable, Hashable, CustomStringConvertible {
     /// Which way the bytes go that are counted.
-    public enum Direction: String, Sendable, CaseIterable {
+    package enum Direction: String, Sendable, CaseIterable {
         /// The request. The fault strikes as soon as the last byte before it has passed.
         case toService
         /// The answer. The fault strikes when there is a byte behind it, or the service's end:
@@ -12,7 +12,7 @@ public struct LinkFault: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What happens then.
-    public enum Kind: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
         /// Both sides get a reset (RST).
         case reset
         /// Both sides get an end (FIN); what still comes is dropped.
@@ -26,22 +26,22 @@ public struct LinkFault: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Which bytes are counted.
-    public let direction: Direction
+    package let direction: Direction
     /// How many of them pass before.
-    public let offset: Int
+    package let offset: Int
     /// What happens.
-    public let kind: Kind
+    package let kind: Kind
 
     /// Describes a fault.
-    public init(_ kind: Kind, _ direction: Direction, at offset: Int) {
+    package init(_ kind: Kind, _ direction: Direction, at offset: Int) {
         self.kind = kind
         self.direction = direction
         self.offset = offset
     }
 
     /// The answer is lost: the service has sent it, and the client sees its connection reset.
-    public static let lostAnswer = LinkFault(.reset, .toClient, at: 0)
+    package static let lostAnswer = LinkFault(.reset, .toClient, at: 0)
 
     /// The fault in words, for the comment of an expectation.
-    public var description: String { "\(kind) \(direction) at \(offset)" }
+    package var description: String { "\(kind) \(direction) at \(offset)" }
 }

@@ -3,36 +3,36 @@
 internal import Glibc
 
 /// A moment of `CLOCK_MONOTONIC`, the clock that ALSA and libcurl stamp with.
-public struct MonotonicTime: Sendable, Hashable, Comparable {
+package struct MonotonicTime: Sendable, Hashable, Comparable {
     /// Nanoseconds since the machine started.
-    public let nanoseconds: Int64
+    package let nanoseconds: Int64
 
     /// Creates a moment from the clock's nanoseconds.
-    public init(nanoseconds: Int64) {
+    package init(nanoseconds: Int64) {
         self.nanoseconds = nanoseconds
     }
 
     /// The moment of the call.
-    public static var now: MonotonicTime {
+    package static var now: MonotonicTime {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return MonotonicTime(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
     /// The earlier of two moments is the smaller one.
-    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+    package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds
     }
 
     /// The moment that is `duration` later.
-    public static func + (moment: MonotonicTime, duration: Duration) -> MonotonicTime {
+    package static func + (moment: MonotonicTime, duration: Duration) -> MonotonicTime {
         let parts = duration.components
         let added = parts.seconds * 1_000_000_000 + parts.attoseconds / 1_000_000_000
         return MonotonicTime(nanoseconds: moment.nanoseconds + added)
     }
 
     /// The time from `earlier` to `later`; negative when they are the other way round.
-    public static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
+    package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         .nanoseconds(later.nanoseconds - earlier.nanoseconds)
     }
 }

@@ -7,9 +7,9 @@ internal import LinuxPlatform
 ///
 /// Threads and processes that are started inside live in it, and so do their sockets. Only root
 /// may make one, and cutting needs `tc` of iproute2.
-public final class NetworkNamespace: Sendable {
+package final class NetworkNamespace: Sendable {
     /// Whether this machine lets tests make one.
-    public static let isAvailable: Bool = {
+    package static let isAvailable: Bool = {
         guard geteuid() == 0 else { return false }
         do {
             let namespace = try NetworkNamespace()
@@ -28,7 +28,7 @@ public final class NetworkNamespace: Sendable {
     /// Makes a network whose loopback interface is up.
     ///
     /// - Throws: `SystemError` when that is not permitted, `ForeignTool.Failure` without `ip`.
-    public init() throws {
+    package init() throws {
         let made = try Self.onNewThread { () throws in
             typealias Unshare = @convention(c) (Int32) -> Int32
             guard let unshare = Self.function("unshare", as: Unshare.self),
@@ -42,7 +42,7 @@ public final class NetworkNamespace: Sendable {
     }
 
     /// Runs blocking code inside, on a thread of its own.
-    public func inside<Value: Sendable>(
+    package func inside<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) throws -> Value {
         let number = descriptor.number
@@ -56,14 +56,14 @@ public final class NetworkNamespace: Sendable {
     }
 
     /// Lets every packet disappear from now on: nobody is told.
-    public func cut() throws {
+    package func cut() throws {
         _ = try inside {
             try ForeignTool("tc").run(["qdisc", "replace", "dev", "lo", "root", "blackhole"])
         }
     }
 
     /// Lets packets pass again.
-    public func mend() throws {
+    package func mend() throws {
         _ = try inside {
             try ForeignTool("tc").run(["qdisc", "del", "dev", "lo", "root"])
         }

@@ -5,7 +5,7 @@ internal import LinuxPlatform
 internal import Synchronization
 
 /// A value that threads change and tests wait for; every wait has an end.
-public final class Observed<Value: Sendable>: Sendable {
+package final class Observed<Value: Sendable>: Sendable {
     private let content: Mutex<Content>
 
     private struct Content {
@@ -14,21 +14,21 @@ public final class Observed<Value: Sendable>: Sendable {
     }
 
     /// Creates a value to be observed.
-    public init(_ value: Value) {
+    package init(_ value: Value) {
         content = Mutex(Content(value: value))
     }
 
     /// The value as it is now.
-    public var value: Value { content.withLock { $0.value } }
+    package var value: Value { content.withLock { $0.value } }
 
     /// Looks at the value without copying it, from any thread.
-    public func look<Result: Sendable>(_ body: (Value) -> Result) -> Result {
+    package func look<Result: Sendable>(_ body: (Value) -> Result) -> Result {
         content.withLock { body($0.value) }
     }
 
     /// Changes the value and lets all waiters look at it again, from any thread.
     @discardableResult
-    public func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         content.withLock { content in
             let result = change(&content.value)
             for waiter in content.waiters.values { waiter.signal() }
@@ -39,7 +39,7 @@ public final class Observed<Value: Sendable>: Sendable {
     /// Waits, away from the cooperative pool, until `condition` gives something.
     ///
     /// - Returns: what `condition` gave, or nil when `limit` has passed.
-    public func wait<Result: Sendable>(
+    package func wait<Result: Sendable>(
         within limit: Duration, until condition: @escaping @Sendable (Value) -> Result?
     ) async -> Result? {
         await onOwnThread { self.waitBlocking(within: limit, until: condition) }
@@ -52,7 +52,7 @@ public final class Observed<Value: Sendable>: Sendable {
     ///   - interruption: a descriptor that ends the wait when it becomes readable, or -1.
     ///   - condition: called with the lock held, at once and after each change.
     /// - Returns: what `condition` gave, or nil when the wait was ended before.
-    public func waitBlocking<Result: Sendable>(
+    package func waitBlocking<Result: Sendable>(
         within limit: Duration, interruptedBy interruption: Int32 = -1,
         until condition: (Value) -> Result?
     ) -> Result? {

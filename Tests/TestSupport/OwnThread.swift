@@ -6,7 +6,7 @@ internal import LinuxPlatform
 ///
 /// The cooperative pool of a small machine has two threads: two tests that block them stop all
 /// others, and the code under test with them.
-public func onOwnThread<Result: Sendable>(
+package func onOwnThread<Result: Sendable>(
     _ body: @escaping @Sendable () -> Result
 ) async -> Result {
     await withCheckedContinuation { continuation in

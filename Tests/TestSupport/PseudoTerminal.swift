@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import LinuxPlatform
+package import LinuxPlatform
 
 /// A terminal without a screen, for programs that look whether they talk to one.
 ///
 /// The test holds the master side; a child started with it has the other as its controlling
 /// terminal, so that typed control characters become signals.
-public final class PseudoTerminal: Sendable {
+package final class PseudoTerminal: Sendable {
     /// The width in characters at the beginning.
-    public let columns: UInt16
+    package let columns: UInt16
 
     let master: OwnedDescriptor
     let childPath: String
@@ -20,7 +20,7 @@ public final class PseudoTerminal: Sendable {
     /// Opens a terminal.
     ///
     /// - Throws: `SystemError` of the call that failed.
-    public init(columns: UInt16 = 80, rows: UInt16 = 24) throws(SystemError) {
+    package init(columns: UInt16 = 80, rows: UInt16 = 24) throws(SystemError) {
         let flags = O_RDWR | O_NOCTTY | O_CLOEXEC
         let number = try retryingInterrupts("open /dev/ptmx") { open("/dev/ptmx", flags) }
         let master = OwnedDescriptor(taking: number)
@@ -41,7 +41,7 @@ public final class PseudoTerminal: Sendable {
     /// Makes the terminal narrower or wider, as dragging the window's edge does.
     ///
     /// - Throws: `SystemError` of `ioctl(2)`.
-    public func resize(columns: UInt16, rows: UInt16 = 24) throws(SystemError) {
+    package func resize(columns: UInt16, rows: UInt16 = 24) throws(SystemError) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         try retryingInterrupts("ioctl TIOCSWINSZ") {
             ioctl(master.number, UInt(TIOCSWINSZ), &size)
@@ -51,7 +51,7 @@ public final class PseudoTerminal: Sendable {
     /// Types characters, as a keyboard would; "\u{3}" is Ctrl-C and "\n" is Enter.
     ///
     /// - Throws: `SystemError` of `write(2)`.
-    public func type(_ text: String) throws(SystemError) {
+    package func type(_ text: String) throws(SystemError) {
         let bytes = Array(text.utf8)
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }

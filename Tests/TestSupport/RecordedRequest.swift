@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One request as it came over the socket, with the time of everything in it.
-public struct RecordedRequest: Sendable {
+package struct RecordedRequest: Sendable {
     /// How a request ended.
-    public enum Ending: Sendable, Hashable {
+    package enum Ending: Sendable, Hashable {
         /// More bytes are expected.
         case open
 
@@ -21,49 +21,49 @@ public struct RecordedRequest: Sendable {
     }
 
     /// The number of the connection, from 0, in the order of their acceptance.
-    public let connection: Int
+    package let connection: Int
 
     /// The number of the request on its connection, from 0.
-    public let numberOnConnection: Int
+    package let numberOnConnection: Int
 
     /// When the connection was accepted.
-    public let acceptedAt: MonotonicTime
+    package let acceptedAt: MonotonicTime
 
     /// The request line without its end; empty until the head is there.
-    public internal(set) var requestLine = ""
+    package internal(set) var requestLine = ""
 
     /// The header fields in their order.
-    public internal(set) var headers: [HeaderField] = []
+    package internal(set) var headers: [HeaderField] = []
 
     /// The fields behind the last chunk.
-    public internal(set) var trailers: [HeaderField] = []
+    package internal(set) var trailers: [HeaderField] = []
 
     /// When the first byte of the head was read.
-    public internal(set) var beganAt: MonotonicTime?
+    package internal(set) var beganAt: MonotonicTime?
 
     /// When the blank line after the header fields was read.
-    public internal(set) var headEndedAt: MonotonicTime?
+    package internal(set) var headEndedAt: MonotonicTime?
 
     /// The decoded body, with the bytes of a chunk that is not complete yet.
-    public internal(set) var body: [UInt8] = []
+    package internal(set) var body: [UInt8] = []
 
     /// The complete chunks; the last chunk, of size 0, is not among them.
-    public internal(set) var chunks: [RecordedChunk] = []
+    package internal(set) var chunks: [RecordedChunk] = []
 
     /// When the last chunk (RFC 9112 §7.1), with its trailers, was read.
-    public internal(set) var lastChunkAt: MonotonicTime?
+    package internal(set) var lastChunkAt: MonotonicTime?
 
     /// What broke the rules of RFC 9112; after the first of them the body is not decoded further.
-    public internal(set) var framingErrors: [String] = []
+    package internal(set) var framingErrors: [String] = []
 
     /// When bytes of a response were handed to the socket, one entry a step.
-    public internal(set) var sentAt: [MonotonicTime] = []
+    package internal(set) var sentAt: [MonotonicTime] = []
 
     /// How the request ended.
-    public internal(set) var ending = Ending.open
+    package internal(set) var ending = Ending.open
 
     /// Whether all steps are done, and the request has ended or its connection is closed.
-    public internal(set) var isFinished = false
+    package internal(set) var isFinished = false
 
     init(connection: Int, numberOnConnection: Int, acceptedAt: MonotonicTime) {
         self.connection = connection
@@ -72,35 +72,35 @@ public struct RecordedRequest: Sendable {
     }
 
     /// Whether the head and the whole body came.
-    public var isComplete: Bool {
+    package var isComplete: Bool {
         if case .complete = ending { return true }
         return false
     }
 
     /// The method, such as "POST"; empty until the head is there.
-    public var method: String { part(0) }
+    package var method: String { part(0) }
 
     /// The target, such as "/v1/recognise?lang=en".
-    public var target: String { part(1) }
+    package var target: String { part(1) }
 
     /// All values of the field `name`, whatever the case of its letters.
-    public func values(of name: String) -> [String] {
+    package func values(of name: String) -> [String] {
         headers.filter { $0.isNamed(name) }.map(\.value)
     }
 
     /// The value of the field `name`, or nil when it is absent or there are several.
-    public subscript(name: String) -> String? {
+    package subscript(name: String) -> String? {
         let all = values(of: name)
         return all.count == 1 ? all.first : nil
     }
 
     /// The bytes of one chunk.
-    public func bytes(of chunk: RecordedChunk) -> ArraySlice<UInt8> {
+    package func bytes(of chunk: RecordedChunk) -> ArraySlice<UInt8> {
         body[chunk.offset..<chunk.offset + chunk.byteCount]
     }
 
     /// When the body's byte at `offset` had been read with all of its chunk; nil when it has not.
-    public func arrival(ofByte offset: Int) -> MonotonicTime? {
+    package func arrival(ofByte offset: Int) -> MonotonicTime? {
         chunks.first { offset < $0.offset + $0.byteCount }?.endedAt
     }
 

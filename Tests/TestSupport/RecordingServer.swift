@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import LinuxPlatform
+package import LinuxPlatform
 
 /// An HTTP/1.1 server on a raw loopback socket that records every byte's arrival and does with each
 /// request what the test's list of `ServerStep`s says.
@@ -9,9 +9,9 @@ public import LinuxPlatform
 /// It is deliberately no good server: it answers at the wrong moment, stops reading, resets. One
 /// thread accepts, and each connection has a thread of its own. All waits are bounded. The server
 /// stops when `stop()` is called or its last reference goes.
-public final class RecordingServer: Sendable {
+package final class RecordingServer: Sendable {
     /// How the server treats new connections.
-    public enum Connecting: Sendable {
+    package enum Connecting: Sendable {
         /// They are accepted at once.
         case atOnce
 
@@ -21,13 +21,13 @@ public final class RecordingServer: Sendable {
     }
 
     /// The longest time that a wait lasts when the test does not say anything else.
-    public static let usualLimit = Duration.seconds(30)
+    package static let usualLimit = Duration.seconds(30)
 
     private let core: RecordingServerCore
     private let acceptor: JoinableThread
 
     /// The port on 127.0.0.1.
-    public let port: UInt16
+    package let port: UInt16
 
     /// Opens the socket and starts to serve.
     ///
@@ -40,7 +40,7 @@ public final class RecordingServer: Sendable {
     ///   - receiveBufferBytes: the socket's receive buffer, small to let a stall be felt soon.
     ///   - limit: the longest that a step waits for the client.
     /// - Throws: `SystemError` when no socket or thread is to be had.
-    public init(
+    package init(
         scripts: [[ServerStep]] = [],
         otherwise: [ServerStep] = .answer(text: ""),
         connecting: Connecting = .atOnce,
@@ -62,26 +62,26 @@ public final class RecordingServer: Sendable {
     }
 
     /// The URL of a path on this server.
-    public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// Lets connections succeed from now on, after `Connecting.whenReleased`.
-    public func releaseConnects() {
+    package func releaseConnects() {
         core.release.open()
     }
 
     /// All requests so far, in the order of their first bytes.
-    public var requests: [RecordedRequest] { core.state.look { $0.requests } }
+    package var requests: [RecordedRequest] { core.state.look { $0.requests } }
 
     /// How many connections have been accepted.
-    public var connectionCount: Int { core.state.look { $0.connectionCount } }
+    package var connectionCount: Int { core.state.look { $0.connectionCount } }
 
     /// What went wrong in the server itself, such as a step that waited in vain.
-    public var problems: [String] { core.state.look { $0.problems } }
+    package var problems: [String] { core.state.look { $0.problems } }
 
     /// Waits until request `number`, from 0, has ended and its steps are done.
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
-    public func finishedRequest(
+    package func finishedRequest(
         _ number: Int = 0, within limit: Duration = usualLimit
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.isFinished }
@@ -90,7 +90,7 @@ public final class RecordingServer: Sendable {
     /// Waits until the head of request `number`, from 0, is there.
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
-    public func waitForRequest(
+    package func waitForRequest(
         _ number: Int = 0, within limit: Duration = usualLimit
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.headEndedAt != nil }
@@ -99,7 +99,7 @@ public final class RecordingServer: Sendable {
     /// Waits until so many bytes of the body of request `number` have come.
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
-    public func wait(
+    package func wait(
         untilBytes byteCount: Int, ofRequest number: Int = 0, within limit: Duration = usualLimit
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.body.count >= byteCount }
@@ -108,7 +108,7 @@ public final class RecordingServer: Sendable {
     /// Waits until request `number`, from 0, is as `condition` wants it.
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
-    public func request(
+    package func request(
         _ number: Int, within limit: Duration = usualLimit,
         where condition: @escaping @Sendable (RecordedRequest) -> Bool
     ) async -> RecordedRequest? {
@@ -123,14 +123,14 @@ public final class RecordingServer: Sendable {
     /// Waits until so many connections have been accepted.
     ///
     /// - Returns: false when `limit` has passed before.
-    public func wait(
+    package func wait(
         untilConnections count: Int, within limit: Duration = usualLimit
     ) async -> Bool {
         await core.state.wait(within: limit) { $0.connectionCount >= count ? true : nil } ?? false
     }
 
     /// Closes all connections and joins all threads; a second call does nothing.
-    public func stop() {
+    package func stop() {
         core.stop.signal()
         acceptor.join()
     }

@@ -5,14 +5,14 @@ import Glibc
 import LinuxPlatform
 
 /// A new folder under `/tmp` for one test, removed with everything in it when the test is done.
-public final class ScratchFolder: Sendable {
+package final class ScratchFolder: Sendable {
     /// The folder's absolute path.
-    public let path: String
+    package let path: String
 
     /// Creates the folder.
     ///
     /// - Throws: `SystemError` when that is not possible.
-    public init() throws {
+    package init() throws {
         var template = Array("/tmp/utter-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw SystemError.last("mkdtemp") }
         path = template.withUnsafeBufferPointer { buffer in
@@ -26,13 +26,13 @@ public final class ScratchFolder: Sendable {
     }
 
     /// The path of an entry of this folder.
-    public func path(_ name: String) -> String { path + "/" + name }
+    package func path(_ name: String) -> String { path + "/" + name }
 
     /// Writes a whole file.
     ///
     /// - Returns: its path.
     @discardableResult
-    public func write(_ bytes: [UInt8], to name: String) throws -> String {
+    package func write(_ bytes: [UInt8], to name: String) throws -> String {
         let file = open(path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw SystemError.last("open") }
         defer { close(file) }
@@ -48,12 +48,12 @@ public final class ScratchFolder: Sendable {
     }
 
     /// Reads a whole file.
-    public func read(_ name: String) throws -> [UInt8] {
+    package func read(_ name: String) throws -> [UInt8] {
         try Self.read(path: path(name))
     }
 
     /// Reads a whole file anywhere.
-    public static func read(path: String) throws -> [UInt8] {
+    package static func read(path: String) throws -> [UInt8] {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw SystemError.last("open '\(path)'") }
         defer { close(file) }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Random numbers that a printed seed brings back (SplitMix64).
-public struct SeededRandom: RandomNumberGenerator, Sendable {
+package struct SeededRandom: RandomNumberGenerator, Sendable {
     /// The seed; a test prints it in the comment of its expectations.
-    public let seed: UInt64
+    package let seed: UInt64
     private var state: UInt64
 
     /// Creates a generator; a new seed every time unless one is given.
-    public init(seed: UInt64 = .random(in: 0 ... .max)) {
+    package init(seed: UInt64 = .random(in: 0 ... .max)) {
         self.seed = seed
         state = seed
     }
 
     /// The next number.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -22,12 +22,12 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 
     /// White noise at full scale.
-    public mutating func noise(count: Int) -> [Int16] {
+    package mutating func noise(count: Int) -> [Int16] {
         (0..<count).map { _ in Int16(truncatingIfNeeded: next()) }
     }
 
     /// Cuts `count` into pieces of 0 up to `limit`, in order.
-    public mutating func pieces(of count: Int, upTo limit: Int) -> [Range<Int>] {
+    package mutating func pieces(of count: Int, upTo limit: Int) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         var start = 0
         while start < count {

@@ -6,7 +6,7 @@
 /// by the steps that say so: everything else leaves the client's bytes in the socket. When the
 /// steps are over and the connection is open, the rest of the body is read and recorded, and the
 /// next request on the connection gets the next list of steps.
-public enum ServerStep: Sendable {
+package enum ServerStep: Sendable {
     /// Reads up to the blank line after the header fields.
     case readHead
 
@@ -62,21 +62,21 @@ public enum ServerStep: Sendable {
     case reset
 
     /// Sends a whole response with a body of text.
-    public static func respond(
+    package static func respond(
         status: Int, headers: [HeaderField] = [], text: String
     ) -> ServerStep {
         .respond(status: status, headers: headers, body: Array(text.utf8))
     }
 
     /// Sends one chunk of text.
-    public static func sendBodyChunk(text: String) -> ServerStep {
+    package static func sendBodyChunk(text: String) -> ServerStep {
         .sendBodyChunk(Array(text.utf8))
     }
 }
 
 extension [ServerStep] {
     /// Reads the whole request, then answers.
-    public static func answer(
+    package static func answer(
         status: Int = 200, headers: [HeaderField] = [], text: String
     ) -> [ServerStep] {
         [.readHead, .readBodyToEnd, .respond(status: status, headers: headers, text: text)]

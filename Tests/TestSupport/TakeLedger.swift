@@ -3,27 +3,27 @@
 /// A service's book of the takes it has committed: complete requests, well framed.
 ///
 /// It knows a take again by its id, its length and its bytes, never by the id alone.
-public final class TakeLedger: Sendable {
+package final class TakeLedger: Sendable {
     /// One take that was committed.
-    public struct Entry: Sendable {
+    package struct Entry: Sendable {
         /// The take's id.
-        public var id: String
+        package var id: String
         /// The audio.
-        public var body: [UInt8]
+        package var body: [UInt8]
         /// The numbers of the attempts that brought it whole.
-        public var attempts: [String]
+        package var attempts: [String]
     }
 
     private let content = Observed([Entry]())
 
     /// Creates an empty book.
-    public init() {}
+    package init() {}
 
     /// What has been committed, in order.
-    public var entries: [Entry] { content.value }
+    package var entries: [Entry] { content.value }
 
     /// Writes a complete request down, and answers with how many takes there are of that id.
-    public func answer(_ request: RecordedRequest) -> ServerAnswer {
+    package func answer(_ request: RecordedRequest) -> ServerAnswer {
         guard request.isComplete, request.framingErrors.isEmpty else {
             return ServerAnswer(status: 400, text: "not whole")
         }
@@ -44,7 +44,7 @@ public final class TakeLedger: Sendable {
     }
 
     /// Reads a whole request, then answers by this book.
-    public var script: [ServerStep] {
+    package var script: [ServerStep] {
         [.readHead, .readBodyToEnd, .respondBy { self.answer($0) }]
     }
 }

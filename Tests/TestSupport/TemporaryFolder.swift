@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import LinuxPlatform
+package import LinuxPlatform
 
 /// A folder of the test's own, removed with all that is in it when its last reference goes.
-public final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
     /// The folder's absolute path, without a slash at the end and without symbolic links.
-    public let path: String
+    package let path: String
 
     /// Makes a new, empty folder with mode 0700.
     ///
     /// - Throws: `SystemError` of `mkdtemp(3)`.
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         var root = "/tmp"
         if let given = getenv("TMPDIR") { root = String(cString: given) }
         var template = Array("\(root)/utter-test-XXXXXX".utf8CString)
@@ -25,14 +25,14 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// The path of something in the folder.
-    public func path(_ name: String) -> String { path + "/" + name }
+    package func path(_ name: String) -> String { path + "/" + name }
 
     /// Writes a file, replacing what was there.
     ///
     /// - Returns: its path.
     /// - Throws: `SystemError` of the call that failed.
     @discardableResult
-    public func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
+    package func write(_ bytes: [UInt8], to name: String) throws(SystemError) -> String {
         let file = path(name)
         let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
         let number = try retryingInterrupts("open") { open(file, flags, 0o600) }
@@ -50,14 +50,14 @@ public final class TemporaryFolder: Sendable {
     /// Reads a whole file of the folder.
     ///
     /// - Throws: `SystemError` of the call that failed.
-    public func read(_ name: String) throws(SystemError) -> [UInt8] {
+    package func read(_ name: String) throws(SystemError) -> [UInt8] {
         try readFile(path(name))
     }
 
     /// The names of what is in a folder, without "." and "..", sorted.
     ///
     /// - Throws: `SystemError` of `opendir(3)`.
-    public func names(in name: String = ".") throws(SystemError) -> [String] {
+    package func names(in name: String = ".") throws(SystemError) -> [String] {
         try folderEntries(path(name))
     }
 }
@@ -65,7 +65,7 @@ public final class TemporaryFolder: Sendable {
 /// Reads a whole file.
 ///
 /// - Throws: `SystemError` of the call that failed.
-public func readFile(_ path: String) throws(SystemError) -> [UInt8] {
+package func readFile(_ path: String) throws(SystemError) -> [UInt8] {
     let number = try retryingInterrupts("open") { open(path, O_RDONLY | O_CLOEXEC) }
     let descriptor = OwnedDescriptor(taking: number)
     var bytes: [UInt8] = []

@@ -3,10 +3,10 @@
 import Glibc
 
 /// Sounds to test with, and how alike two of them are.
-public enum TestSignal {
+package enum TestSignal {
     /// Something like speech: harmonics of a gliding pitch in syllables, interleaved, with each
     /// channel a little different.
-    public static func voice(frames: Int, sampleRate: Int, channelCount: Int = 1) -> [Int16] {
+    package static func voice(frames: Int, sampleRate: Int, channelCount: Int = 1) -> [Int16] {
         var samples: [Int16] = []
         samples.reserveCapacity(frames * channelCount)
         for frame in 0..<frames {
@@ -26,7 +26,7 @@ public enum TestSignal {
     }
 
     /// The correlation of two signals at lag 0, from -1 to 1, over the shorter one's length.
-    public static func correlation(_ one: [Int16], _ other: [Int16]) -> Double {
+    package static func correlation(_ one: [Int16], _ other: [Int16]) -> Double {
         let count = min(one.count, other.count)
         guard count > 0 else { return 0 }
         let meanOne = one.prefix(count).reduce(0.0) { $0 + Double($1) } / Double(count)
@@ -43,7 +43,7 @@ public enum TestSignal {
     }
 
     /// The greatest difference between samples at equal places.
-    public static func maximumDifference(_ one: [Int16], _ other: [Int16]) -> Int {
+    package static func maximumDifference(_ one: [Int16], _ other: [Int16]) -> Int {
         zip(one, other).reduce(0) { max($0, abs(Int($1.0) - Int($1.1))) }
     }
 }

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Builds WAV files byte by byte, right ones and wrong ones.
-public enum WAVBytes {
+package enum WAVBytes {
     /// `value` in `byteCount` little-endian bytes.
-    public static func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
+    package static func number(_ value: Int, _ byteCount: Int) -> [UInt8] {
         (0..<byteCount).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
     }
 
     /// The samples as signed 16-bit little-endian bytes.
-    public static func pcm(_ samples: [Int16]) -> [UInt8] {
+    package static func pcm(_ samples: [Int16]) -> [UInt8] {
         samples.flatMap { number(Int($0), 2) }
     }
 
     /// A chunk with its padding byte; `claimed` is the size in its head if not the true one.
-    public static func chunk(_ name: String, _ body: [UInt8], claimed: Int? = nil) -> [UInt8] {
+    package static func chunk(_ name: String, _ body: [UInt8], claimed: Int? = nil) -> [UInt8] {
         Array(name.utf8) + number(claimed ?? body.count, 4) + body
             + (body.count % 2 == 1 ? [0] : [])
     }
 
     /// The body of a format chunk.
-    public static func format(
+    package static func format(
         tag: Int = 1, channels: Int = 1, rate: Int = 16_000, bits: Int = 16, align: Int? = nil
     ) -> [UInt8] {
         let align = align ?? channels * ((bits + 7) / 8)
@@ -28,7 +28,7 @@ public enum WAVBytes {
     }
 
     /// The body of an extensible format chunk.
-    public static func extensible(
+    package static func extensible(
         tag: Int = 1, channels: Int = 1, rate: Int = 16_000, bits: Int = 16,
         tail: [UInt8] = [0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71]
     ) -> [UInt8] {
@@ -37,7 +37,7 @@ public enum WAVBytes {
     }
 
     /// A whole file of the chunks given.
-    public static func file(
+    package static func file(
         _ chunks: [[UInt8]], container: String = "RIFF", claimed: Int? = nil
     ) -> [UInt8] {
         let body = Array("WAVE".utf8) + chunks.flatMap { $0 }
@@ -45,7 +45,7 @@ public enum WAVBytes {
     }
 
     /// A plain file of 16-bit samples.
-    public static func speech(
+    package static func speech(
         _ samples: [Int16], rate: Int = 16_000, channels: Int = 1
     ) -> [UInt8] {
         file([

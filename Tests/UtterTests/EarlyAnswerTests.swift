@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ChunkedUpload
 import SpeechService
 import TakeStore
 import TestSupport
 import Testing
+import Upload
 
 @testable import Utter
 

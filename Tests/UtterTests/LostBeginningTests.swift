@@ -5,7 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-@testable import AudioEncoding
+@testable import AudioCodecs
+@testable import Cryptography
 @testable import TakeStore
 @testable import Utter
 

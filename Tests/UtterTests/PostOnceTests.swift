@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-@testable import ChunkedUpload
+@testable import Upload
 @testable import Utter
 
 @Suite struct PostOnceTests {

@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import AudioCapture
+@testable import Capture
 @testable import Utter
 
 /// How often it is told how far a take has come.

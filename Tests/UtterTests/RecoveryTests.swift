@@ -5,7 +5,7 @@ import LinuxPlatform
 import TestSupport
 import Testing
 
-@testable import AudioEncoding
+@testable import AudioCodecs
 @testable import TakeStore
 @testable import Utter
 

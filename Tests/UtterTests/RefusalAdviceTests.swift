@@ -3,7 +3,7 @@
 import SpeechService
 import Testing
 
-@testable import ChunkedUpload
+@testable import Upload
 @testable import Utter
 
 /// What a refusal says of what must change.

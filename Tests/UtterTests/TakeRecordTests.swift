@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCapture
-import ChunkedUpload
+import Capture
 import FoundationEssentials
 import SpeechService
 import TestSupport
 import Testing
+import Upload
 
 @testable import TakeStore
 @testable import Utter

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCodecs
 import AudioCore
-import AudioEncoding
 
 /// What single stages cost, in this process.
 struct StageBenchmarks {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ChunkedUpload
 internal import SpeechService
+internal import Upload
 
 /// Listens to one transfer, reads its answer, and tells the take's machine.
 ///

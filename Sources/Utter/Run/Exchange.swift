@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ChunkedUpload
 internal import SpeechService
+internal import Upload
 
 /// Decides which requests deliver one part of a take: the next request, a wait, or the outcome.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ChunkedUpload
 internal import SpeechService
+internal import Upload
 
 /// One request that carries the recording, and whose answer is the transcript.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCapture
 internal import AudioCore
+internal import Capture
 internal import Synchronization
 internal import TakeStore
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCapture
-internal import ChunkedUpload
+internal import Capture
 internal import LinuxPlatform
 internal import SpeechService
 internal import TakeStore
+internal import Upload
 
 /// One take from its first sample to its outcome: told what has happened, it says what to do.
 ///

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCapture
 internal import AudioCore
-internal import ChunkedUpload
+internal import Capture
 internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
+internal import Upload
 
 /// Carries out what a take's machine asks for, in the order in which it asks.
 ///

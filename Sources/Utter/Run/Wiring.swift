@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCapture
+internal import AudioCodecs
 internal import AudioCore
-internal import AudioEncoding
-internal import ChunkedUpload
+internal import Capture
 internal import FoundationEssentials
 internal import LinuxPlatform
 internal import TakeStore
+internal import Upload
 
 /// The loops, and all that passes between them: who calls what on which thread.
 ///

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import COpus
+internal import Glibc
+
+/// Decodes a stream of Opus in Ogg (RFC 6716, RFC 7845) to 16 kHz mono while it arrives.
+///
+/// The samples are exactly those that the stream says it has: the pre-skip is dropped from the
+/// beginning, and what the last page's granule position cuts off is dropped from the end. A
+/// stream that breaks off is decoded up to its last whole page. Stereo is mixed down; streams
+/// that follow one another in one file are joined. Used on one thread at a time; memory stays
+/// below some megabytes whatever comes in.
+///
+/// Positions in the file count samples at 48 kHz and the decoder works at 16 kHz, so sample n
+/// of the output stands for position 3n of the stream: the first sample is the first one at or
+/// after the pre-skip, the last one is the last one before the end.
+package final class OggOpusDecoder {
+    private enum State {
+        case beginning
+        case head
+        case tags(OpusHead)
+        case audio
+        case ended
+    }
+
+    private var reader = OggPageReader()
+    private var state = State.beginning
+    private var codec: OpusPacketDecoder?
+    private var pageSamples: [Int16] = []
+    private var serialNumber: Int32 = 0
+    private var nextSequenceNumber = 0
+    /// Samples at 16 kHz of this stream that are still to be dropped from its beginning.
+    private var samplesToSkip = 0
+    /// The granule position at which the next page's audio begins; nil before the first one.
+    private var position: Int64?
+
+    /// Whether the last page of the stream has come, and nothing is cut off.
+    package var isAtEnd: Bool { if case .ended = state { true } else { false } }
+
+    /// Creates a decoder at the beginning of a stream.
+    package init() {}
+
+    /// Takes bytes in and appends what they decode to.
+    ///
+    /// - Parameters:
+    ///   - bytes: the next bytes of the stream, cut anywhere.
+    ///   - output: receives samples at 16 kHz, mono.
+    /// - Throws: `OggOpusError` when the bytes are not an Ogg Opus stream, or a damaged one; the
+    ///   decoder is not to be used any further.
+    package func decode(
+        _ bytes: Span<UInt8>, into output: inout [Int16]
+    ) throws(OggOpusError) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let piece = rest.extracting(first: Self.pieceByteCount)
+            rest = rest.extracting(droppingFirst: piece.count)
+            try reader.append(piece)
+            while let page = try reader.nextPage() {
+                try decode(page, into: &output)
+            }
+        }
+    }
+
+    /// Ends the stream.
+    ///
+    /// Everything decodable has been appended by `decode` already; a part of a page at the end
+    /// is dropped.
+    ///
+    /// - Throws: `OggOpusError.endedInHeader` when no audio could have followed.
+    package func finish() throws(OggOpusError) {
+        switch state {
+        case .beginning, .head, .tags: throw .endedInHeader
+        case .audio, .ended: break
+        }
+    }
+
+    // MARK: - Pages
+
+    private func decode(
+        _ page: OggPageReader.Page, into output: inout [Int16]
+    ) throws(OggOpusError) {
+        if page.isFirst {
+            try beginStream(page)
+        } else {
+            try continueStream(page)
+        }
+        pageSamples.removeAll(keepingCapacity: true)
+        var isTakingPackets = true
+        while isTakingPackets {
+            isTakingPackets = try reader.nextPacket { (packet) throws(OggOpusError) in
+                try decode(packet)
+            }
+        }
+        try appendPage(page, to: &output)
+        if page.isLast {
+            guard case .audio = state else { throw .endedInHeader }
+            state = .ended
+        }
+    }
+
+    private func beginStream(_ page: OggPageReader.Page) throws(OggOpusError) {
+        switch state {
+        case .beginning, .ended: break
+        case .head, .tags, .audio: throw .multiplexed
+        }
+        state = .head
+        serialNumber = page.serialNumber
+        nextSequenceNumber = page.sequenceNumber
+        position = nil
+        reader.beginStream(serialNumber: page.serialNumber)
+        try takePage(page)
+    }
+
+    private func continueStream(_ page: OggPageReader.Page) throws(OggOpusError) {
+        switch state {
+        case .beginning: throw .notOpus(reason: "the first page does not begin a stream")
+        case .ended: throw .notOpus(reason: "a page follows the end of the stream")
+        case .head, .tags, .audio: break
+        }
+        guard page.serialNumber == serialNumber else { throw .multiplexed }
+        guard page.sequenceNumber == nextSequenceNumber else {
+            throw .missingPages(before: page.sequenceNumber)
+        }
+        try takePage(page)
+    }
+
+    private func takePage(_ page: OggPageReader.Page) throws(OggOpusError) {
+        nextSequenceNumber = Int(UInt32(truncatingIfNeeded: page.sequenceNumber + 1))
+        switch state {
+        case .audio: try reader.beginPackets(limit: Self.maximumPacketByteCount)
+        default: try reader.beginPackets(limit: Self.maximumTagsByteCount)
+        }
+    }
+
+    // MARK: - Packets
+
+    private func decode(_ packet: Span<UInt8>) throws(OggOpusError) {
+        switch state {
+        case .head:
+            state = .tags(try OpusHead(packet: packet))
+        case .tags(let head):
+            guard OpusHead.hasPrefix("OpusTags", packet) else { throw .missingTags }
+            codec = try OpusPacketDecoder(gain: head.outputGain)
+            samplesToSkip = (head.preSkip + 2) / 3
+            state = .audio
+        case .audio:
+            try codec?.decode(packet, into: &pageSamples)
+        case .beginning, .ended:
+            break
+        }
+    }
+
+    /// Appends the page's samples without those that the stream says do not belong to it.
+    private func appendPage(
+        _ page: OggPageReader.Page, to output: inout [Int16]
+    ) throws(OggOpusError) {
+        guard !pageSamples.isEmpty else { return }
+        let end = page.granulePosition
+        guard end >= 0, end <= Self.maximumPosition else { throw .impossiblePosition(end) }
+        let length = Int64(pageSamples.count) * 3
+        var kept = pageSamples.count
+        if page.isLast {
+            // The first page begins at zero when it is also the last (RFC 7845 §4.5).
+            let playable = end - (position ?? 0)
+            kept = Int(min(length, max(0, playable)) + 2) / 3
+        } else if position == nil, end < length {
+            throw .impossiblePosition(end)
+        }
+        guard end >= position ?? 0 else { throw .impossiblePosition(end) }
+        position = end
+        let skipped = min(samplesToSkip, kept)
+        samplesToSkip -= skipped
+        output.append(contentsOf: pageSamples[skipped..<kept])
+    }
+
+    /// How many bytes libogg is given at once, which bounds its buffer.
+    private static let pieceByteCount = 4096
+
+    /// The longest comment header that is read; covers belong into music.
+    private static let maximumTagsByteCount = 1 << 20
+
+    /// The longest audio packet that is read (RFC 7845 §6).
+    private static let maximumPacketByteCount = 61_440
+
+    /// The highest position that is believed: far beyond any recording, and far from overflow.
+    private static let maximumPosition = Int64(1) << 62
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes Opus in Ogg (RFC 6716, RFC 7845).
+///
+/// The stream: a page with `OpusHead`, a page with `OpusTags`, then pages of up to
+/// `OpusSettings.pageInterval` in packets of 20 ms, each written as soon as its last packet is
+/// full. The last page carries the end mark and the granule position that makes the decoded
+/// length equal to the recorded one, to the frame. Equal frames, settings and serial number
+/// make equal bytes, however the frames are divided among the calls.
+///
+/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
+/// is stated unchecked: it is handed over whole, with the take, and never shared.
+package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
+    /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
+    static let granulesPerFrame = 3
+
+    private var opus: OpusPacketEncoder
+    private var pages: OggPageWriter
+    private let packetsPerPage: Int
+    private let identificationHeader: [UInt8]
+    private let commentHeader: [UInt8]
+
+    private var frames: [Int16] = []
+    private var packet = [UInt8](repeating: 0, count: OpusPacketEncoder.maximumPacketByteCount)
+    private var takenFrameCount = 0
+    private var packetCount = 0
+    private var queuedPacketCount = 0
+
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - settings: rate, effort and page interval.
+    ///   - serialNumber: tells this stream from others in one file; random by RFC 3533 §6.
+    /// - Throws: `EncodingError` when a setting is outside its range or there is no memory.
+    package init(
+        settings: OpusSettings = OpusSettings(),
+        serialNumber: UInt32 = .random(in: .min ... .max)
+    ) throws(EncodingError) {
+        packetsPerPage = try settings.packetsPerPage()
+        opus = try OpusPacketEncoder(bitrate: settings.bitrate, complexity: settings.complexity)
+        pages = try OggPageWriter(serialNumber: serialNumber)
+        identificationHeader = Self.identificationHeader(
+            preSkip: opus.lookahead * Self.granulesPerFrame)
+        commentHeader = Self.commentHeader()
+        frames.reserveCapacity(OpusPacketEncoder.framesPerPacket)
+    }
+
+    /// Appends the two header pages.
+    ///
+    /// - Throws: `EncodingError.codecFailed` when there is no memory.
+    package func begin(into output: inout [UInt8]) throws(EncodingError) {
+        for var header in [identificationHeader, commentHeader] {
+            try pages.queue(&header, byteCount: header.count, granulePosition: 0)
+            pages.flush(into: &output)
+        }
+    }
+
+    /// Takes frames in, and appends the pages that became full.
+    ///
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    package func encode(
+        _ frames: Span<Int16>, into output: inout [UInt8]
+    ) throws(EncodingError) {
+        for index in frames.indices {
+            self.frames.append(frames[index])
+            guard self.frames.count == OpusPacketEncoder.framesPerPacket else { continue }
+            takenFrameCount += self.frames.count
+            try encodePacket()
+            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+        }
+    }
+
+    /// Appends the rest, filled up with silence that the last granule position trims off.
+    ///
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    package func finish(into output: inout [UInt8]) throws(EncodingError) {
+        takenFrameCount += frames.count
+        let end = preSkip + takenFrameCount * Self.granulesPerFrame
+        // The decoder's delay makes at least one more packet necessary, so that there always
+        // is one to bear the end mark.
+        repeat {
+            while frames.count < OpusPacketEncoder.framesPerPacket { frames.append(0) }
+            try encodePacket(endingAt: end)
+            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+        } while granulePosition < end
+        flush(into: &output)
+    }
+
+    /// The pages that a stream begins with, for one that has lost them: its two headers, and pages
+    /// of silence in the place of its first audio.
+    ///
+    /// All settings but the serial number leave these pages the same.
+    ///
+    /// - Parameters:
+    ///   - serialNumber: that of the pages that are left.
+    ///   - pageCount: how many pages of audio are lost.
+    ///   - packetsPerPage: how many packets each of them held.
+    /// - Returns: the bytes of these pages.
+    /// - Throws: `EncodingError.codecFailed` when there is no memory.
+    static func beginning(
+        serialNumber: UInt32, pageCount: Int, packetsPerPage: Int
+    ) throws(EncodingError) -> [UInt8] {
+        let encoder = try OggOpusEncoder(serialNumber: serialNumber)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        var silence = silentPacket
+        for _ in 0..<pageCount {
+            for _ in 0..<packetsPerPage {
+                encoder.packetCount += 1
+                try encoder.pages.queue(
+                    &silence, byteCount: silence.count, granulePosition: encoder.granulePosition)
+            }
+            encoder.pages.flush(into: &bytes)
+        }
+        return bytes
+    }
+
+    /// One frame of no bytes, as for a pause: 20 ms of SILK, wideband, mono (RFC 6716 §3.1, §3.2.1).
+    private static let silentPacket: [UInt8] = [9 << 3]
+
+    /// Every packet as long as RFC 6716 allows, each on a page of its own.
+    package func maximumByteCount(forFrames frames: Int) -> Int {
+        // Beside the new frames: a begun packet, a page of queued ones, the decoder's delay.
+        let pending = OpusPacketEncoder.framesPerPacket * (packetsPerPage + 1) + opus.lookahead
+        let packets = (frames + pending) / OpusPacketEncoder.framesPerPacket + 1
+        let segments = OpusPacketEncoder.maximumPacketByteCount / 255 + 1
+        let page = OggPageWriter.pageHeaderByteCount + segments
+        return headersByteCount + packets * (page + OpusPacketEncoder.maximumPacketByteCount)
+    }
+
+    /// Each header is on a page of its own, in one segment.
+    private var headersByteCount: Int {
+        2 * (OggPageWriter.pageHeaderByteCount + 1) + identificationHeader.count
+            + commentHeader.count
+    }
+
+    /// Samples at 48 kHz that a decoder throws away at the start (RFC 7845 §4.2).
+    private var preSkip: Int { opus.lookahead * Self.granulesPerFrame }
+
+    /// Samples at 48 kHz in all packets made so far.
+    private var granulePosition: Int {
+        packetCount * OpusPacketEncoder.framesPerPacket * Self.granulesPerFrame
+    }
+
+    /// Encodes the collected frames, and queues the packet.
+    ///
+    /// - Parameter end: the stream's last granule position, when the frames are its last ones.
+    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
+    private func encodePacket(endingAt end: Int? = nil) throws(EncodingError) {
+        let byteCount = try opus.encode(frames, into: &packet)
+        frames.removeAll(keepingCapacity: true)
+        packetCount += 1
+        queuedPacketCount += 1
+        let isLast = end.map { granulePosition >= $0 } ?? false
+        try pages.queue(
+            &packet, byteCount: byteCount,
+            granulePosition: min(granulePosition, end ?? .max), isLast: isLast)
+    }
+
+    private func flush(into output: inout [UInt8]) {
+        pages.flush(into: &output)
+        queuedPacketCount = 0
+    }
+
+    /// RFC 7845 §5.1: magic, version 1, one channel, pre-skip, input rate, gain 0, mapping 0.
+    private static func identificationHeader(preSkip: Int) -> [UInt8] {
+        Array("OpusHead".utf8) + [1, 1] + littleEndian(UInt16(clamping: preSkip))
+            + littleEndian(UInt32(16_000)) + [0, 0, 0]
+    }
+
+    /// RFC 7845 §5.2: magic, vendor, one comment.
+    private static func commentHeader() -> [UInt8] {
+        let vendor = Array(OpusPacketEncoder.version.utf8)
+        let comment = Array("ENCODER=utter".utf8)
+        return Array("OpusTags".utf8)
+            + littleEndian(UInt32(clamping: vendor.count)) + vendor
+            + littleEndian(UInt32(1))
+            + littleEndian(UInt32(clamping: comment.count)) + comment
+    }
+
+    private static func littleEndian<Value: FixedWidthInteger>(_ value: Value) -> [UInt8] {
+        (0..<Value.bitWidth / 8).map { UInt8(truncatingIfNeeded: value >> ($0 * 8)) }
+    }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why bytes are not an Ogg Opus stream that can be decoded.
+package enum OggOpusError: Error, Sendable, Hashable {
+    /// At this byte of the stream an Ogg page should begin, and none does, or its checksum is
+    /// wrong (RFC 3533 §6).
+    case notAPage(offset: Int)
+    /// Pages between the last one and number `sequence` are missing.
+    case missingPages(before: Int)
+    /// A page belongs to a second stream inside the first, such as video.
+    case multiplexed
+    /// The stream does not begin with an `OpusHead` packet (RFC 7845 §5.1).
+    case notOpus(reason: String)
+    /// The second packet is not `OpusTags` (RFC 7845 §5.2).
+    case missingTags
+    /// A packet is longer than any that speech needs.
+    case packetTooLong(limit: Int)
+    /// An Opus packet cannot be decoded; packets are counted from 0, without the headers.
+    case damagedPacket(number: Int, reason: String)
+    /// A page's granule position contradicts the audio before it (RFC 7845 §4).
+    case impossiblePosition(Int64)
+    /// The stream ended before its two headers were complete.
+    case endedInHeader
+    /// The decoder could not be created.
+    case codecFailed(reason: String)
+}
+
+extension OggOpusError: CustomStringConvertible {
+    /// What is wrong with the stream, in one line without capital and full stop.
+    package var description: String {
+        switch self {
+        case .notAPage(let offset):
+            "Ogg Opus: byte \(offset) does not begin an intact Ogg page"
+        case .missingPages(let sequence):
+            "Ogg Opus: pages are missing before page \(sequence)"
+        case .multiplexed:
+            "Ogg Opus: the file holds more than one stream"
+        case .notOpus(let reason):
+            "Ogg Opus: \(reason)"
+        case .missingTags:
+            "Ogg Opus: the second packet is not 'OpusTags'"
+        case .packetTooLong(let limit):
+            "Ogg Opus: a packet is longer than \(limit) bytes"
+        case .damagedPacket(let number, let reason):
+            "Ogg Opus: packet \(number): \(reason)"
+        case .impossiblePosition(let position):
+            "Ogg Opus: granule position \(position) contradicts the audio before it"
+        case .endedInHeader:
+            "Ogg Opus: the stream ended before its headers were complete"
+        case .codecFailed(let reason):
+            "Ogg Opus: cannot create a decoder: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes PCM behind a WAV header of unknown length.
+///
+/// The header, offset and bytes, little-endian: 0 `RIFF`; 4 the size `0xFFFFFFFF`; 8 `WAVE`;
+/// 12 `fmt `; 16 its size 16; 20 format tag 1 (PCM); 22 channels 1; 24 rate 16000 Hz; 28 bytes
+/// per second 32000; 32 bytes per frame 2; 34 bits per sample 16; 36 `data`; 40 the size
+/// `0xFFFFFFFF`; 44 signed 16-bit samples to the end of the file. Both sizes stand for
+/// "unknown": it is the only pair that sox, ffmpeg and Python's `wave` all read to the end.
+package final class WAVEncoder: AudioEncoder {
+    /// The header's length, in bytes.
+    package static let headerByteCount = 44
+
+    static let header: [UInt8] =
+        Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WAVEfmt ".utf8)
+        + [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3E, 0, 0, 0x00, 0x7D, 0, 0, 2, 0, 16, 0]
+        + Array("data".utf8) + [0xFF, 0xFF, 0xFF, 0xFF]
+
+    /// Creates an encoder, which has no state.
+    package init() {}
+
+    /// Appends the header.
+    package func begin(into output: inout [UInt8]) throws(EncodingError) {
+        output.append(contentsOf: Self.header)
+    }
+
+    /// Appends every sample as two bytes, the low one first.
+    package func encode(
+        _ frames: Span<Int16>, into output: inout [UInt8]
+    ) throws(EncodingError) {
+        for index in frames.indices {
+            let sample = UInt16(bitPattern: frames[index])
+            output.append(UInt8(truncatingIfNeeded: sample))
+            output.append(UInt8(truncatingIfNeeded: sample >> 8))
+        }
+    }
+
+    /// Appends nothing: the samples end where the file ends.
+    package func finish(into output: inout [UInt8]) throws(EncodingError) {}
+
+    /// The header and two bytes a frame.
+    package func maximumByteCount(forFrames frames: Int) -> Int {
+        Self.headerByteCount + 2 * frames
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Turns PCM of any rate and layout into 16 kHz mono, with the same timeline.
+///
+/// Channels are mixed by their mean. For n frames in, exactly n · 16000 / rate frames come
+/// out, rounded to the nearest, the last of them at `finish`; frame k of the output stands
+/// where frame k · rate / 16000 of the input stands. Audio at 16 kHz is not resampled, and at
+/// 16 kHz mono not touched.
+///
+/// A converter belongs to one take and is used by one thread at a time, which is why
+/// `Sendable` is stated unchecked: it is handed over whole, with the take, and never shared.
+/// Its buffers are allocated when it is created; a call allocates only when `output` grows.
+package final class SpeechConverter: @unchecked Sendable {
+    /// Input frames that are resampled at once; at 48 kHz about a period.
+    private static let batchFrameCount = 1_024
+
+    private let format: StreamFormat
+    private var resampler: Resampler?
+
+    /// The frame that is being mixed: how many of its samples have come, and their sum.
+    private var mixedSampleCount = 0
+    private var mixedSum = 0
+
+    private var batch: [Float]
+    private var batchCount = 0
+    private var resampled: [Float]
+    private var takenFrameCount = 0
+    private var madeFrameCount = 0
+
+    /// Creates a converter.
+    ///
+    /// - Parameters:
+    ///   - format: what `convert` will be given.
+    ///   - quality: what resampling may cost; of no effect at 16 kHz.
+    /// - Throws: `ConversionError` when the format cannot be converted (a rate below 63 Hz or
+    ///   above 4 MHz, no channels) or there is no memory.
+    package init(
+        from format: StreamFormat, quality: ResamplingQuality = .live
+    ) throws(ConversionError) {
+        let speechRate = StreamFormat.speech.sampleRate
+        guard (63...speechRate * 256).contains(format.sampleRate), format.channelCount > 0 else {
+            throw .unsupportedFormat(
+                sampleRate: format.sampleRate, channelCount: format.channelCount)
+        }
+        self.format = format
+        guard format.sampleRate != speechRate else {
+            (batch, resampled) = ([], [])
+            return
+        }
+        let ratio = Double(speechRate) / Double(format.sampleRate)
+        resampler = try Resampler(quality: quality, ratio: ratio)
+        batch = Array(repeating: 0, count: Self.batchFrameCount)
+        resampled = Array(
+            repeating: 0, count: min(Int(Double(Self.batchFrameCount) * ratio) + 16, 16_384))
+    }
+
+    /// Takes samples in, and appends what became ready.
+    ///
+    /// - Parameters:
+    ///   - samples: interleaved; any count, a frame may be split between two calls.
+    ///   - output: receives 16 kHz mono.
+    /// - Throws: `ConversionError.resamplerFailed`, which no input should cause.
+    package func convert(
+        _ samples: Span<Int16>, into output: inout [Int16]
+    ) throws(ConversionError) {
+        if format.channelCount == 1 {
+            for index in samples.indices { try take(Int(samples[index]), into: &output) }
+        } else {
+            for index in samples.indices { try mix(Int(samples[index]), into: &output) }
+        }
+        try resampleBatch(into: &output)
+    }
+
+    /// Appends what the filter still holds back; an incomplete last frame is left out.
+    ///
+    /// Afterwards the converter is as new.
+    ///
+    /// - Throws: `ConversionError.resamplerFailed`, which no input should cause.
+    package func finish(into output: inout [Int16]) throws(ConversionError) {
+        (mixedSampleCount, mixedSum) = (0, 0)
+        let rate = format.sampleRate
+        let due = (takenFrameCount * StreamFormat.speech.sampleRate * 2 + rate) / (rate * 2)
+        // Silence behind the end pushes out the rest, at the places where it belongs; the
+        // library's own end mark is one frame short at some ratios.
+        while resampler != nil, madeFrameCount < due {
+            for index in batch.indices { batch[index] = 0 }
+            batchCount = batch.count
+            try resampleBatch(into: &output, upTo: due)
+        }
+        try resampler?.reset()
+        (takenFrameCount, madeFrameCount) = (0, 0)
+    }
+
+    private func mix(_ sample: Int, into output: inout [Int16]) throws(ConversionError) {
+        mixedSum += sample
+        mixedSampleCount += 1
+        guard mixedSampleCount == format.channelCount else { return }
+        let (sum, count) = (mixedSum, mixedSampleCount)
+        (mixedSum, mixedSampleCount) = (0, 0)
+        guard resampler != nil else {
+            // The nearest integer, halves going up; the offset keeps division from truncating
+            // towards zero.
+            let offset = 32_768
+            let mean = (2 * (sum + offset * count) + count) / (2 * count) - offset
+            output.append(Int16(clamping: mean))
+            return
+        }
+        try enqueue(Float(sum) / Float(count), into: &output)
+    }
+
+    private func take(_ sample: Int, into output: inout [Int16]) throws(ConversionError) {
+        guard resampler != nil else {
+            output.append(Int16(clamping: sample))
+            return
+        }
+        try enqueue(Float(sample), into: &output)
+    }
+
+    private func enqueue(_ frame: Float, into output: inout [Int16]) throws(ConversionError) {
+        batch[batchCount] = frame
+        batchCount += 1
+        takenFrameCount += 1
+        if batchCount == batch.count { try resampleBatch(into: &output) }
+    }
+
+    /// Resamples what the batch holds, and appends it until `limit` frames have been made.
+    private func resampleBatch(
+        into output: inout [Int16], upTo limit: Int = .max
+    ) throws(ConversionError) {
+        var start = 0
+        while start < batchCount {
+            let frames = start..<batchCount
+            guard let progress = try resampler?.process(batch, frames, into: &resampled) else {
+                return
+            }
+            guard progress.taken > 0 || progress.made > 0 else {
+                throw .resamplerFailed(operation: "src_process", reason: "no progress")
+            }
+            start += progress.taken
+            for index in 0..<min(progress.made, limit - madeFrameCount) {
+                let value = resampled[index].rounded()
+                output.append(Int16(min(max(value, -32_768), 32_767)))
+                madeFrameCount += 1
+            }
+        }
+        batchCount = 0
+    }
+}

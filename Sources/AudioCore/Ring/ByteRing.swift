@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A bounded queue of bytes between one writing and one reading thread, without locks.
+///
+/// It stands between the capture loop, which may never wait, and the journal loop, which may
+/// have to wait for a disk. Both counters only grow; their difference is what is stored, and a
+/// counter modulo the capacity is a position. Each end is handed out once.
+@safe package final class ByteRing: Sendable {
+    /// The most bytes that the ring holds; a power of two.
+    package let capacity: Int
+
+    private let written = PaddedCounter()
+    private let consumed = PaddedCounter()
+    private let isFinished = Atomic(false)
+    /// Whether the producer waits for the ring to be empty.
+    private let isAwaited = Atomic(false)
+    private let producerIsTaken = Atomic(false)
+    private let consumerIsTaken = Atomic(false)
+
+    /// Written only between `consumed` and `written` by the producer, read only there by the
+    /// consumer; the counters' release and acquire order the accesses.
+    private nonisolated(unsafe) let storage: UnsafeMutablePointer<UInt8>
+
+    /// Creates an empty ring.
+    ///
+    /// - Parameter minimumCapacity: in bytes; rounded up to a power of two.
+    package init(minimumCapacity: Int) {
+        var capacity = 4_096
+        while capacity < minimumCapacity { capacity *= 2 }
+        self.capacity = capacity
+        unsafe storage = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        unsafe storage.deallocate()
+    }
+
+    /// Hands out the writing end.
+    ///
+    /// Traps when it has been taken before.
+    package func takeProducer() -> Producer {
+        precondition(!producerIsTaken.exchange(true, ordering: .relaxed))
+        return Producer(ring: self)
+    }
+
+    /// Hands out the reading end.
+    ///
+    /// Traps when it has been taken before.
+    package func takeConsumer() -> Consumer {
+        precondition(!consumerIsTaken.exchange(true, ordering: .relaxed))
+        return Consumer(ring: self)
+    }
+
+    /// The writing end; used on one thread at a time.
+    ///
+    /// No member ever waits.
+    package struct Producer: ~Copyable, Sendable {
+        fileprivate let ring: ByteRing
+
+        /// Bytes that `write` takes now; the consumer can only make it more.
+        package var freeByteCount: Int {
+            // acquiring: partner of the release in Consumer.consume, so that the consumer has
+            // finished with the bytes that are about to be overwritten.
+            ring.capacity - ring.written.value.load(ordering: .relaxed)
+                + ring.consumed.value.load(ordering: .acquiring)
+        }
+
+        /// Stores all of `bytes`, or nothing when there is no room for all.
+        ///
+        /// - Returns: whether the bytes were stored.
+        package func write(_ bytes: Span<UInt8>) -> Bool {
+            guard bytes.count <= freeByteCount else { return false }
+            let start = ring.written.value.load(ordering: .relaxed)
+            let position = start & (ring.capacity - 1)
+            let first = min(bytes.count, ring.capacity - position)
+            unsafe bytes.withUnsafeBufferPointer { source in
+                guard let base = source.baseAddress else { return }
+                unsafe (ring.storage + position).update(from: base, count: first)
+                unsafe ring.storage.update(from: base + first, count: source.count - first)
+            }
+            // releasing: partner of the acquire in Consumer.consume.
+            ring.written.value.store(start + bytes.count, ordering: .releasing)
+            return true
+        }
+
+        /// Whether everything was consumed; if not, the consumer's `wasAwaited` will say yes.
+        package func awaitDrain() -> Bool {
+            ring.isAwaited.store(true, ordering: .relaxed)
+            // Partner of the fence in Consumer.wasAwaited: the consumer sees the flag, or we see
+            // what it has consumed.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            return ring.consumed.value.load(ordering: .acquiring)
+                == ring.written.value.load(ordering: .relaxed)
+        }
+
+        /// Says that nothing more will be written.
+        package func finish() {
+            // releasing: partner of the acquire in Consumer.isFinished.
+            ring.isFinished.store(true, ordering: .releasing)
+        }
+    }
+
+    /// The reading end; used on one thread at a time.
+    ///
+    /// No member ever waits.
+    package struct Consumer: ~Copyable, Sendable {
+        fileprivate let ring: ByteRing
+
+        /// Whether the producer has finished: what is consumed after this was seen is the rest.
+        package var isFinished: Bool {
+            // acquiring: partner of the release in Producer.finish.
+            ring.isFinished.load(ordering: .acquiring)
+        }
+
+        /// Whether the producer has waited for what was consumed by now; says so once.
+        package func wasAwaited() -> Bool {
+            // Partner of the fence in Producer.awaitDrain.
+            atomicMemoryFence(ordering: .sequentiallyConsistent)
+            return ring.isAwaited.load(ordering: .relaxed)
+                && ring.isAwaited.exchange(false, ordering: .relaxed)
+        }
+
+        /// Offers the oldest bytes that stand together, and frees as many as `body` used.
+        ///
+        /// Two calls see everything that was stored before the first.
+        ///
+        /// - Parameter body: receives at least one byte; returns how many it used, from the
+        ///   start. Not called when the ring is empty.
+        /// - Returns: what `body` returned, or 0 when the ring is empty.
+        package func consume(_ body: (Span<UInt8>) -> Int) -> Int {
+            let start = ring.consumed.value.load(ordering: .relaxed)
+            // acquiring: partner of the release in Producer.write.
+            let stored = ring.written.value.load(ordering: .acquiring) - start
+            guard stored > 0 else { return 0 }
+            let position = start & (ring.capacity - 1)
+            let count = min(stored, ring.capacity - position)
+            let bytes = unsafe UnsafeBufferPointer(start: ring.storage + position, count: count)
+            let used = body(unsafe bytes.span)
+            precondition((0...count).contains(used))
+            // releasing: partner of the acquire in Producer.freeByteCount.
+            ring.consumed.value.store(start + used, ordering: .releasing)
+            return used
+        }
+    }
+}
+
+/// A counter that shares its cache line with nothing, so that the two ends of a ring do not
+/// take the line from each other on every access.
+private struct PaddedCounter: ~Copyable {
+    private let before = InlineArray<8, UInt64>(repeating: 0)
+    let value = Atomic(0)
+    private let after = InlineArray<8, UInt64>(repeating: 0)
+}

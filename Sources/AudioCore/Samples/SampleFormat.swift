@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How one sample is stored in a WAV file; little-endian throughout.
+package enum SampleFormat: Sendable, Hashable, CaseIterable {
+    /// Unsigned 8-bit PCM; silence is 128.
+    case uint8
+    /// Signed 16-bit PCM.
+    case int16
+    /// Signed 24-bit PCM in three bytes.
+    case int24
+    /// Signed 32-bit PCM.
+    case int32
+    /// IEEE 754 single precision; full scale is ±1.
+    case float32
+    /// IEEE 754 double precision; full scale is ±1.
+    case float64
+
+    /// Bytes that one sample takes.
+    package var byteCount: Int {
+        switch self {
+        case .uint8: 1
+        case .int16: 2
+        case .int24: 3
+        case .int32, .float32: 4
+        case .float64: 8
+        }
+    }
+
+    /// Appends the samples in `bytes` to `samples` as signed 16-bit PCM.
+    ///
+    /// Wider samples are rounded to the nearest 16-bit value and clipped; NaN is silence. An
+    /// incomplete sample at the end of `bytes` is left out. Allocates only when `samples` has
+    /// no room.
+    package func decode(_ bytes: Span<UInt8>, into samples: inout [Int16]) {
+        let count = bytes.count / byteCount
+        for index in 0..<count {
+            samples.append(sample(at: index * byteCount, in: bytes))
+        }
+    }
+
+    /// Writes the samples in `bytes` to the start of `samples` as signed 16-bit PCM.
+    ///
+    /// As `decode(_:into:)` for arrays, and stops when `samples` is full.
+    ///
+    /// - Returns: how many samples were written.
+    @discardableResult
+    package func decode(_ bytes: Span<UInt8>, into samples: inout MutableSpan<Int16>) -> Int {
+        let count = min(bytes.count / byteCount, samples.count)
+        for index in 0..<count {
+            samples[index] = sample(at: index * byteCount, in: bytes)
+        }
+        return count
+    }
+
+    private func sample(at offset: Int, in bytes: Span<UInt8>) -> Int16 {
+        switch self {
+        case .uint8:
+            Int16(Int(bytes[offset]) - 128) << 8
+        case .int16:
+            Int16(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 2))
+        case .int24:
+            // Moved to the top of 32 bits, so that the sign is where it belongs.
+            Self.rounded(
+                Int32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 3) << 8))
+        case .int32:
+            Self.rounded(
+                Int32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4)))
+        case .float32:
+            Self.rounded(
+                Double(
+                    Float(
+                        bitPattern: UInt32(
+                            truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4)))))
+        case .float64:
+            Self.rounded(
+                Double(bitPattern: bytes.littleEndian(at: offset, byteCount: 8)))
+        }
+    }
+
+    /// The nearest 16-bit value; halves go up, which is what sox does.
+    private static func rounded(_ value: Int32) -> Int16 {
+        Int16(clamping: (Int(value) + 0x8000) >> 16)
+    }
+
+    private static func rounded(_ value: Double) -> Int16 {
+        guard !value.isNaN else { return 0 }
+        let scaled = (value * 32_768).rounded()
+        return Int16(min(max(scaled, -32_768), 32_767))
+    }
+}

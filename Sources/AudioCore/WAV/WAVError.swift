@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What is wrong with a WAV file; every offset is in bytes from the file's start.
+package enum WAVError: Error, Sendable, Equatable {
+    /// The file does not begin with `RIFF`, `RF64` or `BW64`.
+    case notRIFF(found: ChunkIdentifier)
+    /// The RIFF file holds something else than `WAVE`.
+    case notWAVE(found: ChunkIdentifier)
+    /// The file ends after `byteCount` bytes, before its data chunk begins.
+    case endsInHeader(byteCount: Int)
+    /// No data chunk begins within the first `limit` bytes.
+    case noDataWithin(limit: Int)
+    /// More than `limit` chunks stand before the data.
+    case tooManyChunks(offset: Int, limit: Int)
+    /// The data chunk stands before the format chunk, so its samples have no meaning.
+    case dataBeforeFormat(offset: Int)
+    /// A second format chunk stands before the data.
+    case secondFormat(offset: Int)
+    /// A chunk is shorter than its fields.
+    case chunkTooShort(offset: Int, chunk: ChunkIdentifier, byteCount: Int, minimum: Int)
+    /// The format tag names a codec that is not PCM.
+    case unsupportedFormatTag(offset: Int, tag: UInt16)
+    /// The sub-format of `WAVE_FORMAT_EXTENSIBLE` is not one of Microsoft's format tags.
+    case unsupportedSubformat(offset: Int)
+    /// The channel count is zero or above `WAVHeader.maximumChannelCount`.
+    case channelCountOutOfRange(offset: Int, count: Int)
+    /// The sample rate is outside `WAVHeader.sampleRates`.
+    case sampleRateOutOfRange(offset: Int, rate: Int)
+    /// The width of a sample is none that the format tag allows.
+    case unsupportedBitDepth(offset: Int, bits: Int, isFloat: Bool)
+    /// The block align is not channel count × bytes per sample.
+    case blockAlignMismatch(offset: Int, found: Int, expected: Int)
+}
+
+extension WAVError: CustomStringConvertible {
+    /// What is wrong and where, in one line without capital and full stop.
+    package var description: String {
+        switch self {
+        case .notRIFF(let found):
+            found == .rifx
+                ? "byte 0: big-endian WAV (RIFX) is not supported"
+                : "byte 0: \(found) is neither RIFF nor RF64"
+        case .notWAVE(let found):
+            "byte 8: the RIFF form is \(found), not 'WAVE'"
+        case .endsInHeader(let byteCount):
+            "byte \(byteCount): the file ends before its data chunk"
+        case .noDataWithin(let limit):
+            "byte \(limit): no data chunk begins within the first \(limit) bytes"
+        case .tooManyChunks(let offset, let limit):
+            "byte \(offset): more than \(limit) chunks stand before the data chunk"
+        case .dataBeforeFormat(let offset):
+            "byte \(offset): chunk 'data' stands before chunk 'fmt '"
+        case .secondFormat(let offset):
+            "byte \(offset): a second chunk 'fmt '"
+        case .chunkTooShort(let offset, let chunk, let byteCount, let minimum):
+            "byte \(offset), chunk \(chunk): "
+                + "\(byteCount) bytes are too few, \(minimum) are needed"
+        case .unsupportedFormatTag(let offset, let tag):
+            "\(Self.inFormat(offset)): format tag \(Self.named(tag)) is not PCM"
+        case .unsupportedSubformat(let offset):
+            "\(Self.inFormat(offset)): the sub-format is not PCM"
+        case .channelCountOutOfRange(let offset, let count):
+            count == 0
+                ? "\(Self.inFormat(offset)): 0 channels"
+                : "\(Self.inFormat(offset)): \(count) channels are more than "
+                    + "\(WAVHeader.maximumChannelCount)"
+        case .sampleRateOutOfRange(let offset, let rate):
+            "\(Self.inFormat(offset)): a sample rate of \(rate) Hz is not between "
+                + "\(WAVHeader.sampleRates.lowerBound) and \(WAVHeader.sampleRates.upperBound) Hz"
+        case .unsupportedBitDepth(let offset, let bits, let isFloat):
+            "\(Self.inFormat(offset)): \(bits)-bit \(isFloat ? "float" : "PCM") is not supported"
+        case .blockAlignMismatch(let offset, let found, let expected):
+            "\(Self.inFormat(offset)): block align is \(found) bytes, "
+                + "but the channels and the sample width make \(expected)"
+        }
+    }
+
+    private static func inFormat(_ offset: Int) -> String { "byte \(offset), chunk 'fmt '" }
+
+    /// The tag in hex, with the codec's name when it is one that people meet.
+    private static func named(_ tag: UInt16) -> String {
+        let digits = String(tag, radix: 16, uppercase: true)
+        let hex = "0x" + String(repeating: "0", count: 4 - digits.count) + digits
+        let name: String? =
+            switch tag {
+            case 0x0002: "Microsoft ADPCM"
+            case 0x0006: "A-law"
+            case 0x0007: "µ-law"
+            case 0x0011: "IMA ADPCM"
+            case 0x0031: "GSM 6.10"
+            case 0x0040, 0x0045, 0x0064: "G.726"
+            case 0x0050: "MPEG layer 2"
+            case 0x0055: "MP3"
+            case 0x00FF, 0x1610: "AAC"
+            case 0x0161: "Windows Media Audio"
+            case 0x704F: "Opus"
+            case 0xF1AC: "FLAC"
+            default: nil
+            }
+        return name.map { "\(hex) (\($0))" } ?? hex
+    }
+}

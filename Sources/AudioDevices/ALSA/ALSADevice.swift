@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import CALSA
+internal import Capture
+internal import Glibc
+
+/// An ALSA PCM that captures, opened without blocking.
+///
+/// Safe because the handle is owned, closed with this value and never handed out, and
+/// because every pointer passed to alsa-lib outlives its call. Used by one thread at a time.
+@safe struct ALSADevice: ~Copyable {
+    /// What was agreed on.
+    let setup: ALSASetup
+
+    private let handle: ALSAHandle
+    /// Frames that are not 16-bit yet, or that are to be thrown away.
+    private var scratch: [UInt8]
+    /// alsa-lib wants to write to the descriptors it judges.
+    private var polled: [pollfd] = []
+
+    /// Frames that `scratch` holds.
+    private static let scratchFrames = 4_096
+
+    /// Opens a PCM by its ALSA name and agrees on how to capture; does not start it.
+    ///
+    /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
+    init(opening device: String) throws(CaptureError) {
+        utter_alsa_listen()
+        let handle: ALSAHandle
+        do throws(ALSAError) {
+            handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)
+        } catch {
+            throw error.opening(device)
+        }
+        setup = try ALSASetup.agree(with: handle, device: device)
+        self.handle = handle
+        let frameBytes = setup.layout.stride * setup.format.channelCount
+        scratch = Array(repeating: 0, count: Self.scratchFrames * frameBytes)
+        polled.reserveCapacity(8)
+    }
+}
+
+extension ALSADevice {
+    /// The name of the card behind the PCM, or nil when it is none (a sound server).
+    var cardName: String? {
+        var allocated: OpaquePointer?
+        guard unsafe snd_pcm_info_malloc(&allocated) == 0, let info = unsafe allocated else {
+            return nil
+        }
+        defer { unsafe snd_pcm_info_free(info) }
+        guard unsafe snd_pcm_info(handle.pcm, info) == 0 else { return nil }
+        let card = unsafe snd_pcm_info_get_card(info)
+        return card < 0 ? nil : CaptureDevices.cardName(ofIndex: card)
+    }
+
+    /// Starts capturing.
+    ///
+    /// - Returns: the moment of the first frame by `CLOCK_MONOTONIC`, in ns: the card's own word
+    ///   for it, or the end of the call where it has none.
+    func start() throws(ALSAError) -> Int64 {
+        let before = Self.now()
+        try ALSAError.check("snd_pcm_start", unsafe snd_pcm_start(handle.pcm))
+        let after = Self.now()
+        guard unsafe snd_pcm_status(handle.pcm, handle.status) == 0 else { return after }
+        var trigger = timespec()
+        unsafe snd_pcm_status_get_trigger_htstamp(handle.status, &trigger)
+        let stamp = Self.nanoseconds(trigger)
+        return (before...after).contains(stamp) ? stamp : after
+    }
+
+    /// Starts capturing again after an overrun; what the ring held is gone.
+    ///
+    /// - Returns: as `start`.
+    func restart() throws(ALSAError) -> Int64 {
+        try ALSAError.check("snd_pcm_prepare", unsafe snd_pcm_prepare(handle.pcm))
+        return try start()
+    }
+
+    /// Asks a suspended card to go on.
+    ///
+    /// - Throws: `ALSAError` `EAGAIN` while it wakes up, `ENOSYS` when it cannot.
+    func resume() throws(ALSAError) {
+        try ALSAError.check("snd_pcm_resume", unsafe snd_pcm_resume(handle.pcm))
+    }
+
+    /// What the PCM is doing.
+    var state: snd_pcm_state_t { unsafe snd_pcm_state(handle.pcm) }
+
+    /// Frames that the card has captured and nobody has read; more than the ring holds when older
+    /// ones have been overwritten.
+    func available() throws(ALSAError) -> Int {
+        try ALSAError.check("snd_pcm_avail_update", unsafe snd_pcm_avail_update(handle.pcm))
+    }
+
+    /// Reads up to `count` frames.
+    ///
+    /// - Returns: frames that now stand at the start of `samples`.
+    mutating func read(
+        _ count: Int, into samples: inout MutableSpan<Int16>
+    ) throws(ALSAError) -> Int {
+        guard setup.layout != .s16 else {
+            let read = unsafe samples.withUnsafeMutableBufferPointer { [pcm = handle.pcm] buffer in
+                unsafe snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(count))
+            }
+            return try ALSAError.check("snd_pcm_readi", read)
+        }
+        let read = try readScratch(count)
+        let sampleCount = read * setup.format.channelCount
+        setup.layout.narrow(scratch.span, count: sampleCount, into: &samples)
+        return read
+    }
+
+    /// Reads up to `count` frames and throws them away.
+    ///
+    /// - Returns: how many those were.
+    mutating func discard(_ count: Int) throws(ALSAError) -> Int {
+        try readScratch(count)
+    }
+
+    private mutating func readScratch(_ count: Int) throws(ALSAError) -> Int {
+        let frames = snd_pcm_uframes_t(min(count, Self.scratchFrames))
+        let read = unsafe scratch.withUnsafeMutableBytes { [pcm = handle.pcm] bytes in
+            unsafe snd_pcm_readi(pcm, bytes.baseAddress, frames)
+        }
+        return try ALSAError.check("snd_pcm_readi", read)
+    }
+
+    /// Adds the PCM's poll descriptors.
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        handle.appendPollDescriptors(to: &descriptors)
+    }
+
+    /// Whether the polled descriptors mean frames or a change of state; a plug-in may use them for
+    /// other things, and takes its own signals back here.
+    mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
+        polled.removeAll(keepingCapacity: true)
+        for index in descriptors.indices { polled.append(descriptors[index]) }
+        var events: UInt16 = 0
+        let count = UInt32(polled.count)
+        let code = unsafe polled.withUnsafeMutableBufferPointer { [pcm = handle.pcm] buffer in
+            unsafe snd_pcm_poll_descriptors_revents(pcm, buffer.baseAddress, count, &events)
+        }
+        return code < 0 || events != 0
+    }
+
+    /// `CLOCK_MONOTONIC`, in ns; it stands still while the computer sleeps.
+    static func now() -> Int64 {
+        var time = timespec()
+        unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return nanoseconds(time)
+    }
+
+    private static func nanoseconds(_ time: timespec) -> Int64 {
+        Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

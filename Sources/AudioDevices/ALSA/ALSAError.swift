@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CALSA
+internal import Capture
+internal import Glibc
+internal import LinuxPlatform
+
+/// A negative return value of alsa-lib.
+struct ALSAError: Error, Equatable {
+    /// The C function that failed, such as "snd_pcm_readi".
+    let operation: StaticString
+
+    /// The value of `errno` that it stands for, positive.
+    let code: Int32
+
+    /// Checks what an alsa-lib function returned.
+    ///
+    /// - Returns: the value, zero or more.
+    /// - Throws: `ALSAError` when it is negative.
+    @discardableResult
+    static func check<Value: SignedInteger>(
+        _ operation: StaticString, _ value: Value
+    ) throws(ALSAError) -> Value {
+        guard value < 0 else { return value }
+        throw ALSAError(operation: operation, code: Int32(clamping: -value))
+    }
+
+    /// What alsa-lib says about the code.
+    var reason: String {
+        guard let text = unsafe snd_strerror(-code) else { return "error \(code)" }
+        return unsafe String(cString: text)
+    }
+
+    /// Whether the card went away: a USB plug was pulled, or the sound server ended.
+    ///
+    /// `EBADFD` is among them because a driver that is being removed closes the PCM's state first.
+    var isLoss: Bool { [ENODEV, ENOENT, EBADFD, ENXIO].contains(code) }
+
+    /// The reason, and what alsa-lib has complained of on this thread since it was listened to.
+    var fullReason: String {
+        let complaint = unsafe String(cString: utter_alsa_complaint())
+        return complaint.isEmpty
+            ? "\(operation): \(reason)" : "\(reason); ALSA says: \(complaint)"
+    }
+
+    /// The limit that was reached, if that is what it is.
+    var limit: SystemError? {
+        let error = SystemError(call: "\(operation)", code: code)
+        return error.isOfLimit ? error : nil
+    }
+
+    /// The error of a device that could not be opened.
+    func opening(_ device: String) -> CaptureError {
+        if let limit { return .limitReached(name: device, limit) }
+        return switch code {
+        case ENOENT, ENODEV: .deviceNotFound(device: device)
+        case EBUSY, EAGAIN: .deviceBusy(device: device)
+        case EACCES, EPERM: .permissionDenied(name: device)
+        default: .deviceUnusable(device: device, reason: fullReason)
+        }
+    }
+
+    static func == (left: ALSAError, right: ALSAError) -> Bool {
+        left.code == right.code && "\(left.operation)" == "\(right.operation)"
+    }
+}

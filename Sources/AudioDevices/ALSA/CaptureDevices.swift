@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CALSA
+public import Capture
+internal import Glibc
+
+/// The devices that ALSA's configuration offers.
+public enum CaptureDevices {
+    /// What a device is wanted for.
+    public enum Purpose: Sendable {
+        /// To be recorded from.
+        case recording
+        /// To be played on.
+        case playing
+
+        /// ALSA's word for devices that can do the other thing only.
+        fileprivate var opposite: String { self == .recording ? "Output" : "Input" }
+    }
+
+    /// Lists the devices for a purpose, the default first, the others as ALSA has them.
+    ///
+    /// Opens none of them, so that a listed one may still turn out to be busy. From any thread;
+    /// blocks while the configuration is read. The corresponding C function is
+    /// `snd_device_name_hint`.
+    ///
+    /// - Returns: empty when there is no sound card and no sound server.
+    /// - Throws: `CaptureError.deviceUnusable` when the configuration cannot be read.
+    public static func list(
+        for purpose: Purpose = .recording
+    ) throws(CaptureError) -> [CaptureDevice] {
+        utter_alsa_listen()
+        var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        do throws(ALSAError) {
+            try ALSAError.check(
+                "snd_device_name_hint", unsafe snd_device_name_hint(-1, "pcm", &hints))
+        } catch {
+            throw .deviceUnusable(device: "default", reason: error.fullReason)
+        }
+        guard let first = unsafe hints else { return [] }
+        defer { _ = unsafe snd_device_name_free_hint(first) }
+        var devices: [CaptureDevice] = []
+        var at = unsafe first
+        while let hint = unsafe at.pointee {
+            if let device = unsafe device(from: hint, for: purpose) { devices.append(device) }
+            unsafe at += 1
+        }
+        return devices.filter(\.isDefault) + devices.filter { !$0.isDefault }
+    }
+
+    /// The name of a card, or nil when there is no such card.
+    static func cardName(ofIndex index: Int32) -> String? {
+        var name: UnsafeMutablePointer<CChar>?
+        guard unsafe snd_card_get_name(index, &name) == 0, let name = unsafe name else {
+            return nil
+        }
+        defer { unsafe free(name) }
+        return unsafe String(cString: name)
+    }
+
+    private static func device(
+        from hint: UnsafeMutableRawPointer, for purpose: Purpose
+    ) -> CaptureDevice? {
+        // A device that is for both directions has no IOID.
+        guard unsafe text("IOID", of: hint) != purpose.opposite else { return nil }
+        // "null" records silence, and plays nothing; nobody means it.
+        guard let name = unsafe text("NAME", of: hint), name != "null" else { return nil }
+        let lines = unsafe text("DESC", of: hint)?.split(separator: "\n") ?? []
+        return CaptureDevice(
+            name: name, description: lines.joined(separator: ", "), card: card(in: name))
+    }
+
+    private static func text(
+        _ key: StaticString, of hint: UnsafeMutableRawPointer
+    ) -> String? {
+        guard let value = unsafe snd_device_name_get_hint(hint, "\(key)") else { return nil }
+        defer { unsafe free(value) }
+        return unsafe String(cString: value)
+    }
+
+    /// The card that a name such as "plughw:CARD=PCH,DEV=0" is bound to.
+    private static func card(in name: String) -> String? {
+        guard let colon = name.firstIndex(of: ":") else { return nil }
+        let arguments = name[name.index(after: colon)...].split(separator: ",")
+        guard let id = arguments.first(where: { $0.hasPrefix("CARD=") })?.dropFirst(5) else {
+            return nil
+        }
+        let index = unsafe snd_card_get_index(String(id))
+        return index < 0 ? nil : cardName(ofIndex: index)
+    }
+}

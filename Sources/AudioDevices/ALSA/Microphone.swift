@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+public import Capture
+public import Glibc
+
+/// A sound card, or a sound server's source, through ALSA.
+///
+/// Takes 16 kHz mono where the device has it and the nearest rate and layout where not; the caller
+/// converts. Reads once a period of 20 ms, a period at a time, and counts every frame that is lost.
+///
+/// `@unchecked Sendable` because the stream is touched on the capture thread alone, as
+/// `CaptureSource` says.
+public final class Microphone: CaptureSource, @unchecked Sendable {
+    /// The ALSA name of the device, such as "default" or "plughw:CARD=PCH".
+    public let name: String
+
+    private var stream: MicrophoneStream?
+
+    /// Names a device; opens nothing yet.
+    ///
+    /// - Parameter device: an ALSA name, as `CaptureDevices.list` gives them.
+    public init(device: String = "default") {
+        name = device
+    }
+
+    /// A microphone does not wait for us.
+    public var isLive: Bool { true }
+
+    /// The card behind an open device.
+    ///
+    /// Nil while it is closed, or when a sound server stands before the card. Called on the
+    /// capture thread.
+    public var cardName: String? { stream?.cardName ?? nil }
+
+    /// Opens the device and starts to capture: what is said from now on waits in its ring.
+    ///
+    /// - Returns: the rate and layout of every frame that `read` will deliver.
+    /// - Throws: `deviceNotFound`, `deviceBusy`, `permissionDenied`, `formatRefused` when it has
+    ///   no 16-, 24- or 32-bit samples, `deviceUnusable` for anything else.
+    public func open() throws(CaptureError) -> StreamFormat {
+        let opened = try MicrophoneStream(opening: name)
+        let format = opened.format
+        stream = consume opened
+        return format
+    }
+
+    /// Reads up to the last interrupt; never waits.
+    ///
+    /// - Returns: `.gap` before the frames that follow it; `.wait` with a deadline, after which
+    ///   the next read finds out that the device hangs.
+    /// - Throws: `deviceLost` after every frame that could still be read, with the frames since
+    ///   the start; `deviceSilent` when nothing came for 3 s, or for 5 s before the first frame;
+    ///   `deviceFailed`.
+    public func read(
+        into frames: inout MutableSpan<Int16>
+    ) throws(CaptureError) -> SourceRead {
+        try stream?.read(into: &frames) ?? .end
+    }
+
+    /// Adds the descriptors of the PCM, one for a card.
+    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        stream?.appendPollDescriptors(to: &descriptors)
+    }
+
+    /// Asks the PCM whether its descriptors mean frames, an overrun or the end.
+    public func isReady(_ descriptors: Span<pollfd>) -> Bool {
+        stream?.isReady(descriptors) ?? true
+    }
+
+    /// Ends the take with the last frame that the card has captured at this moment.
+    ///
+    /// `read` delivers everything up to it, without waiting for another period.
+    public func requestStop() {
+        stream?.requestStop()
+    }
+
+    /// Stops and closes the device.
+    ///
+    /// Idempotent. Must not be left out, or the card stays busy.
+    public func close() {
+        stream = nil
+    }
+}

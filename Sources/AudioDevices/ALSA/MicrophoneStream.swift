@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import CALSA
+internal import Capture
+internal import Glibc
+
+/// A running capture: reads, counts what is lost, recovers, and knows where it ends.
+///
+/// `position` counts every frame since the start of the take, whether read or lost, so that it is
+/// the place of the next frame in time.
+///
+/// **Overruns.** The card never stops by itself, so its position says exactly how many frames were
+/// overwritten before we came. Those, and a margin that is about to be overwritten, are discarded
+/// and counted to the frame. A PCM that stops all the same (`EPIPE`) is started again, and the gap
+/// is what `CaptureClock` says.
+///
+/// **Whole periods.** A card wakes us once a period and goes on counting while we read. Had we
+/// taken the few frames that came since its interrupt too, the next one would find less than
+/// `avail_min` and not wake us: the double period from which most recorders suffer. So a read ends
+/// at the last interrupt. A PCM whose position stands still between its wake-ups (a sound server)
+/// has no such frames, and all it has is read. Which kind it is we find out by looking again in the
+/// middle of a period: after the first one, and then when the take is twice as old.
+struct MicrophoneStream: ~Copyable {
+    /// The place of the next frame: frames read and frames lost.
+    private(set) var position = 0
+
+    private let name: String
+    private var device: ALSADevice
+    private var clock: CaptureClock
+    /// Frames at the far end of the ring that are not safe to read.
+    private let margin: Int
+
+    /// Frames lost before `position` and not yet said.
+    private var unreportedLoss = 0
+    /// Where the card's own count began: 0, or the position at which it was started again.
+    private var cardStart = 0
+    /// The position at which the take ends, once that was asked for.
+    private var end: Int?
+    private var grain = Grain.fine
+    /// The card's position when we looked last.
+    private var lastSeen = 0
+    /// The position at which to find out about the grain.
+    private var nextProbe = 0
+    /// When the card was first started, in ns.
+    private let startedAt: Int64
+    /// Whether the descriptors said that there is something to do.
+    private var isWoken = false
+    /// Since when nothing has come, in ns.
+    private var silentSince: Int64
+    private var hasBegun = false
+    /// Restarts since the last frame: a card that only ever overruns is silent.
+    private var restarts = 0
+
+    /// Whether the card's position moves between two wake-ups.
+    private enum Grain {
+        /// A quarter of a period later, has it moved on from this position?
+        case probing(position: Int)
+        case fine
+        case coarse
+    }
+
+    /// A card that has begun and then delivers nothing for this long, in seconds, hangs.
+    private static let patience = 3
+    /// Bluetooth headsets need seconds to begin.
+    private static let firstPatience = 5
+
+    /// Opens and starts a device.
+    ///
+    /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
+    init(opening name: String) throws(CaptureError) {
+        let device = try ALSADevice(opening: name)
+        let started: Int64
+        do throws(ALSAError) {
+            started = try device.start()
+        } catch {
+            throw error.opening(name)
+        }
+        self.name = name
+        margin = min(device.setup.periodFrames, device.setup.bufferFrames / 8)
+        clock = CaptureClock(sampleRate: device.setup.format.sampleRate, startedAt: started)
+        silentSince = started
+        startedAt = started
+        self.device = device
+    }
+
+    /// What the device delivers.
+    var format: StreamFormat { device.setup.format }
+
+    /// The name of the card behind the device, or nil when a sound server stands before it.
+    var cardName: String? { device.cardName }
+
+    /// As `CaptureSource.appendPollDescriptors`.
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        device.appendPollDescriptors(to: &descriptors)
+    }
+
+    /// As `CaptureSource.isReady`.
+    mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
+        isWoken = device.isReady(descriptors)
+        return isWoken
+    }
+
+    /// As `CaptureSource.requestStop`: the take ends with the last frame that the card has now.
+    mutating func requestStop() {
+        guard end == nil else { return }
+        do throws(ALSAError) {
+            end = position + (try device.available())
+        } catch {
+            // What was lost since the card stopped still belongs to the take.
+            let now = ALSADevice.now()
+            end = error.code == EPIPE ? max(position, clock.frames(at: now)) : position
+        }
+    }
+
+    /// As `CaptureSource.read`.
+    mutating func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        let wasWoken = isWoken
+        isWoken = false
+        if isAtEnd { return report() ?? .end }
+        let count: Int
+        do throws(ALSAError) {
+            count = try advance(into: &frames, wasWoken: wasWoken)
+        } catch {
+            return try recover(from: error)
+        }
+        if let gap = report() { return gap }
+        return count > 0 ? .frames(count) : try rest(wasWoken: wasWoken)
+    }
+}
+
+// MARK: - Reading
+
+extension MicrophoneStream {
+    private var isAtEnd: Bool { end.map { position >= $0 } ?? false }
+
+    /// Reads what is there; counts what is not there any more.
+    ///
+    /// - Returns: frames read; 0 when there are none, or when some were lost.
+    private mutating func advance(
+        into frames: inout MutableSpan<Int16>, wasWoken: Bool
+    ) throws(ALSAError) -> Int {
+        let available = try device.available()
+        let now = ALSADevice.now()
+        clock.note(frames: position + available, at: now)
+        settleGrain(available: available, wasWoken: wasWoken)
+        // Given up only when they are about to be overwritten, and then some more, so that there is
+        // time to read what follows: giving up one frame after the other would never end.
+        let isFull = available > device.setup.bufferFrames - margin / 2
+        let keepsTime = hasHadTime(for: position + available, by: now)
+        guard !isFull || !keepsTime else {
+            try discard(available - (device.setup.bufferFrames - margin))
+            return 0
+        }
+        let rest = end.map { $0 - position } ?? .max
+        let capacity = frames.count / format.channelCount
+        // With little room left the card may write where we read, so that we take little at once.
+        let isTight = available > device.setup.bufferFrames / 2
+        let most = isTight ? min(capacity, device.setup.periodFrames) : capacity
+        let wanted = min(readable(available, wasWoken: wasWoken), rest, most)
+        guard wanted > 0 else { return 0 }
+        let count = try device.read(wanted, into: &frames)
+        // A card that has stopped or gone since does not write any more.
+        let left = isTight && keepsTime ? (try? device.available()) ?? 0 : 0
+        guard left + count <= device.setup.bufferFrames else {
+            lose(count)
+            return 0
+        }
+        position += count
+        hasBegun = true
+        silentSince = now
+        restarts = 0
+        return count
+    }
+
+    /// Whether a card can have captured so many frames since its start, with a quarter to spare.
+    ///
+    /// A device behind which no card stands, such as ALSA's "file" over "null", has a ring that is
+    /// always full, and loses nothing for it.
+    private func hasHadTime(for frames: Int, by now: Int64) -> Bool {
+        let elapsed = Int((now - startedAt) / 1_000) * format.sampleRate / 1_000_000
+        return frames <= elapsed + elapsed / 4 + device.setup.bufferFrames / 4
+    }
+
+    private func readable(_ available: Int, wasWoken: Bool) -> Int {
+        if case .coarse = grain { return available }
+        guard end == nil else { return available }
+        let period = device.setup.periodFrames
+        let begin = position - cardStart
+        let whole = (begin + available) / period * period - begin
+        // Woken in the middle of a period: this device does not count as we do.
+        return whole <= 0 && wasWoken ? available : whole
+    }
+
+    private mutating func settleGrain(available: Int, wasWoken: Bool) {
+        switch grain {
+        case .probing(let before):
+            grain = position + available > before ? .fine : .coarse
+        case .coarse where !wasWoken && position + available > lastSeen:
+            grain = .fine
+        case .fine, .coarse:
+            break
+        }
+        lastSeen = position + available
+    }
+
+    private mutating func discard(_ count: Int) throws(ALSAError) {
+        var left = min(count, end.map { $0 - position } ?? .max)
+        while left > 0 {
+            let discarded = try device.discard(left)
+            guard discarded > 0 else { return }
+            lose(discarded)
+            left -= discarded
+        }
+    }
+
+    private mutating func lose(_ count: Int) {
+        position += count
+        unreportedLoss += count
+    }
+
+    private mutating func report() -> SourceRead? {
+        guard unreportedLoss > 0 else { return nil }
+        defer { unreportedLoss = 0 }
+        return .gap(frames: unreportedLoss)
+    }
+}
+
+// MARK: - Waiting and recovering
+
+extension MicrophoneStream {
+    /// Says what to wait for, now that nothing can be read.
+    private mutating func rest(wasWoken: Bool) throws(CaptureError) -> SourceRead {
+        guard end == nil else { return .end }
+        if wasWoken {
+            switch device.state {
+            case SND_PCM_STATE_DISCONNECTED:
+                throw fail(ALSAError(operation: "snd_pcm_state", code: ENODEV))
+            case SND_PCM_STATE_XRUN: return try restart()
+            case SND_PCM_STATE_SUSPENDED: return try resume()
+            default: break
+            }
+        }
+        let limit = hasBegun ? Self.patience : Self.firstPatience
+        let elapsed = ALSADevice.now() - silentSince
+        let remaining = Int64(limit) * 1_000_000_000 - elapsed
+        guard remaining > 0 else {
+            end = position
+            throw .deviceSilent(device: name, seconds: limit)
+        }
+        let period = format.duration(ofFrames: device.setup.periodFrames)
+        // Without an answer nothing is found out, and the next read says why.
+        if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
+            grain = .probing(position: position + left)
+            nextProbe = position * 2
+            return .wait(.until(.now + period / 4))
+        }
+        // Woken for nothing: descriptors that stay ready must not make us spin.
+        if wasWoken { return .wait(.until(.now + period / 4)) }
+        return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(remaining)))
+    }
+
+    private mutating func recover(from error: ALSAError) throws(CaptureError) -> SourceRead {
+        switch error.code {
+        case EAGAIN, EINTR: return try rest(wasWoken: false)
+        case EPIPE: return try restart()
+        case ESTRPIPE: return try resume()
+        default: throw fail(error)
+        }
+    }
+
+    /// Starts the card again and counts what was said meanwhile as lost.
+    private mutating func restart() throws(CaptureError) -> SourceRead {
+        if let end {
+            lose(max(0, end - position))
+            return report() ?? .end
+        }
+        restarts += 1
+        if restarts == 1 { silentSince = ALSADevice.now() }
+        do throws(ALSAError) {
+            let started = try device.restart()
+            lose(max(0, clock.frames(at: started) - position))
+            cardStart = position
+        } catch {
+            throw fail(error)
+        }
+        if let gap = report() { return gap }
+        return try rest(wasWoken: false)
+    }
+
+    /// Wakes a suspended card, never waiting for it.
+    ///
+    /// What its ring still held, a period at most, is given up: some drivers resume with a ring
+    /// that they have forgotten. The clock stands still while the computer sleeps, so the gap is
+    /// what could have been said, not the hours of sleep.
+    private mutating func resume() throws(CaptureError) -> SourceRead {
+        do throws(ALSAError) {
+            try device.resume()
+        } catch {
+            if error.code == EAGAIN { return try rest(wasWoken: true) }
+            if error.isLoss { throw fail(error) }
+        }
+        return try restart()
+    }
+
+    private mutating func fail(_ error: ALSAError) -> CaptureError {
+        end = position
+        if error.isLoss {
+            return .deviceLost(device: name, frames: position, sampleRate: format.sampleRate)
+        }
+        return .deviceFailed(device: name, operation: "\(error.operation)", reason: error.reason)
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+
+/// Why audio cannot be heard.
+package enum PlaybackError: Error, Sendable, Equatable {
+    /// There is no device of that name.
+    case deviceNotFound(device: String)
+    /// Another program holds the device (`EBUSY`).
+    case deviceBusy(device: String)
+    /// The device may not be opened (`EACCES`, `EPERM`).
+    case permissionDenied(device: String)
+    /// The process may open nothing more, or has no memory left; the device may be there.
+    case limitReached(device: String, SystemError)
+    /// The device does not play 16 kHz mono, and converts nothing itself.
+    case formatRefused(device: String)
+    /// The device went away.
+    case deviceLost(device: String)
+    /// The device took nothing for this many seconds.
+    case deviceStuck(device: String, seconds: Int)
+    /// The device is there and cannot be used; `reason` is ALSA's word for it.
+    case deviceUnusable(device: String, reason: String)
+    /// Another failure of the sound card while it played; `reason` is ALSA's word for it.
+    case deviceFailed(device: String, operation: String, reason: String)
+}
+
+extension PlaybackError {
+    /// What happened and why, in one line without capital and full stop.
+    package var description: String {
+        switch self {
+        case .deviceNotFound(let device): "no playback device named '\(device)'"
+        case .deviceBusy(let device):
+            "cannot play on '\(device)': another program holds it (EBUSY)"
+        case .permissionDenied(let device): "cannot open '\(device)': permission denied"
+        case .limitReached(let device, let error): "cannot open '\(device)': \(error.reason)"
+        case .formatRefused(let device):
+            "cannot play on '\(device)': it does not take 16000 Hz mono 16-bit"
+        case .deviceLost(let device): "'\(device)' disappeared"
+        case .deviceStuck(let device, let seconds):
+            "'\(device)' took no audio for \(seconds) s"
+        case .deviceUnusable(let device, let reason): "cannot play on '\(device)': \(reason)"
+        case .deviceFailed(let device, let operation, let reason):
+            "playing on '\(device)' failed: \(operation): \(reason)"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    package var hint: String? {
+        switch self {
+        case .deviceNotFound: "'utter devices --playback' lists those that there are"
+        case .deviceBusy("default"): "close that program"
+        case .deviceBusy: "close that program, or use --device default to share the card"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .limitReached(_, let error): error.limitHint
+        case .formatRefused(let device):
+            device.hasPrefix("hw:")
+                ? "use --device plug\(device) to let ALSA convert"
+                : "use --device default, or plug:\(device), to let ALSA convert"
+        case .deviceUnusable:
+            "check ALSA's configuration, or pass another device: "
+                + "utter devices --playback lists them"
+        case .deviceStuck: "check that the device is not suspended"
+        case .deviceLost, .deviceFailed: nil
+        }
+    }
+}
+
+extension ALSAError {
+    /// The error of a device that could not be opened to play.
+    func openingToPlay(on device: String) -> PlaybackError {
+        guard case .deviceFailed = playing(on: device) else { return playing(on: device) }
+        return .deviceUnusable(device: device, reason: fullReason)
+    }
+
+    /// The error as whoever plays on a device has it.
+    func playing(on device: String) -> PlaybackError {
+        if let limit { return .limitReached(device: device, limit) }
+        return switch code {
+        case ENOENT, ENODEV: .deviceNotFound(device: device)
+        case EBUSY, EAGAIN: .deviceBusy(device: device)
+        case EACCES, EPERM: .permissionDenied(device: device)
+        default: .deviceFailed(device: device, operation: "\(operation)", reason: reason)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+package import AudioCore
+package import Glibc
+internal import LinuxPlatform
+
+/// A recording as Opus in Ogg, from a file or a pipe, replayed as if it were being spoken.
+///
+/// Delivers 16 kHz mono, whatever was encoded. Whole periods of 20 ms are delivered, each at the
+/// instant at which its last frame would have come from a microphone; the clock starts with the
+/// first read. A recording that breaks off, or is damaged, yields what comes before, and `warning`
+/// tells.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+package final class OpusReplay: CaptureSource, @unchecked Sendable {
+    /// What a person calls this source: the path, or the name given.
+    package let name: String
+
+    /// False: a recording waits.
+    package var isLive: Bool { false }
+
+    /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
+    package var isStored: Bool { !clock.isHoldingBack && isFile }
+
+    /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
+    package private(set) var warning: String?
+
+    /// Bytes that are read of a file at once.
+    private static let fileByteCount = 4_096
+
+    /// Bytes that are read of a pipe at once, which are nowhere else then: some 200 ms of speech.
+    private static let pipeByteCount = 512
+
+    private let format = StreamFormat.speech
+    private let descriptor: (number: Int32, prefix: [UInt8])?
+    private var clock: ReplayClock
+    private var reader: ByteReader?
+    private let decoder = OggOpusDecoder()
+    /// Decoded frames; those before `start` have been delivered.
+    private var samples: [Int16] = []
+    private var start = 0
+    private var deliveredFrameCount = 0
+    private var isFile = false
+    private var hasEnded = false
+    private var isStopped = false
+
+    /// Names an input; nothing is read before `open`.
+    ///
+    /// - Parameters:
+    ///   - descriptor: open for reading until `close`, and closed by its owner.
+    ///   - name: what a person calls it.
+    ///   - pace: how fast it is replayed.
+    ///   - prefix: bytes that have been read from the descriptor already.
+    ///   - now: the clock.
+    package init(
+        descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.name = name
+        self.descriptor = (descriptor, prefix)
+        clock = ReplayClock(pace: pace, now: now)
+    }
+
+    /// Takes over an input of which nothing has been consumed.
+    init(reading reader: consuming ByteReader, name: String, clock: ReplayClock) {
+        self.name = name
+        descriptor = nil
+        self.clock = clock
+        self.reader = consume reader
+    }
+
+    /// Reads the headers, up to the first sound or the end.
+    ///
+    /// Waits up to 10 s for those of a pipe.
+    ///
+    /// - Throws: `CaptureError` when it cannot be read, or is no Ogg Opus of use.
+    package func open() throws(CaptureError) -> StreamFormat {
+        if let descriptor {
+            reader = try ByteReader(
+                descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
+        }
+        isFile = reader?.fileByteCount != nil
+        let deadline = ContinuousClock.now + WAVReplay.headerWait
+        while samples.isEmpty, !hasEnded {
+            do throws(SystemError) {
+                try reader?.wait(until: deadline) { reader throws(SystemError) in
+                    try reader.fill(1)
+                }
+            } catch {
+                throw .cannotOpen(
+                    name: name,
+                    reason: error.code == ETIMEDOUT ? "no audio came in time" : error.reason)
+            }
+            _ = try decodeSome()
+        }
+        return format
+    }
+
+    /// Delivers the periods that are due, or says when the next one is.
+    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        guard !isStopped, reader != nil else { return .end }
+        let unit = min(frames.count, format.framesPerPeriod)
+        precondition(unit > 0, "a capture buffer holds at least one frame")
+        try decode(isStored ? frames.count : unit)
+        let available = samples.count - start
+        // Less than a period is whole only at the end.
+        let step = hasEnded ? min(unit, available) : unit
+        guard step > 0 else { return .end }
+        let due = clock.dueFrameCount(sampleRate: format.sampleRate)
+        guard due - deliveredFrameCount >= step else {
+            return .wait(.until(clock.instant(ofFrames: deliveredFrameCount + step)))
+        }
+        guard available >= step else { return .wait(.forDescriptors) }
+        let count = min(isStored ? frames.count : step, available, due - deliveredFrameCount)
+        for index in 0..<count { frames[index] = samples[start + index] }
+        start += count
+        deliveredFrameCount += count
+        return .frames(count)
+    }
+
+    /// Adds the descriptor when reading it may have to wait.
+    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        guard !isStopped, !isFile, let number = reader?.descriptor else { return }
+        descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
+    }
+
+    /// Ends the source with what has been delivered.
+    package func requestStop() { isStopped = true }
+
+    /// Closes a file that was opened by name; a descriptor that was given stays open.
+    package func close() { reader = nil }
+}
+
+extension OpusReplay {
+    /// Decodes until so many frames are there, or as many as can be had now.
+    private func decode(_ wanted: Int) throws(CaptureError) {
+        if start > 0 {
+            samples.removeFirst(start)
+            start = 0
+        }
+        while samples.count < wanted, !hasEnded {
+            guard try decodeSome() else { return }
+        }
+    }
+
+    /// Decodes the next bytes.
+    ///
+    /// - Returns: false when none have come yet.
+    private func decodeSome() throws(CaptureError) -> Bool {
+        let fill: ByteReader.Fill
+        do throws(SystemError) {
+            fill = try reader?.fill(isFile ? Self.fileByteCount : Self.pipeByteCount) ?? .ended
+        } catch {
+            throw .readFailed(name: name, reason: error.reason)
+        }
+        let count = reader?.byteCount ?? 0
+        do throws(OggOpusError) {
+            try reader?.withBytes(count) { bytes throws(OggOpusError) in
+                try decoder.decode(bytes, into: &samples)
+            }
+            reader?.consume(count)
+            guard case .ended = fill else { return count > 0 }
+            hasEnded = true
+            try decoder.finish()
+            if !decoder.isAtEnd { warning = "'\(name)' breaks off; what is there was taken" }
+        } catch {
+            hasEnded = true
+            guard deliveredFrameCount > 0 || !samples.isEmpty else {
+                throw CaptureError.unusableAudio(name: name, detail: error.description)
+            }
+            warning = "'\(name)' is damaged; what comes before was taken: \(error.description)"
+        }
+        return true
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCore
+internal import Synchronization
+
+/// What a take has captured so far; written by the capture thread, read by any.
+///
+/// Frames are of 16 kHz mono, after conversion. At every moment
+/// `captured + gaps = encoded + what waits to become silence`.
+package final class CaptureAccount: Sendable {
+    private let captured = Atomic(0)
+    private let lost = Atomic(0)
+    private let encoded = Atomic(0)
+    private let bytes = Atomic(0)
+    private let levelBits = Atomic<UInt64>(0)
+    /// Below zero until there is a level.
+    private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
+
+    /// Creates an account of nothing.
+    package init() {}
+
+    /// Creates the account of a recording of an earlier run.
+    ///
+    /// - Parameters:
+    ///   - encodedFrames: all its frames.
+    ///   - gapFrames: those of them that are silence in place of lost ones.
+    ///   - encodedBytes: the size of its audio.
+    package init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
+        addCaptured(encodedFrames - gapFrames)
+        if gapFrames > 0 { addGap(gapFrames) }
+        addEncoded(frames: encodedFrames, bytes: encodedBytes)
+    }
+
+    /// Frames that came from the source.
+    package var capturedFrames: Int { captured.load(ordering: .relaxed) }
+
+    /// Frames that were lost, and replaced by silence of the same length.
+    package var gapFrames: Int { lost.load(ordering: .relaxed) }
+
+    /// Frames that went into the encoder, silence in place of gaps included.
+    package var encodedFrames: Int { encoded.load(ordering: .relaxed) }
+
+    /// Bytes that the encoder made and the ring took.
+    package var encodedBytes: Int { bytes.load(ordering: .relaxed) }
+
+    /// How loud the last period was.
+    package var level: Level {
+        let bits = levelBits.load(ordering: .relaxed)
+        return Level(
+            peak: Float(bitPattern: UInt32(truncatingIfNeeded: bits >> 32)),
+            rootMeanSquare: Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+    }
+
+    /// The loudest sample so far; nil when nothing has been captured in this run.
+    package var peak: Level? {
+        let peak = Float(bitPattern: peakBits.load(ordering: .relaxed))
+        return peak < 0 ? nil : Level(peak: peak, rootMeanSquare: 0)
+    }
+
+    // The capture thread is the only writer, so that a load and a store make an addition.
+
+    func addCaptured(_ frames: Int) {
+        captured.store(captured.load(ordering: .relaxed) + frames, ordering: .relaxed)
+    }
+
+    func addGap(_ frames: Int) {
+        lost.store(lost.load(ordering: .relaxed) + frames, ordering: .relaxed)
+    }
+
+    func addEncoded(frames: Int, bytes count: Int) {
+        encoded.store(encoded.load(ordering: .relaxed) + frames, ordering: .relaxed)
+        bytes.store(bytes.load(ordering: .relaxed) + count, ordering: .relaxed)
+    }
+
+    func set(_ level: Level) {
+        let bits =
+            UInt64(level.peak.bitPattern) << 32 | UInt64(level.rootMeanSquare.bitPattern)
+        levelBits.store(bits, ordering: .relaxed)
+        let loudest = Float(bitPattern: peakBits.load(ordering: .relaxed))
+        if level.peak > loudest { peakBits.store(level.peak.bitPattern, ordering: .relaxed) }
+    }
+}

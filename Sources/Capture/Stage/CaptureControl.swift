@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// How other threads ask a recording to end.
+package final class CaptureControl: Sendable {
+    private let stop = Atomic(false)
+    private let abort = Atomic(false)
+    private let withoutTail = Atomic(false)
+
+    /// Creates a control that has asked for nothing.
+    package init() {}
+
+    /// Asks for the end: what the device holds and a short tail still follow.
+    ///
+    /// - Parameter keepsTail: false ends at what the device holds now.
+    package func requestStop(keepsTail: Bool = true) {
+        if !keepsTail { withoutTail.store(true, ordering: .relaxed) }
+        // releasing: whoever sees the stop also sees `withoutTail`.
+        stop.store(true, ordering: .releasing)
+    }
+
+    /// Asks for the end at once; nothing more is wanted.
+    package func requestCancel() { abort.store(true, ordering: .relaxed) }
+
+    var isStopRequested: Bool { stop.load(ordering: .acquiring) }
+    var isCancelRequested: Bool { abort.load(ordering: .relaxed) }
+    var keepsTail: Bool { !withoutTail.load(ordering: .relaxed) }
+}

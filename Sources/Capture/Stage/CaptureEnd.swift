@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCodecs
+
+/// A hole in a recording, replaced by silence of the same length.
+public struct Gap: Sendable, Equatable {
+    /// Why frames are missing.
+    public enum Cause: String, Sendable {
+        /// The sound card overran before the frames were read.
+        case overrun
+        /// The ring was full: the disk had stalled for longer than the ring lasts.
+        case ringFull = "ring-full"
+    }
+
+    /// Why frames are missing.
+    public var cause: Cause
+    /// Where the hole begins, in frames of 16 kHz from the start of the take.
+    public var start: Int
+    /// How long it is, in frames of 16 kHz.
+    public var frames: Int
+}
+
+/// How a recording ended.
+public struct CaptureEnd: Sendable {
+    /// Why there is no more audio.
+    public enum Cause: Sendable, Equatable {
+        /// The source said so, or a stop was asked for and the tail is over.
+        case finished
+        /// The longest allowed length was reached.
+        case limitReached
+        /// The take was cancelled.
+        case cancelled
+        /// The source broke, at once or in mid-take.
+        case source(CaptureError)
+        /// The encoder broke.
+        case encoder(EncodingError)
+    }
+
+    /// Why there is no more audio.
+    public var cause: Cause
+    /// Every hole, in order; at most 1,000, the last one standing for all that followed.
+    public var gaps: [Gap]
+    /// What a person should know of a source that ended well, such as a file cut short.
+    public var warning: String?
+
+    /// Creates an end without gaps.
+    public init(cause: Cause, gaps: [Gap] = [], warning: String? = nil) {
+        self.cause = cause
+        self.gaps = gaps
+        self.warning = warning
+    }
+}

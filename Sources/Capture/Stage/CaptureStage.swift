@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCodecs
+package import AudioCore
+internal import Glibc
+
+/// The capture loop's part of one take: source → converter → encoder → ring.
+///
+/// Everything but `init` happens on the capture thread. After the first second nothing is
+/// allocated. Lost frames are owed to the timeline: silence of the same length goes into the
+/// encoder before the next frames do.
+package final class CaptureStage {
+    /// The most frames that one read asks for, per channel: 100 ms at 16 kHz.
+    private static let framesPerRead = 1_600
+    /// Reads in a row before other takes get their turn.
+    private static let readsPerTurn = 16
+
+    private let source: any CaptureSource
+    private let output: EncodedOutput
+    private let plan: CapturePlan
+    private let control: CaptureControl
+    private let account: CaptureAccount
+    private let onOpen: (StreamFormat) -> Void
+    private let onEnd: (CaptureEnd) -> Void
+
+    private var phase = CapturePhase.unopened
+    private var format = StreamFormat.speech
+    private var converter: SpeechConverter?
+    private var gate = VoiceGate()
+    private var tailFrames = 0
+    private var wait = StageWait.source(.until(.now))
+    /// Where the source's descriptors stand among those polled now.
+    private var polled = 0..<0
+    private var isReady = false
+    /// Interleaved samples as the source delivers them.
+    private var raw: [Int16] = []
+    /// The same as 16 kHz mono.
+    private var speech: [Int16] = []
+
+    /// Joins the parts of one take.
+    ///
+    /// The ring is empty and has room for what 200 ms can become at most. `onOpen` and `onEnd` are
+    /// called once on the capture thread: with what the source delivers, and after the last byte
+    /// went into the ring.
+    package init(
+        source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
+        plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
+        onOpen: @escaping @Sendable (StreamFormat) -> Void,
+        onEnd: @escaping @Sendable (CaptureEnd) -> Void
+    ) {
+        output = EncodedOutput(
+            encoder: encoder, producer: producer, account: account,
+            framesAtOnce: Self.framesPerRead)
+        // A smaller ring would make a source wait for room that never comes.
+        precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
+        self.source = source
+        self.plan = plan
+        self.control = control
+        self.account = account
+        self.onOpen = onOpen
+        self.onEnd = onEnd
+    }
+
+    /// Whether the ring was given bytes or its end in the last turn.
+    var didWrite: Bool { output.didWrite }
+
+    /// What the next turn waits for, or nil when the take has ended.
+    var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
+
+    /// Adds the source's descriptors, when it waits for them.
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        let first = descriptors.count
+        source.appendPollDescriptors(to: &descriptors)
+        polled = first..<descriptors.count
+    }
+
+    /// Takes note of what the poll marked.
+    func noteReadiness(in descriptors: Span<pollfd>) {
+        guard !polled.isEmpty else { return }
+        let own = descriptors.extracting(polled)
+        for index in own.indices where own[index].revents != 0 {
+            isReady = source.isReady(own)
+            break
+        }
+        polled = 0..<0
+    }
+
+    /// Carries everything that is there into the ring.
+    func turn(now: ContinuousClock.Instant) {
+        output.didWrite = false
+        guard isDue(now: now) || phase.heeds(control) else { return }
+        isReady = false
+        if case .unopened = phase { open() }
+        obeyControl()
+        switch phase {
+        case .ended: break
+        case .closing(let cause): close(cause)
+        default: readWhatIsThere(now: now)
+        }
+    }
+
+    private func isDue(now: ContinuousClock.Instant) -> Bool {
+        switch wait {
+        case .journal: output.awaitDrain()
+        case .source(.until(let instant)): now >= instant
+        case .source(.forDescriptors): isReady
+        case .source(.forDescriptorsOrUntil(let instant)): isReady || now >= instant
+        }
+    }
+
+    // MARK: - Opening and ending
+
+    private func open() {
+        do throws(CaptureError) {
+            format = try source.open()
+        } catch {
+            phase = .closing(.source(error))
+            return
+        }
+        onOpen(format)
+        let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
+        raw = [Int16](repeating: 0, count: max(samples, 1) * format.channelCount)
+        speech.reserveCapacity(2 * Self.framesPerRead)
+        do {
+            if format != .speech {
+                converter = try SpeechConverter(
+                    from: format, quality: source.isLive ? .live : .recording)
+            }
+        } catch {
+            phase = .closing(
+                .source(.formatRefused(device: source.name, detail: error.description)))
+            return
+        }
+        do throws(EncodingError) {
+            try output.begin()
+            phase = .running
+        } catch {
+            phase = .closing(.encoder(error))
+        }
+    }
+
+    private func obeyControl() {
+        let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
+        switch (phase, next) {
+        case (.running, .draining), (.tail, .draining): drain()
+        default: phase = next
+        }
+    }
+
+    /// Takes what the device still holds; the source then says `end`.
+    private func drain() {
+        source.requestStop()
+        phase = .draining
+    }
+
+    private func close(_ cause: CaptureEnd.Cause) {
+        phase = .closing(cause)
+        source.close()
+        let isSettled = output.settle()
+        // A cancelled take ends at once, with what the ring has room for.
+        guard isSettled || cause == .cancelled else { return waitForJournal() }
+        if case .encoder = cause {
+            // What the encoder still holds cannot be had.
+        } else if isSettled, account.encodedFrames > 0 || cause == .finished {
+            do throws(EncodingError) {
+                try finishEncoding()
+            } catch {
+                return close(.encoder(error))
+            }
+        }
+        guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
+        // Before the ring: a body that ends first might be answered before it is known that
+        // there was nothing to send.
+        onEnd(CaptureEnd(cause: cause, gaps: output.gaps, warning: source.warning))
+        output.finish()
+        phase = .ended
+    }
+
+    private var isEncodingFinished = false
+
+    private func finishEncoding() throws(EncodingError) {
+        guard !isEncodingFinished else { return }
+        isEncodingFinished = true
+        speech.removeAll(keepingCapacity: true)
+        if let converter {
+            do {
+                try converter.finish(into: &speech)
+            } catch {
+                throw .codecFailed(operation: "resampling", reason: error.description)
+            }
+            trimToLimit()
+            account.addCaptured(speech.count)
+        }
+        try output.finishEncoding(speech)
+    }
+
+    private func waitForJournal() {
+        // It may have everything by now, and would not say so again.
+        wait = output.awaitDrain() ? .source(.until(.now)) : .journal
+    }
+
+    // MARK: - Reading
+
+    private func readWhatIsThere(now: ContinuousClock.Instant) {
+        for _ in 0..<Self.readsPerTurn {
+            guard mayRead else { return waitForJournal() }
+            let read: SourceRead
+            do throws(CaptureError) {
+                var buffer = raw
+                raw = []
+                defer { raw = buffer }
+                var span = buffer.mutableSpan
+                read = try source.read(into: &span)
+            } catch {
+                return close(.source(error))
+            }
+            switch read {
+            case .frames(let count): if let cause = take(frames: count) { return close(cause) }
+            case .gap(let frames): if lose(frames) { return close(.limitReached) }
+            case .wait(let reason):
+                wait = .source(reason)
+                return
+            case .end: return close(.finished)
+            }
+        }
+        wait = .source(.until(now))
+    }
+
+    /// Whether a read may be made: a live source is always read, a file while there is room.
+    ///
+    /// Of any other, such as a pipe, a killed program loses what it has read and not written; so
+    /// the journal must have the last read before the next is made.
+    private var mayRead: Bool {
+        if source.isLive { return true }
+        guard source.isStored else { return output.awaitDrain() }
+        return output.hasRoom(forFrames: Self.speechFramesPerRead)
+    }
+
+    /// The most frames at 16 kHz that one read becomes, with what the converter held back.
+    private static let speechFramesPerRead = 2 * framesPerRead
+
+    /// Encodes what was just read.
+    ///
+    /// Returns why the take must end now, if it must.
+    private func take(frames count: Int) -> CaptureEnd.Cause? {
+        speech.removeAll(keepingCapacity: true)
+        let samples = count * format.channelCount
+        do {
+            if let converter {
+                let raw = raw
+                try converter.convert(raw.span.extracting(first: samples), into: &speech)
+            } else {
+                speech.append(contentsOf: raw[..<samples])
+            }
+        } catch {
+            return .source(
+                .deviceFailed(
+                    device: source.name, operation: "resampling", reason: error.description))
+        }
+        let reachesLimit = trimToLimit()
+        account.addCaptured(speech.count)
+        let level = Level(of: speech.span)
+        account.set(level)
+        gate.hear(level, frames: speech.count)
+        do throws(EncodingError) {
+            try output.encodeOrOwe(speech)
+        } catch {
+            return .encoder(error)
+        }
+        if reachesLimit { return .limitReached }
+        countTail(speech.count)
+        return nil
+    }
+
+    /// Counts frames of the source that are gone.
+    ///
+    /// Returns whether the take must end now.
+    private func lose(_ frames: Int) -> Bool {
+        countTail(output.lose(frames, sampleRate: format.sampleRate, most: framesLeft))
+        return framesLeft == 0
+    }
+
+    private func countTail(_ frames: Int) {
+        guard case .tail = phase else { return }
+        tailFrames += frames
+        if plan.tail.isOver(recorded: tailFrames, silent: gate.silentFrames) { drain() }
+    }
+
+    /// Frames at 16 kHz until the take is as long as allowed.
+    private var framesLeft: Int {
+        guard let limit = plan.longestFrames else { return .max }
+        return max(0, limit - account.capturedFrames - account.gapFrames)
+    }
+
+    /// Cuts `speech` where the take would become longer than allowed.
+    @discardableResult
+    private func trimToLimit() -> Bool {
+        let left = framesLeft
+        guard speech.count >= left else { return false }
+        speech.removeLast(speech.count - left)
+        return true
+    }
+}
+
+/// What the next turn of a stage waits for.
+enum StageWait {
+    /// What the source has said.
+    case source(SourceWait)
+    /// An empty ring, of which the journal tells.
+    case journal
+}

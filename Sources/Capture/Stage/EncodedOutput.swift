@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+
+/// The second half of a capture stage: encoder → ring, with silence in the place of what was lost.
+///
+/// Called on the capture thread alone. After the first second nothing is allocated.
+final class EncodedOutput {
+    private let encoder: any AudioEncoder
+    private let producer: ByteRing.Producer
+    private let account: CaptureAccount
+    private var ledger = GapLedger()
+    private var encoded: [UInt8] = []
+    /// What lost frames become, a part at a time.
+    private let silence: [Int16]
+
+    /// Joins an encoder and an empty ring; silence is encoded `framesAtOnce`.
+    init(
+        encoder: any AudioEncoder, producer: consuming ByteRing.Producer, account: CaptureAccount,
+        framesAtOnce: Int
+    ) {
+        self.encoder = encoder
+        self.producer = producer
+        self.account = account
+        silence = [Int16](repeating: 0, count: framesAtOnce)
+    }
+
+    /// Whether the ring was given bytes or its end since this was last set to false.
+    var didWrite = false
+
+    /// Every hole, in order.
+    var gaps: [Gap] { ledger.gaps }
+
+    /// Whether the ring has room for so many frames, whatever they become.
+    func hasRoom(forFrames count: Int) -> Bool {
+        producer.freeByteCount >= encoder.maximumByteCount(forFrames: count)
+    }
+
+    /// Whether the journal has everything; if not, it will wake the capture loop when it has.
+    func awaitDrain() -> Bool { producer.awaitDrain() }
+
+    /// Makes what comes before the first frame.
+    ///
+    /// - Throws: `EncodingError` when the encoder fails.
+    func begin() throws(EncodingError) {
+        encoded.reserveCapacity(encoder.maximumByteCount(forFrames: 2 * silence.count))
+        try encoder.begin(into: &encoded)
+    }
+
+    /// Encodes what was just captured; without room in the ring all of it becomes a gap, since a
+    /// live source cannot wait.
+    ///
+    /// - Throws: `EncodingError` when the encoder fails.
+    func encodeOrOwe(_ speech: borrowing [Int16]) throws(EncodingError) {
+        guard try writeSilence(), hasRoom(forFrames: speech.count) else {
+            account.addCaptured(-speech.count)
+            return owe(speech.count, cause: .ringFull)
+        }
+        try encode(speech, first: speech.count)
+        _ = pushOut()
+    }
+
+    /// Counts frames of a source with this rate that are gone, `most` at most.
+    ///
+    /// - Returns: how many frames at 16 kHz they are.
+    func lose(_ frames: Int, sampleRate: Int, most: Int) -> Int {
+        let converted = ledger.speechFrames(
+            lost: frames, sampleRate: sampleRate, speechRate: StreamFormat.speech.sampleRate)
+        let lost = min(converted, most)
+        owe(lost, cause: .overrun)
+        return lost
+    }
+
+    /// Encodes the last frames, and makes what comes behind them.
+    ///
+    /// - Throws: `EncodingError` when the encoder fails.
+    func finishEncoding(_ speech: borrowing [Int16]) throws(EncodingError) {
+        try encode(speech, first: speech.count)
+        try encoder.finish(into: &encoded)
+    }
+
+    /// Puts what is encoded, and the silence that is owed, into the ring.
+    ///
+    /// - Returns: false when that must wait for room.
+    func settle() -> Bool {
+        guard pushOut() else { return false }
+        do throws(EncodingError) {
+            return try writeSilence()
+        } catch {
+            // The encoder is broken; the take ends with what it gave.
+            ledger.settle(ledger.owed)
+            return true
+        }
+    }
+
+    /// Puts the encoder's output into the ring; false when it must wait for room.
+    func pushOut() -> Bool {
+        guard !encoded.isEmpty else { return true }
+        guard producer.write(encoded.span) else { return false }
+        account.addEncoded(frames: 0, bytes: encoded.count)
+        encoded.removeAll(keepingCapacity: true)
+        didWrite = true
+        return true
+    }
+
+    /// Ends the ring.
+    func finish() {
+        producer.finish()
+        // The journal has to be told of the end, too.
+        didWrite = true
+    }
+
+    private func encode(_ samples: borrowing [Int16], first count: Int) throws(EncodingError) {
+        try encoder.encode(samples.span.extracting(first: count), into: &encoded)
+        account.addEncoded(frames: count, bytes: 0)
+    }
+
+    private func owe(_ frames: Int, cause: Gap.Cause) {
+        guard frames > 0 else { return }
+        ledger.owe(frames, cause: cause, encoded: account.encodedFrames)
+        account.addGap(frames)
+    }
+
+    /// Encodes the silence that is owed, as far as the ring has room.
+    ///
+    /// - Returns: whether nothing is owed any more.
+    private func writeSilence() throws(EncodingError) -> Bool {
+        while ledger.owed > 0 {
+            let count = min(ledger.owed, silence.count)
+            guard pushOut(), hasRoom(forFrames: count) else { return false }
+            try encode(silence, first: count)
+            ledger.settle(count)
+        }
+        return pushOut()
+    }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// A file that holds the bytes of a take encrypted with AES-256-GCM, one frame an append.
+///
+/// It begins with a header, as `EncryptedFileHeader` says; each append becomes a frame, as
+/// `FrameHeader` says, or several of at most 65,535 bytes. A frame is in the file when the append
+/// returns. The key is the file's own and random, and no nonce is used twice with it: a write
+/// that failed uses its number up, and nothing is ever appended to a file that was opened again.
+package final class EncryptedFile: JournalFile {
+    private let file: any JournalFile
+    private let key: Mutex<[UInt8]>
+    private let writer: FrameWriter?
+    private let index: Mutex<FrameIndex>
+    /// Where the frames end in the file.
+    private let end: Atomic<Int>
+    /// Readers that nobody uses at the moment.
+    private let readers: Mutex<[FrameReader]>
+    /// The bytes of audio that were found in a file of an earlier run.
+    package let audioByteCount: Int
+    /// Whether a file of an earlier run ends with the mark of its end.
+    package let isFinished: Bool
+
+    /// Begins an empty file.
+    ///
+    /// - Parameters:
+    ///   - file: an empty file, which is written.
+    ///   - key: the person's.
+    ///   - take: the take that the file belongs to.
+    /// - Throws: `SystemError` when the disk refuses the header.
+    package init(new file: any JournalFile, key: EncryptionKey, take: String) throws(SystemError) {
+        var fileKey = [UInt8].random(AESGCM.keyByteCount)
+        defer { fileKey.clear() }
+        let header = try EncryptedFileHeader.bytes(wrapping: fileKey, under: key, take: take)
+        try file.write(header.span, at: 0)
+        self.file = file
+        writer = try FrameWriter(file, key: fileKey)
+        index = Mutex(FrameIndex())
+        end = Atomic(header.count)
+        readers = Mutex([])
+        // A copy of its own, which the line above does not clear.
+        self.key = Mutex(fileKey.map { $0 })
+        audioByteCount = 0
+        isFinished = false
+    }
+
+    private init(_ file: any JournalFile, key: [UInt8], _ reader: FrameReader, _ scan: FrameScan) {
+        self.file = file
+        writer = nil
+        index = Mutex(scan.index)
+        end = Atomic(scan.end.file)
+        readers = Mutex([reader])
+        self.key = Mutex(key.map { $0 })
+        audioByteCount = scan.end.audio
+        isFinished = scan.isMarked
+    }
+
+    deinit { key.withLock { $0.clear() } }
+
+    /// Opens a file of an earlier run for reading, and checks every frame of it.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - file: open for reading.
+    ///   - size: the file's, in bytes.
+    ///   - key: the person's.
+    ///   - take: the take that the file belongs to.
+    /// - Returns: the file, which cannot be appended to.
+    /// - Throws: `EncryptionError` when nothing of it can be read.
+    package static func open(
+        _ file: any JournalFile, size: Int, key: EncryptionKey, take: String
+    ) throws(EncryptionError) -> EncryptedFile {
+        var header = [UInt8](repeating: 0, count: EncryptedFileHeader.byteCount)
+        let found = unsafe header.withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemError) in unsafe try file.read(at: 0, into: bytes) }
+        }.mapError { EncryptionError.system($0) }
+        guard try found.get() == header.count else { throw .damagedHeader }
+        var fileKey = try EncryptedFileHeader.fileKey(in: header, under: key, take: take)
+        defer { fileKey.clear() }
+        do throws(SystemError) {
+            let reader = try FrameReader(file, key: fileKey)
+            return EncryptedFile(
+                file, key: fileKey, reader, try FrameScan(reader, size: size))
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// The parts of the audio that were altered or damaged; they read as zeros.
+    package var damage: [Range<Int>] {
+        index.withLock { $0.damage.map(\.lost) }.filter { !$0.isEmpty }
+    }
+
+    /// Where the last whole frame ends in the file; what follows is of no use.
+    package var fileByteCount: Int { end.load(ordering: .acquiring) }
+
+    package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
+        guard let writer, offset <= writer.end.audio else {
+            throw SystemError(call: "write", code: EINVAL)
+        }
+        // Of a row of writes that are repeated, some may have been taken before.
+        let known = writer.end.audio - offset
+        guard known < bytes.count else { return }
+        let positions = try writer.append(bytes.extracting(droppingFirst: known))
+        index.withLock { index in
+            for position in positions { index.note(position) }
+        }
+        // releasing: partner of the acquire in `fileByteCount`.
+        end.store(writer.end.file, ordering: .releasing)
+    }
+
+    package func read(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let end = fileByteCount
+        let (loss, start) = index.withLock { ($0.loss(at: offset), $0.lastFrame(before: offset)) }
+        if let loss {
+            let count = min(buffer.count, loss.upperBound - offset)
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+            unsafe part.initializeMemory(as: UInt8.self, repeating: 0)
+            return count
+        }
+        guard let start else { return 0 }
+        let idle = readers.withLock { $0.popLast() }
+        let reader: FrameReader
+        if let idle { reader = idle } else { reader = try makeReader() }
+        defer { readers.withLock { $0.append(reader) } }
+        return unsafe try reader.read(at: offset, from: start, end: end, into: buffer)
+    }
+
+    private func makeReader() throws(SystemError) -> FrameReader {
+        var fileKey = key.withLock { $0.map { $0 } }
+        defer { fileKey.clear() }
+        return try FrameReader(file, key: fileKey)
+    }
+
+    package func sync() throws(SystemError) { try file.sync() }
+    package func reserve(_ byteCount: Int) throws(SystemError) { try file.reserve(byteCount) }
+    package func isGone() throws(SystemError) -> Bool { try file.isGone() }
+
+    /// Marks the end as well: from here on nothing is missing.
+    package func trim() throws(SystemError) {
+        try writer?.finish()
+        try file.trim()
+    }
+}

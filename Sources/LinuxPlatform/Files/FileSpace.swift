@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// Has the disk keep room behind the end of a file; the file's size stays.
+///
+/// Blocks on the disk. The corresponding C function is `fallocate` with `FALLOC_FL_KEEP_SIZE`.
+///
+/// - Throws: `SystemError`: `ENOSPC` or `EDQUOT` when there is no room, `EOPNOTSUPP` when the file
+///   system cannot promise any.
+package func reserveSpace(
+    behind descriptor: Int32, byteCount: Int
+) throws(SystemError) {
+    let end = off_t(try status(of: descriptor).st_size)
+    try retryingInterrupts("fallocate") {
+        utter_fallocate_beyond_end(descriptor, end, off_t(byteCount))
+    }
+}
+
+/// Gives back what is reserved behind the end of a file.
+///
+/// Blocks on the disk.
+package func releaseSpace(behind descriptor: Int32) throws(SystemError) {
+    let end = off_t(try status(of: descriptor).st_size)
+    try retryingInterrupts("ftruncate") { ftruncate(descriptor, end) }
+}
+
+/// Whether no name leads to a file any more.
+package func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
+    try status(of: descriptor).st_nlink == 0
+}
+
+/// Bytes that this user may still store where `path` is, or nil when nobody knows.
+///
+/// A quota is not counted.
+package func freeByteCount(at path: String) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    return Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
+}
+
+private func status(of descriptor: Int32) throws(SystemError) -> stat {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw SystemError.last("fstat") }
+    return status
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+extension Folder {
+    /// Why a folder that exists must not be used for what is private; nil when it may be.
+    ///
+    /// What others could have planted there is not to be trusted: a symbolic link, a folder of
+    /// another user, or one in which others may write.
+    package static func danger(at path: String) -> String? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        if status.st_mode & S_IFMT == S_IFLNK { return "it is a symbolic link" }
+        if status.st_uid != geteuid() { return "it belongs to another user" }
+        guard status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o022 != 0 else { return nil }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        return "others may write in it (mode 0\(mode))"
+    }
+
+    /// Whether there is something at `path`, or whether only opening it will tell.
+    package static func mayExist(at path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 || errno != ENOENT
+    }
+
+    /// Closes this folder to everybody but its owner.
+    package func closeToOthers() throws(SystemError) {
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)")
+        }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard fchmod(descriptor.number, 0o700) == 0 else {
+            throw SystemError.last("chmod \(path)")
+        }
+    }
+
+    /// Whether this folder is still what a name in `parent` stands for.
+    ///
+    /// It is not when somebody has removed or moved it since it was opened.
+    package func isStill(_ name: String, in parent: Folder) -> Bool {
+        var own = stat()
+        var named = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstat(descriptor.number, &own) == 0,
+            unsafe fstatat(parent.descriptor.number, name, &named, flags) == 0
+        else { return false }
+        return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
+    /// Whether this folder is still what its path leads to: not removed, and not moved away.
+    package var isAtItsPath: Bool {
+        var own = stat()
+        var named = stat()
+        guard unsafe fstat(descriptor.number, &own) == 0, unsafe lstat(path, &named) == 0
+        else { return false }
+        return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+    }
+
+    /// Whether a name stands for a folder of ours.
+    package func hasOwnFolder(_ name: String) -> Bool {
+        var status = stat()
+        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        else { return false }
+        return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+    }
+
+    /// Gives an entry another name, perhaps in another folder, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` or `ENOTEMPTY` when the new name is taken by a folder
+    ///   that is not empty.
+    package func move(
+        _ name: String, to folder: Folder, as newName: String
+    ) throws(SystemError) {
+        let result = unsafe renameat(
+            descriptor.number, name, folder.descriptor.number, newName)
+        guard result == 0 else { throw SystemError.last("rename \(path)/\(name)") }
+        try folder.sync()
+        try sync()
+    }
+
+    /// Says that this folder was changed now, which `modificationTime` tells.
+    package func touch() throws(SystemError) {
+        guard futimens(descriptor.number, nil) == 0 else {
+            throw SystemError.last("touch \(path)")
+        }
+    }
+
+    /// Makes the bytes of a file durable.
+    ///
+    /// Blocks on the disk.
+    package func syncFile(_ name: String) throws(SystemError) {
+        let file = try openFile(name)
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
+    /// When an entry was changed last, in seconds since 1970; nil when there is none.
+    package func modificationTime(of name: String) -> Int? {
+        var status = stat()
+        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
+        else { return nil }
+        return Int(status.st_mtim.tv_sec)
+    }
+
+    /// How many entries there are, counted up to a limit.
+    ///
+    /// Looks at names only: fast enough for every start.
+    package func entryCount(upTo limit: Int) throws(SystemError) -> Int {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemError.last("fdopendir \(path)")
+            _ = close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        // "." and ".." are among them.
+        var count = -2
+        while count < limit, unsafe readdir(stream) != nil { count += 1 }
+        return max(0, count)
+    }
+
+    /// Bytes of the file system that this user may still fill; nil when it does not say.
+    package var freeByteCount: Int? {
+        var status = statvfs()
+        guard unsafe fstatvfs(descriptor.number, &status) == 0 else { return nil }
+        let (count, overflow) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
+        return overflow ? nil : Int(clamping: count)
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+extension Folder {
+    /// Locks this folder against every other process that asks, for as long as it is held open.
+    ///
+    /// The corresponding C function is `flock`.
+    ///
+    /// - Returns: false when another process holds the lock.
+    package func lock() throws(SystemError) -> Bool {
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
+        guard errno == EWOULDBLOCK else { throw SystemError.last("lock \(path)") }
+        return false
+    }
+
+    /// Gives the lock back.
+    package func unlock() {
+        // It cannot fail on a descriptor that is open.
+        _ = flock(descriptor.number, LOCK_UN)
+    }
+
+    /// Waits until nobody holds the lock, which somebody else may take at once; no longer than
+    /// until `deadline`.
+    ///
+    /// The kernel tells whoever blocks for a lock, and nobody else: a thread of its own does. One
+    /// that has waited in vain stays until the lock is free, and gives it back.
+    ///
+    /// - Returns: whether it was free before the deadline.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package func waitForLock(
+        until deadline: ContinuousClock.Instant
+    ) async throws(SystemError) -> Bool {
+        // The lock belongs to whoever has opened the folder, not to the process.
+        let other = try openFolder(".")
+        let outcome = Settlement<Bool>()
+        _ = try NamedThread(name: "lock") {
+            let isFree = flock(other.descriptor.number, LOCK_EX) == 0
+            other.unlock()
+            outcome.settle(isFree)
+        }
+        let alarm = Task {
+            // One that is cancelled comes too late to matter.
+            try? await Task.sleep(until: deadline)
+            outcome.settle(false)
+        }
+        defer { alarm.cancel() }
+        return await outcome.value
+    }
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// A folder held open, in which files are made, replaced and removed durably.
+///
+/// Names are resolved against the held descriptor, never against a path, so that nobody can
+/// move the ground away. Every file is `0600`, every folder `0700`, whatever the umask.
+package final class Folder: Sendable {
+    /// The path it was opened by, for messages.
+    package let path: String
+    let descriptor: OwnedDescriptor
+
+    private init(path: String, descriptor: consuming OwnedDescriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    /// Opens the folder at `path`, making it and its parents when they are missing.
+    ///
+    /// - Throws: `SystemError`; `ENOTDIR` or `ELOOP` when `path` is something else or a
+    ///   symbolic link, `EPERM` when it belongs to another user.
+    package static func make(at path: String) throws(SystemError) -> Folder {
+        var parent = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/").dropLast() {
+            parent += "/\(part)"
+            if unsafe mkdir(parent, 0o700) == 0 {
+                // The umask can only have taken permissions away. Without them the next one fails.
+                _ = unsafe chmod(parent, 0o700)
+            } else if ![EEXIST, EROFS, EACCES].contains(errno) {
+                throw SystemError.last("mkdir \(parent)")
+            }
+        }
+        try makeFolder(path, at: AT_FDCWD, path: path)
+        return try open(path: path, at: AT_FDCWD, name: path)
+    }
+
+    private static func makeFolder(
+        _ name: String, at parent: Int32, path: String
+    ) throws(SystemError) {
+        guard unsafe mkdirat(parent, name, 0o700) == 0 else {
+            if errno == EEXIST { return }
+            throw SystemError.last("mkdir \(path)")
+        }
+        // The umask can only have taken permissions away, our own among them.
+        guard unsafe fchmodat(parent, name, 0o700, 0) == 0 else {
+            throw SystemError.last("chmod \(path)")
+        }
+    }
+
+    private static func open(
+        path: String, at parent: Int32, name: String
+    ) throws(SystemError) -> Folder {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+        }
+        let descriptor = OwnedDescriptor(taking: number)
+        var status = stat()
+        guard unsafe fstat(number, &status) == 0 else { throw SystemError.last("fstat \(path)") }
+        guard status.st_uid == geteuid() else {
+            throw SystemError(call: "\(path) belongs to another user", code: EPERM)
+        }
+        return Folder(path: path, descriptor: descriptor)
+    }
+
+    /// Opens a folder within, making it when it is missing.
+    package func makeFolder(_ name: String) throws(SystemError) -> Folder {
+        let path = self.path + "/" + name
+        try Self.makeFolder(name, at: descriptor.number, path: path)
+        return try Self.open(path: path, at: descriptor.number, name: name)
+    }
+
+    /// Makes a folder within that is locked before anybody sees it by its name.
+    ///
+    /// Until then it is called `hidden`, which a program that is killed leaves behind.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    package func makeLockedFolder(
+        _ name: String, hiddenAs hidden: String
+    ) throws(SystemError) -> Folder {
+        let number = descriptor.number
+        try Self.makeFolder(hidden, at: number, path: path + "/" + hidden)
+        do throws(SystemError) {
+            let folder = try Self.open(path: path + "/" + name, at: number, name: hidden)
+            // A file system without locks is no reason to fail.
+            guard (try? folder.lock()) != false else {
+                throw SystemError(call: "lock \(path)/\(hidden)", code: EWOULDBLOCK)
+            }
+            try renameFolder(hidden, toNew: name)
+            return folder
+        } catch {
+            // What stays is cleared away by a later run.
+            _ = unsafe unlinkat(number, hidden, AT_REMOVEDIR)
+            throw error
+        }
+    }
+
+    /// Gives a folder within a name that nothing has.
+    ///
+    /// Durable after `sync`.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the name is taken.
+    package func renameFolder(_ name: String, toNew newName: String) throws(SystemError) {
+        if unsafe utter_rename_new(descriptor.number, name, newName) == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else {
+            throw SystemError.last("rename \(path)/\(newName)")
+        }
+        // The file system knows the old rename only, which replaces nothing but an empty folder.
+        try giveName(newName, to: name)
+    }
+
+    /// Opens a folder within that exists.
+    package func openFolder(_ name: String) throws(SystemError) -> Folder {
+        try Self.open(path: path + "/" + name, at: descriptor.number, name: name)
+    }
+
+    /// Creates a file for reading and writing that did not exist before.
+    ///
+    /// - Returns: its descriptor, owned by the caller.
+    package func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        let file = OwnedDescriptor(
+            taking: try openFile(
+                name, flags: O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC))
+        // The umask can only have taken permissions away, our own among them.
+        guard fchmod(file.number, 0o600) == 0 else {
+            throw SystemError.last("chmod \(path)/\(name)")
+        }
+        return file
+    }
+
+    /// Opens an existing file for reading.
+    package func openFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        // O_NONBLOCK means nothing for files; a named pipe must not make us wait.
+        OwnedDescriptor(
+            taking: try openFile(
+                name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC))
+    }
+
+    /// Opens an existing file for writing.
+    package func openFileForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
+    }
+
+    private func openFile(_ name: String, flags: Int32) throws(SystemError) -> Int32 {
+        try retryingInterrupts("open \(path)/\(name)") {
+            unsafe utter_openat(descriptor.number, name, flags, 0o600)
+        }
+    }
+
+    /// Reads a whole file of at most `limit` bytes.
+    ///
+    /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
+    package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let file = try openFile(name)
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)/\(name)")
+        }
+        // One byte more than there should be: so that the end is seen, and a file that grows.
+        let room = min(limit, max(0, Int(status.st_size))) + 1
+        var bytes = [UInt8](repeating: 0, count: room)
+        var count = 0
+        while count <= limit {
+            if count == bytes.count {
+                bytes += [UInt8](repeating: 0, count: min(bytes.count, limit + 1 - count))
+            }
+            let read = try retryingInterrupts("read \(path)/\(name)") {
+                unsafe bytes.withUnsafeMutableBytes { buffer in
+                    unsafe pread(
+                        file.number, buffer.baseAddress.map { unsafe $0 + count },
+                        buffer.count - count, off_t(count))
+                }
+            }
+            if read == 0 { break }
+            count += read
+        }
+        guard count <= limit else { throw SystemError(call: "read \(path)/\(name)", code: EFBIG) }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
+    /// Replaces a file so that after a crash it is either the old one or the new one, whole.
+    ///
+    /// Writes a new file, `fdatasync`, `renameat`, `fsync` of this folder. Blocks on the disk.
+    /// Without the two syncs (`isDurable` is false) it does not, and that holds when this program
+    /// is killed, but not for a power cut.
+    package func replaceFile(
+        _ name: String, with bytes: [UInt8], isDurable: Bool = true
+    ) throws(SystemError) {
+        let temporary = name + ".new"
+        // A leftover of a crash; that it is missing is the usual case.
+        _ = unsafe unlinkat(descriptor.number, temporary, 0)
+        let file = try createFile(temporary)
+        do throws(SystemError) {
+            try writeAll(bytes.span, to: file.number, at: 0)
+            if isDurable {
+                try retryingInterrupts("fdatasync \(path)/\(temporary)") { fdatasync(file.number) }
+            }
+            try giveName(name, to: temporary)
+            if isDurable { try sync() }
+        } catch {
+            // On a full disk, half a file is only in the way; after the rename, there is none.
+            _ = unsafe unlinkat(descriptor.number, temporary, 0)
+            throw error
+        }
+    }
+
+    /// Gives a file another name, in the place of what has it now, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    package func renameFile(_ name: String, to newName: String) throws(SystemError) {
+        try giveName(newName, to: name)
+        try sync()
+    }
+
+    private func giveName(_ newName: String, to name: String) throws(SystemError) {
+        guard unsafe renameat(descriptor.number, name, descriptor.number, newName) == 0 else {
+            throw SystemError.last("rename \(path)/\(newName)")
+        }
+    }
+
+    /// Removes a file; that it is missing already is no error.
+    package func removeFile(_ name: String) throws(SystemError) {
+        if unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT {
+            throw SystemError.last("unlink \(path)/\(name)")
+        }
+    }
+
+    /// Removes an empty folder within; that it is missing already is no error.
+    package func removeFolder(_ name: String) throws(SystemError) {
+        if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT {
+            throw SystemError.last("rmdir \(path)/\(name)")
+        }
+    }
+
+    /// The size of a file in bytes.
+    package func byteCount(of name: String) throws(SystemError) -> Int {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+            throw SystemError.last("stat \(path)/\(name)")
+        }
+        return Int(status.st_size)
+    }
+
+    /// What a file may hold without a further block of the disk, in bytes.
+    package func room(of name: String) throws(SystemError) -> Int {
+        var status = stat()
+        let flags = AT_SYMLINK_NOFOLLOW
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+            throw SystemError.last("stat \(path)/\(name)")
+        }
+        return Int(status.st_blocks) * 512
+    }
+
+    /// Cuts a file, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    package func truncateFile(_ name: String, to byteCount: Int) throws(SystemError) {
+        let file = try openFileForWriting(name)
+        try retryingInterrupts("truncate \(path)/\(name)") {
+            ftruncate(file.number, off_t(byteCount))
+        }
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
+    /// Overwrites the first bytes of a file, and makes that durable.
+    ///
+    /// Blocks on the disk.
+    package func overwriteFile(_ name: String, with bytes: [UInt8]) throws(SystemError) {
+        let file = try openFileForWriting(name)
+        try writeAll(bytes.span, to: file.number, at: 0)
+        try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
+    }
+
+    /// Whether somebody has removed this folder, so that no name leads to it any more.
+    package func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
+
+    /// Makes the names in this folder durable.
+    ///
+    /// Blocks on the disk.
+    package func sync() throws(SystemError) {
+        try retryingInterrupts("fsync \(path)") { fsync(descriptor.number) }
+    }
+
+    /// The folders above this one that are ours, from the nearest on.
+    ///
+    /// Whoever made them may have died before their names were durable.
+    package func ancestors() throws(SystemError) -> [Folder] {
+        var status = stat()
+        guard unsafe fstat(descriptor.number, &status) == 0 else {
+            throw SystemError.last("fstat \(path)")
+        }
+        var (inode, up) = (status.st_ino, "..")
+        var ancestors: [Folder] = []
+        while true {
+            let parent = unsafe utter_openat(
+                descriptor.number, up, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+            // What cannot be opened was not made by us.
+            guard parent >= 0 else { return ancestors }
+            let folder = Folder(path: "\(path)/\(up)", descriptor: OwnedDescriptor(taking: parent))
+            guard unsafe fstat(folder.descriptor.number, &status) == 0 else {
+                throw SystemError.last("fstat \(path)/\(up)")
+            }
+            // The root is its own parent.
+            guard status.st_uid == geteuid(), status.st_ino != inode else { return ancestors }
+            ancestors.append(folder)
+            (inode, up) = (status.st_ino, up + "/..")
+        }
+    }
+
+    /// The names of everything within, sorted, without "." and "..".
+    package func names() throws(SystemError) -> [String] {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemError.last("fdopendir \(path)")
+            _ = close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw SystemError.last("readdir \(path)") }
+        return names.sorted()
+    }
+}
+
+/// Writes all bytes at an offset, however often the system takes only a part.
+///
+/// - Throws: `SystemError`; what was written before stays written.
+package func writeAll(
+    _ bytes: Span<UInt8>, to descriptor: Int32, at offset: Int
+) throws(SystemError) {
+    var written = 0
+    while written < bytes.count {
+        let count = try retryingInterrupts("write") {
+            unsafe bytes.withUnsafeBufferPointer { buffer in
+                unsafe pwrite(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + written },
+                    buffer.count - written, off_t(offset + written))
+            }
+        }
+        // Not known to happen, and nothing to be repeated for ever.
+        guard count > 0 else { throw SystemError(call: "write", code: EIO) }
+        written += count
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A file that holds the first bytes of a take, in whatever form.
+///
+/// All offsets are of the audio's plain bytes. Writes are appends: `offset` is the number of bytes
+/// that were written before, and a write that failed may be repeated there. One thread writes
+/// at a time; any thread reads what was written before, meanwhile.
+package protocol JournalFile: Sendable {
+    /// Writes all bytes, or throws.
+    func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError)
+
+    /// Reads at least one byte, or returns 0 at the end of the file.
+    func read(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int
+
+    /// Makes everything that was written durable.
+    ///
+    /// Blocks on the disk.
+    func sync() throws(SystemError)
+
+    /// Has the disk keep `byteCount` bytes free behind the end of the file, whose size stays.
+    ///
+    /// Blocks on the disk.
+    func reserve(_ byteCount: Int) throws(SystemError)
+
+    /// Gives back what is reserved.
+    ///
+    /// Blocks on the disk. Called once nothing will be written any more.
+    func trim() throws(SystemError)
+
+    /// Whether somebody has removed the file, so that no name leads to it any more.
+    func isGone() throws(SystemError) -> Bool
+}
+
+extension JournalFile {
+    // What cannot reserve need not, and what has no name cannot lose it.
+    package func reserve(_ byteCount: Int) throws(SystemError) {}
+    package func trim() throws(SystemError) {}
+    package func isGone() throws(SystemError) -> Bool { false }
+}

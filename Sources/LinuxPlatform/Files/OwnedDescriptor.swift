@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A file descriptor with one owner, closed when the owner goes.
+package struct OwnedDescriptor: ~Copyable, Sendable {
+    /// The descriptor's number; valid for as long as this value lives.
+    package let number: Int32
+
+    /// Takes over an open descriptor.
+    package init(taking number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        // An error of close(2) leaves nothing to be done: the descriptor is gone either way.
+        _ = close(number)
+    }
+}

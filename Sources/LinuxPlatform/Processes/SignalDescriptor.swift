@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// Reads signals like bytes (`signalfd(2)`).
+///
+/// The signals must be blocked in every thread, or their default action is taken instead.
+package final class SignalDescriptor: Sendable {
+    private let descriptor: OwnedDescriptor
+
+    /// Listens to these signals.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    package init(signals: [Int32]) throws(SystemError) {
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        for number in signals { _ = unsafe sigaddset(&mask, number) }
+        let number = try retryingInterrupts("signalfd") { unsafe utter_signalfd(&mask) }
+        descriptor = OwnedDescriptor(taking: number)
+    }
+
+    /// What to poll for `POLLIN`.
+    package var number: Int32 { descriptor.number }
+
+    /// The next signal that has come, or nil.
+    ///
+    /// Never blocks.
+    package func next() -> Int32? {
+        var information = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        // EAGAIN means that there is none.
+        guard unsafe read(descriptor.number, &information, size) == size else { return nil }
+        return Int32(information.ssi_signo)
+    }
+}
+
+/// The width of a terminal in columns, or nil when the descriptor is none.
+package func terminalColumns(_ descriptor: Int32) -> Int? {
+    let columns = Int(utter_terminal_columns(descriptor))
+    return columns > 0 ? columns : nil
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+internal import Synchronization
+
+/// A POSIX thread with a name that `top -H` shows.
+///
+/// Blocking calls run on threads like this, never on the cooperative pool.
+package final class NamedThread: Sendable {
+    private let handle: pthread_t
+    private let isJoined = Atomic(false)
+
+    /// Starts a thread.
+    ///
+    /// - Parameters:
+    ///   - name: at most 15 bytes.
+    ///   - body: what the thread does; the thread ends when it returns.
+    /// - Throws: `SystemError` when the system has no thread left (`EAGAIN`).
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
+        var handle = pthread_t()
+        let code = unsafe pthread_create(&handle, nil, runThread, context.toOpaque())
+        guard code == 0 else {
+            unsafe context.release()
+            throw SystemError(call: SystemError.threadCall, code: code)
+        }
+        self.handle = handle
+    }
+
+    // Of a thread that nobody joins, the system would keep the stack until the process ends.
+    deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
+
+    /// Waits until the thread has ended; only the first call does.
+    package func join() {
+        guard !isJoined.exchange(true, ordering: .relaxed) else { return }
+        _ = pthread_join(handle, nil)
+    }
+}
+
+/// What a new thread is handed.
+private final class ThreadBody: Sendable {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+/// The C entry point of every thread; called by `pthread_create`, on the new thread.
+private func runThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let context = unsafe context else { return nil }
+    let thread = unsafe Unmanaged<ThreadBody>.fromOpaque(context).takeRetainedValue()
+    // Signals are the main thread's; a broken pipe is an error of the call that met it.
+    var all = sigset_t()
+    unsafe sigfillset(&all)
+    // A fault is its own thread's: who handles it, such as a backtracer, must get it.
+    for fault in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT] {
+        _ = unsafe sigdelset(&all, fault)
+    }
+    _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
+    _ = unsafe thread.name.withCString { unsafe utter_thread_set_name($0) }
+    thread.body()
+    return nil
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// Wakes a thread that waits in `poll(2)`; an `eventfd(2)`.
+///
+/// Signals that come before the wait are not lost, and many of them count as one.
+package final class Wakeup: Sendable {
+    private let event: OwnedDescriptor
+
+    /// Creates a wake-up that has not been signalled.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    package init() throws(SystemError) {
+        let number = utter_eventfd()
+        guard number >= 0 else { throw SystemError.last("eventfd") }
+        event = OwnedDescriptor(taking: number)
+    }
+
+    /// What the waiting thread polls for `POLLIN`.
+    package var descriptor: Int32 { event.number }
+
+    /// Wakes the waiting thread.
+    ///
+    /// From any thread; never blocks.
+    package func signal() {
+        var one: UInt64 = 1
+        // EAGAIN means that the counter is full: the thread is woken anyway.
+        _ = unsafe write(event.number, &one, 8)
+    }
+
+    /// Takes all signals back.
+    ///
+    /// Called by the woken thread; never blocks.
+    package func drain() {
+        var count: UInt64 = 0
+        // EAGAIN means that there was nothing to take.
+        _ = unsafe read(event.number, &count, 8)
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+import RecognitionEndpoint
+import Utter
+import UtterCommands
+
+/// `utter demo`: the whole way of a voice in one process, without a microphone.
+struct DemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Replay a recording in real time to an endpoint in the same process.",
+        discussion: """
+            The recording is sent while it is being replayed, over a real connection;
+            partial texts appear while the voice still speaks. The account at the end says where
+            the time went.
+            """)
+
+    @Argument(help: "A WAV or Ogg Opus file; a sample of speech unless given.")
+    var file: String?
+
+    @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
+    var format = AudioFormat.pcm
+
+    @Option(help: "How fast the file is replayed: realtime, a factor such as 2, or max.")
+    var pace: PaceArgument = .realTime
+
+    @Option(help: ArgumentHelp("Recognise only sentences of this JSGF grammar.", valueName: "file"))
+    var grammar: String?
+
+    @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
+    var json = false
+
+    func run() async throws {
+        let file = try file ?? sample()
+        let endpoint: RecognitionEndpoint
+        do throws(RecognitionEndpointError) {
+            endpoint = try RecognitionEndpoint(
+                RecognitionEndpointConfiguration(
+                    model: grammar.map { .grammar($0) } ?? .languageModel))
+        } catch {
+            throw Launch.exit(CommandFailure(error))
+        }
+        StandardError.line("loading the recogniser")
+        let (ports, port) = AsyncStream<Int>.makeStream()
+        let server = Task { () async -> RecognitionEndpointError? in
+            defer { port.finish() }
+            do throws(RecognitionEndpointError) {
+                try await endpoint.run { port.yield($0) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+        defer { endpoint.shutdown() }
+        guard let number = await ports.first(where: { _ in true }) else {
+            let failure = await server.value.map { CommandFailure($0) }
+            throw Launch.exit(
+                failure ?? CommandFailure("the endpoint ended early", status: .internalError))
+        }
+        try await replay(file, port: number)
+    }
+
+    private func replay(_ file: String, port: Int) async throws {
+        var output = OutputOptions()
+        output.json = json
+        output.quiet = false
+        output.verbose = true
+        // It is not the person's recording, and has no place among the takes.
+        var keep = KeepOptions.standard
+        keep.noKeep = true
+        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+            session throws(CommandFailure) in
+            let service: RecognitionService
+            do throws(ServiceError) {
+                service = try RecognitionService(
+                    url: try ServiceURL("http://127.0.0.1:\(port)/recognize"))
+            } catch {
+                throw CommandFailure(error.description, status: .internalError)
+            }
+            let plan = TakePlan(
+                source: FileReplay(path: file, pace: pace.pace), service: service, format: format)
+            return await session.run(plan, as: .sending)
+        }
+    }
+
+    /// The sample that comes with the package: installed, or in the source tree.
+    private func sample() throws -> String {
+        let name = "go-forward.wav"
+        let folders = [
+            "\(Self.above(2))/share/utter", "\(Self.above(1))/share/utter", "samples",
+            "\(Self.above(3))/samples",
+        ]
+        for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
+            return "\(folder)/\(name)"
+        }
+        throw Launch.exit(
+            CommandFailure(
+                "the sample \(name) is not installed",
+                hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput))
+    }
+
+    /// The folder so many levels above the program's, without "..", since its name is shown.
+    private static func above(_ levels: Int) -> String {
+        "/" + Launch.programFolder.split(separator: "/").dropLast(levels).joined(separator: "/")
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a service says about a failure, in its own words.
+package enum ServiceMessage {
+    /// Where services put their message; the first that holds a string wins.
+    private static let paths = [
+        JSONPath(names: "error", "message"),
+        JSONPath(names: "error"),
+        JSONPath(names: "detail").element(0).member("msg"),
+        JSONPath(names: "detail"),
+        JSONPath(names: "detail", "message"),
+        JSONPath(names: "message"),
+        JSONPath(names: "err_msg"),
+        JSONPath(names: "error_message"),
+        JSONPath(names: "ErrorMessage"),
+        JSONPath(names: "title"),
+    ]
+
+    /// The message in the body of an error answer.
+    ///
+    /// JSON is searched at the places where services put it; of anything else, the first line of
+    /// text without HTML tags is taken.
+    ///
+    /// - Parameters:
+    ///   - body: the body as far as it was read; may be cut.
+    ///   - contentType: the value of the `Content-Type` field, or nil.
+    /// - Returns: one line of at most 200 bytes, harmless to a terminal; nil when the body says
+    ///   nothing that can be read.
+    package static func extract(from body: [UInt8], contentType: String? = nil) -> String? {
+        let type = MediaType(contentType)
+        guard !type.isBinary else { return nil }
+        // A failed parse is no failure here: the text itself is the next best message.
+        if let value = try? JSONParser.parse(body), let message = extract(from: value) {
+            return message
+        }
+        let head = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
+        let text = String(decoding: head.prefix(1 << 16), as: UTF8.self)
+        guard !text.unicodeScalars.contains("\0") else { return nil }
+        return WebPage.firstLine(of: text)
+    }
+
+    /// The message in a JSON value, or nil when it has none at the known places.
+    static func extract(from value: JSONValue) -> String? {
+        if let text = value.string { return shown(text) }
+        if let fields = fieldErrors(in: value) { return shown(fields) }
+        for path in paths {
+            if let text = path.values(in: value).first?.string, let message = shown(text) {
+                return message
+            }
+        }
+        return nil
+    }
+
+    /// The form of FastAPI and its like: what is wrong, and with which field of the request.
+    private static func fieldErrors(in value: JSONValue) -> String? {
+        guard case .array(let errors)? = value["detail"] else { return nil }
+        let texts = errors.prefix(3).compactMap { error -> String? in
+            guard let message = error["msg"]?.string, !message.isEmpty else { return nil }
+            guard case .array(let place)? = error["loc"] else { return message }
+            let names = place.compactMap { part in
+                part.string ?? part.number.map { "\(Int(exactly: $0) ?? 0)" }
+            }
+            return names.isEmpty ? message : "\(message): \(names.joined(separator: "."))"
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: "; ")
+    }
+
+    private static func shown(_ text: String) -> String? {
+        let line = TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(text)))
+        return line.isEmpty ? nil : line
+    }
+}

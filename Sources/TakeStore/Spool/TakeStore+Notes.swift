@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// Small files beside the takes, each of which can be lost without harm.
+extension TakeStore {
+    /// What a small file holds.
+    package enum Note: String, Sendable {
+        /// The origins whose services want the length of a body.
+        case lengthOrigins = "length-origins"
+    }
+
+    private static let noteLimit = 64 << 10
+
+    /// Reads a note; empty when there is none, or none that can be read.
+    ///
+    /// Blocks on the disk.
+    package func note(_ note: Note) -> [UInt8] {
+        // As for all that can be lost.
+        (try? state.contents(of: note.rawValue, limit: Self.noteLimit)) ?? []
+    }
+
+    /// Replaces a note.
+    ///
+    /// Blocks on the disk; a failure loses the note.
+    package func note(_ bytes: [UInt8], as note: Note) {
+        // As above.
+        try? state.replaceFile(note.rawValue, with: bytes)
+    }
+}

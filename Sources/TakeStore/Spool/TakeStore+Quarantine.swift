@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+package import LinuxPlatform
+
+/// What is left of takes that cannot go on.
+extension TakeStore {
+    /// Nobody takes so many seconds from making a folder to locking it.
+    private static let longestBirth = 60
+
+    /// Moves a take out of the way that is ours and of no use any more.
+    ///
+    /// Blocks on the disk. Nothing in it is changed. Called with the take's lock held.
+    ///
+    /// - Returns: its new path.
+    @discardableResult
+    package func quarantine(_ take: TakeFolder) throws(SystemError) -> String {
+        let quarantine = try state.makeFolder(Self.quarantineName)
+        try takes.move(take.id.text, to: quarantine, as: take.id.text)
+        return "\(quarantine.path)/\(take.id.text)"
+    }
+
+    /// The names of the takes that have been moved out of the way, and the folder they are in.
+    package func quarantined() -> (folder: String, names: [String]) {
+        let path = "\(state.path)/\(Self.quarantineName)"
+        guard state.hasOwnFolder(Self.quarantineName),
+            // What cannot be opened cannot be listed either.
+            let folder = try? state.openFolder(Self.quarantineName),
+            let names = try? folder.names()  // Neither can what cannot be read.
+        else { return (path, []) }
+        return (path, names)
+    }
+
+    /// Why a take was moved out of the way, as its manifest says; nil when that says nothing.
+    package func quarantineReason(of name: String) -> String? {
+        guard let id = TakeID(name),
+            // What cannot be opened says nothing.
+            let folder = try? state.openFolder(Self.quarantineName).openFolder(name)
+        else { return nil }
+        // Some are there because there is no manifest, or because it cannot be read.
+        return try? TakeFolder(id: id, folder: folder, key: key).manifest().reason
+    }
+
+    /// Removes the folder of a take that died before it had audio; false when it holds anything.
+    ///
+    /// Called with the take's lock held.
+    package func removeIfEmpty(_ take: TakeFolder) throws(SystemError) -> Bool {
+        let names = try take.fileNames()
+        guard
+            names.allSatisfy(
+                TakeFolder.textNames.filter { $0.hasSuffix(TakeFolder.newSuffix) }.contains)
+        else { return false }
+        removeEmptyTake(take)
+        return true
+    }
+
+    /// Clears away what programs have left that died while they made or removed a take.
+    ///
+    /// Blocks on the disk.
+    package func clearLeftovers() {
+        // What cannot be listed now is left for the next time.
+        for name in (try? takes.names()) ?? [] where name.hasPrefix(".") {
+            if let id = Self.id(name, behind: Self.removedPrefix) {
+                finishRemoval(of: id, name)
+            } else if let id = Self.id(name, behind: Self.unbornPrefix) {
+                clearUnborn(id, name)
+            }
+        }
+    }
+
+    private static func id(_ name: String, behind prefix: String) -> TakeID? {
+        name.hasPrefix(prefix) ? TakeID(String(name.dropFirst(prefix.count))) : nil
+    }
+
+    /// Deletes what is in a take's folder, which has this hidden name by now.
+    func finishRemoval(of id: TakeID, _ name: String) {
+        // What cannot be opened or removed is left for the next time, here and below.
+        guard let folder = try? takes.openFolder(name) else { return }
+        TakeFolder(id: id, folder: folder).removeFiles()
+        try? takes.removeFolder(name)  // As above.
+    }
+
+    /// Removes a take that never got its name, or gives it that when it has audio, of which a power
+    /// cut has left more than of its name.
+    ///
+    /// Whoever has just made it is about to lock it, unless it has audio.
+    private func clearUnborn(_ id: TakeID, _ name: String) {
+        // As above.
+        guard let folder = try? takes.openFolder(name), let names = try? folder.names()
+        else { return }
+        let hasAudio = names.contains { name in
+            TakeFolder.audioNames.contains { [$0, $0 + TakeFolder.newSuffix].contains(name) }
+        }
+        let age = Int(Date().timeIntervalSince1970) - (folder.modificationTime(of: ".") ?? 0)
+        guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // As above.
+        else { return }
+        guard !hasAudio else {
+            // As above; a take that has its name already is nobody's to replace.
+            if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
+            return
+        }
+        TakeFolder(id: id, folder: folder).removeFiles()
+        try? takes.removeFolder(name)  // As above.
+    }
+}

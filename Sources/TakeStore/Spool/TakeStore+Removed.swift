@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+internal import Glibc
+internal import LinuxPlatform
+
+/// Takes that a person has removed, and may want back: the folder `removed` beside `takes`.
+///
+/// They are no takes to anything else: not listed, not counted, not sent. Nothing of them is
+/// deleted, and no key destroyed, before `destroyRemoved`.
+extension TakeStore {
+    private static let removedName = "removed"
+
+    /// A take that can be brought back.
+    package struct Removed: Sendable {
+        /// The take's name.
+        package var id: TakeID
+        /// When it was removed.
+        package var date: Date
+    }
+
+    /// Moves a take to those that were removed, at once for everybody who looks.
+    ///
+    /// Blocks on the disk. On a disk without room for that it is removed for good.
+    ///
+    /// - Returns: whether it can be brought back.
+    /// - Throws: as `remove`.
+    package func setAside(_ take: TakeFolder) throws(TakeStoreError) -> Bool {
+        do throws(SystemError) {
+            if try take.lock() {
+                let foreign = try take.foreignNames()
+                guard foreign.isEmpty else {
+                    throw SystemError(
+                        call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
+                }
+                // The folder's time says since when it is there.
+                try take.folder.touch()
+                let removed = try state.makeFolder(Self.removedName)
+                try takes.move(take.id.text, to: removed, as: take.id.text)
+                return true
+            }
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code) else {
+                throw .unreadable(take: take.id.text, reason: error.description)
+            }
+            try remove(take)
+            return false
+        }
+        throw inUse(take)
+    }
+
+    /// The takes that can be brought back, the one removed last at the end.
+    package var removed: [Removed] {
+        // Without the folder none was removed; what cannot be listed cannot be brought back.
+        guard let folder = removedFolder, let names = try? folder.names() else { return [] }
+        return names.compactMap { name in
+            guard let id = TakeID(name) else { return nil }
+            let seconds = folder.modificationTime(of: name) ?? 0
+            return Removed(id: id, date: Date(timeIntervalSince1970: TimeInterval(seconds)))
+        }.sorted { ($0.date, $0.id.text) < ($1.date, $1.id.text) }
+    }
+
+    /// Brings a take back to the others.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: the take.
+    /// - Throws: `TakeStoreError.noSuchTake` when it was not removed, or is gone for good;
+    ///   `.unreadable` when the disk fails.
+    package func restore(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
+        guard let folder = removedFolder else { throw .noSuchTake(id.text) }
+        do throws(SystemError) {
+            try folder.move(id.text, to: takes, as: id.text)
+        } catch {
+            guard error.code != ENOENT else { throw .noSuchTake(id.text) }
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+        return try take(id)
+    }
+
+    /// Deletes removed takes for good, and the keys of encrypted ones.
+    ///
+    /// Blocks on the disk. What cannot be deleted now is left for the next time.
+    ///
+    /// - Parameter isOver: whether one has been there long enough.
+    /// - Returns: whether there was one.
+    @discardableResult
+    package func destroyRemoved(where isOver: (Removed) -> Bool) -> Bool {
+        let over = removed.filter(isOver)
+        guard let folder = removedFolder else { return false }
+        for take in over {
+            let hidden = Self.removedPrefix + take.id.text
+            // A kill from here on leaves what the next look at the takes clears away.
+            guard (try? folder.move(take.id.text, to: takes, as: hidden)) != nil else { continue }
+            finishRemoval(of: take.id, hidden)
+        }
+        return !over.isEmpty
+    }
+
+    private var removedFolder: Folder? {
+        guard state.hasOwnFolder(Self.removedName) else { return nil }
+        // What cannot be opened holds nothing that could be had.
+        return try? state.openFolder(Self.removedName)
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Cryptography
+internal import FoundationEssentials
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// All takes on the disk: the folder `takes` of the state folder.
+///
+/// Beside it are `removed`, for takes that may be brought back, `quarantine`, for those that cannot
+/// be used any more, and small files of which each can be lost.
+public final class TakeStore: Sendable {
+    /// A take that is being removed has this before its name; nothing lists it any more.
+    static let removedPrefix = ".removed-"
+    /// A new take has this before its name until its folder is locked.
+    static let unbornPrefix = ".new-"
+    static let quarantineName = "quarantine"
+
+    /// Holds `takes` and `quarantine`.
+    let state: Folder
+    let takes: Folder
+    /// The person's key; nil when takes are kept in the clear.
+    let key: EncryptionKey?
+    /// Whether the names of the folder itself, and of those above it, are durable.
+    private let isAnchored = Atomic(false)
+
+    /// Opens the folder of takes, making it when it is missing.
+    ///
+    /// A folder of ours that others may read is closed to them; one in which others may write, a
+    /// symbolic link, or a folder of another user is refused.
+    ///
+    /// - Parameters:
+    ///   - stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
+    ///   - key: encrypts the takes that are made, and decrypts those that are encrypted; with nil
+    ///     new takes are kept in the clear.
+    /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
+    package init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
+        self.key = key
+        try Self.refuseDanger(at: stateFolder)
+        do throws(SystemError) {
+            state = try Folder.make(at: stateFolder)
+            try state.closeToOthers()
+            takes = try state.makeFolder("takes")
+            try takes.closeToOthers()
+        } catch {
+            throw .folderUnusable(path: stateFolder, reason: error.description)
+        }
+    }
+
+    /// Opens the folder of takes as it is, without making any.
+    ///
+    /// - Returns: nil when there is none, and so no take.
+    /// - Throws: as above.
+    package static func existing(
+        stateFolder: String, key: EncryptionKey? = nil
+    ) throws(TakeStoreError) -> TakeStore? {
+        try refuseDanger(at: stateFolder)
+        guard Folder.mayExist(at: stateFolder + "/takes") else { return nil }
+        return try TakeStore(stateFolder: stateFolder, key: key)
+    }
+
+    private static func refuseDanger(at stateFolder: String) throws(TakeStoreError) {
+        for path in [stateFolder, stateFolder + "/takes"] {
+            guard let reason = Folder.danger(at: path) else { continue }
+            throw .folderUnsafe(path: path, reason: reason)
+        }
+    }
+
+    /// The path of the folder of takes.
+    package var path: String { takes.path }
+
+    /// Makes the folder of a new take.
+    ///
+    /// Its name is durable once `foldersToSync` are synced. It is locked before it has its name, so
+    /// that no recovery takes it for a leftover, and stays so for as long as it is held open.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a take.
+    package func makeTake(_ id: TakeID) throws(SystemError) -> TakeFolder {
+        TakeFolder(
+            id: id,
+            folder: try takes.makeLockedFolder(id.text, hiddenAs: Self.unbornPrefix + id.text),
+            key: key)
+    }
+
+    /// Whether a take is still where it was opened: not removed, and not moved out of the way.
+    package func holds(_ take: TakeFolder) -> Bool { take.folder.isStill(take.id.text, in: takes) }
+
+    /// Removes a take with its audio, at once for everybody who looks.
+    ///
+    /// Blocks on the disk. A folder that holds anything unknown stays.
+    ///
+    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.noSuchTake`
+    ///   when it is gone, `.unreadable` when it cannot be removed.
+    package func remove(_ take: TakeFolder) throws(TakeStoreError) {
+        var isLocked = false
+        do throws(SystemError) {
+            isLocked = try take.lock()
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
+        }
+        guard isLocked else { throw inUse(take) }
+        // Another process may have been quicker before we had the lock.
+        guard holds(take) else { throw .noSuchTake(take.id.text) }
+        do throws(SystemError) {
+            let foreign = try take.foreignNames()
+            guard foreign.isEmpty else {
+                throw SystemError(
+                    call: "remove \(take.path), which holds \(foreign[0])", code: ENOTEMPTY)
+            }
+            let hidden = Self.removedPrefix + take.id.text
+            try takes.move(take.id.text, to: takes, as: hidden)
+            take.removeFiles()
+            try takes.removeFolder(hidden)
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
+        }
+    }
+
+    /// The error for a take that another process holds.
+    package func inUse(_ take: TakeFolder) -> TakeStoreError {
+        // Without a manifest, less is known.
+        let manifest = try? take.manifest()
+        return .inUse(
+            take: take.id.text, by: manifest?.holder, isSending: manifest?.state == .sending)
+    }
+
+    /// Removes the folder of a take that captured nothing.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// A folder that holds anything unknown stays.
+    package func removeEmptyTake(_ take: TakeFolder) {
+        take.removeFiles()
+        // It stays when something unknown is in it, or when the disk fails: nothing is lost.
+        try? takes.removeFolder(take.id.text)
+    }
+
+    /// The folders that are to be synced for the names of the takes to be durable: the first time
+    /// those above as well, whose own names may not be.
+    package func foldersToSync() throws(SystemError) -> [Folder] {
+        [takes] + (isAnchored.load(ordering: .relaxed) ? [] : try takes.ancestors())
+    }
+
+    /// Says that they have been synced.
+    package func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
+
+    /// The names of all takes, oldest first.
+    ///
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    package func ids() throws(TakeStoreError) -> [TakeID] {
+        try names().compactMap { TakeID($0) }
+    }
+
+    /// The names of what lies among the takes and is none; hidden ones are nobody's business.
+    ///
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    package func foreignNames() throws(TakeStoreError) -> [String] {
+        try names().filter { TakeID($0) == nil && !$0.hasPrefix(".") }
+    }
+
+    private func names() throws(TakeStoreError) -> [String] {
+        do throws(SystemError) {
+            return try takes.names()
+        } catch {
+            throw .folderUnusable(path: takes.path, reason: error.description)
+        }
+    }
+
+    /// Opens the folder of an existing take.
+    ///
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when there is none, also none any more, or
+    ///   `.unreadable`.
+    package func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
+        do throws(SystemError) {
+            return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
+        } catch {
+            guard error.code != ENOENT else { throw .noSuchTake(id.text) }
+            throw .unreadable(take: id.text, reason: error.reason)
+        }
+    }
+
+    /// Finds the one take that a part of a name means (`TakeNames`); `last` is the newest, and
+    /// `last~2` the second before it.
+    ///
+    /// - Throws: `TakeStoreError` when there is none, or more than one.
+    package func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
+        let ids = try ids()
+        if let steps = TakeNames.stepsBack(name) {
+            let ids = ordered(ids)
+            guard steps < ids.count else { throw .noSuchTake(name) }
+            return try take(ids[ids.count - 1 - steps])
+        }
+        let found = TakeNames(ids).matches(name)
+        guard let id = found.first else { throw .noSuchTake(name) }
+        guard found.count == 1 else { throw .ambiguous(name, ordered(found)) }
+        return try take(id)
+    }
+
+    /// Takes in the order in which they began.
+    ///
+    /// That is by their names, unless one lies in the future: then the clock has gone back, and the
+    /// manifests know.
+    private func ordered(_ ids: [TakeID]) -> [TakeID] {
+        var generator = SystemRandomNumberGenerator()
+        guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
+            return ids
+        }
+        return ids.map { id in
+            // What cannot be read has its place by its name.
+            (id, (try? take(id).manifest())?.order ?? (id.text, ""))
+        }.sorted { $0.1 < $1.1 }.map(\.0)
+    }
+}

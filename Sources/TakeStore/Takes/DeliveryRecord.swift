@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a take remembers of how it is delivered: everything but the secrets.
+///
+/// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
+/// where it comes from and which origin it belongs to, never the secret.
+package struct DeliveryRecord: Sendable, Codable, Equatable {
+    /// A header field.
+    package struct Field: Sendable, Codable, Equatable {
+        /// The name as it was written.
+        package var name: String
+        /// The value.
+        package var value: String
+
+        /// Creates a field.
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Where a secret stands in the request, and where it comes from.
+    ///
+    /// One of `header` and `query` is set, and at most one of the sources; without any, the secret
+    /// was typed, and must be given again.
+    package struct Secret: Sendable, Codable, Equatable {
+        /// The header field in which it stands.
+        package var header: String?
+        /// The query parameter in which it stands.
+        package var query: String?
+        /// How it is written there, such as `Bearer {}`.
+        package var form: String
+        /// The origin to which it belongs, such as `https://speech.example`.
+        package var origin: String
+        /// The environment variable that holds it.
+        package var variable: String?
+        /// The file whose first line it is.
+        package var file: String?
+        /// The shell command that prints it.
+        package var command: String?
+        /// The file of header fields, one of which holds it.
+        package var headerFile: String?
+
+        /// Creates the record of a secret whose source is set afterwards.
+        package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
+            self.header = header
+            self.query = query
+            self.form = form
+            self.origin = origin
+        }
+    }
+
+    /// The request's method.
+    package var method = "POST"
+    /// Where it is sent, with the query, in which the values of secret parameters are empty.
+    package var url: String
+    /// How the audio travels: `pcm`, `wav` or `ogg-opus`.
+    package var format: String
+    /// Header fields beside utter's own, without secrets; nil is none.
+    package var headers: [Field]?
+    /// The `Content-Type` instead of the format's own.
+    package var contentType: String?
+    /// How the answer is read, as `--answer` is written.
+    package var answer: String
+    /// The name of the field that carries the take's id.
+    package var idHeader: String
+    /// The body's framing: `auto`, `chunked` or `length`.
+    package var framing: String
+    /// Whether the service decides itself when the speaker has finished; nil is no.
+    package var detectsEnd: Bool?
+    /// A file of certificates to trust instead of the system's, an absolute path.
+    package var certificateFile: String?
+    /// Other origins to which a redirect may lead; nil is none.
+    package var redirectOrigins: [String]?
+    /// Where the secrets come from; nil is none.
+    package var secrets: [Secret]?
+    /// Whether they may travel without TLS; nil is no.
+    package var allowsSecretsInClear: Bool?
+
+    /// Creates a record; the rest is set afterwards.
+    package init(
+        url: String, format: String, answer: String, idHeader: String, framing: String
+    ) {
+        self.url = url
+        self.format = format
+        self.answer = answer
+        self.idHeader = idHeader
+        self.framing = framing
+    }
+}

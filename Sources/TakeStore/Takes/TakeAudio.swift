@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+internal import Glibc
+package import LinuxPlatform
+
+/// The audio of a take of an earlier run, in the clear whatever it is like on the disk.
+package struct TakeAudio: Sendable {
+    /// The bytes of audio that the file holds; of an encrypted file, up to its last whole frame.
+    package let byteCount: Int
+    /// What was altered or damaged and is silent now, in bytes of the audio, in order.
+    ///
+    /// Always empty for a file that is not encrypted: nobody can tell there.
+    package let damage: [Range<Int>]
+    /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
+    package let tornByteCount: Int
+
+    private let file: any JournalFile
+    private let path: String
+
+    init(plain file: any JournalFile, size: Int, path: String) {
+        (self.file, self.path, byteCount) = (file, path, size)
+        (damage, tornByteCount) = ([], 0)
+    }
+
+    init(_ file: EncryptedFile, size: Int, path: String) {
+        (self.file, self.path, byteCount) = (file, path, file.audioByteCount)
+        damage = file.damage
+        tornByteCount = file.isFinished ? 0 : size - file.fileByteCount
+    }
+
+    /// A sealed journal of the first bytes.
+    ///
+    /// - Parameter byteCount: at most as many as there are.
+    /// - Returns: a journal that can only be read.
+    package func journal(byteCount: Int) -> Journal {
+        Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
+    }
+
+    /// Copies everything from a byte on to a place in another file.
+    func copy(
+        to file: any JournalFile, from start: Int, at position: Int
+    ) throws(SystemError) {
+        let journal = journal(byteCount: byteCount)
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var copied = 0
+        while start + copied < byteCount {
+            let count = try buffer.read(from: journal, at: start + copied)
+            try file.write(buffer.span.extracting(first: count), at: position + copied)
+            copied += count
+        }
+    }
+
+    /// What a person must know of the damage; nil when there is none.
+    package var damageReport: String? {
+        guard let first = damage.first else { return nil }
+        let lost = damage.reduce(0) { $0 + $1.count }
+        return "\(lost) of \(byteCount) bytes of its audio were altered or damaged and are silent "
+            + "now, the first at byte \(first.lowerBound)"
+    }
+}
+
+extension TakeFolder {
+    static let encryptedSuffix = ".encrypted"
+
+    /// The name of the audio file of a new take: encrypted when there is a key.
+    package func newAudioName(_ name: String) -> String {
+        key == nil ? name : name + Self.encryptedSuffix
+    }
+
+    /// Why an encrypted take stays locked.
+    package var keyError: TakeStoreError {
+        key == nil ? .keyMissing(take: id.text) : .keyWrong(take: id.text)
+    }
+
+    /// Makes the file of a new take's audio.
+    func makeAudio(
+        _ name: String, in folder: Folder, isEncrypted: Bool
+    ) throws(SystemError) -> any JournalFile {
+        // Never in the clear what is called encrypted.
+        if isEncrypted && key == nil { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
+        let file = PlainFile(try folder.createFile(name))
+        guard isEncrypted, let key else { return file }
+        return try EncryptedFile(new: file, key: key, take: id.text)
+    }
+
+    /// Opens the audio of a take that nobody records any more.
+    ///
+    /// Blocks on the disk; every frame of an encrypted file is read and checked.
+    ///
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when the take has been removed or moved away since
+    ///   it was opened, `.audioGone`, `.keyMissing`, `.keyWrong`, `.damaged` when the key in the
+    ///   file is lost and with it all of the audio, or why else it cannot be read.
+    package func openAudio(of manifest: TakeManifest) throws(TakeStoreError) -> TakeAudio {
+        do throws(SystemError) {
+            return try openAudio(fileName: manifest.audio)
+        } catch {
+            throw unlessGone(describe(error, of: manifest))
+        }
+    }
+
+    private func describe(_ error: SystemError, of manifest: TakeManifest) -> TakeStoreError {
+        if error.isOfKey { return keyError }
+        return switch error.code {
+        case EKEYREVOKED:
+            .damaged(
+                take: id.text,
+                reason: "the key within its encrypted file is lost, without which nothing of the "
+                    + "audio can be read")
+        case ENOENT: .audioGone(take: id.text, wasAnswered: manifest.state == .answered)
+        default: .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+        }
+    }
+
+    /// Opens a file of audio.
+    ///
+    /// Blocks on the disk; every frame of an encrypted file is read and checked.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
+    ///   it is encrypted, and the right key is not there, `EKEYREVOKED` when the file has lost its
+    ///   own.
+    package func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
+        let file = PlainFile(try folder.openFile(name))
+        let size = try folder.byteCount(of: name)
+        let path = "\(path)/\(name)"
+        guard name.hasSuffix(Self.encryptedSuffix) else {
+            return TakeAudio(plain: file, size: size, path: path)
+        }
+        // Its program died before there was a key in it, and with it any audio.
+        guard size >= EncryptedFileHeader.byteCount else {
+            return TakeAudio(plain: file, size: 0, path: path)
+        }
+        let call = "decrypt \(path)"
+        guard let key else { throw SystemError(call: call, code: ENOKEY) }
+        do throws(EncryptionError) {
+            let file = try EncryptedFile.open(file, size: size, key: key, take: id.text)
+            return TakeAudio(file, size: size, path: path)
+        } catch {
+            switch error {
+            case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
+            case .damagedHeader: throw SystemError(call: call, code: EKEYREVOKED)
+            case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
+            case .system(let error): throw error
+            }
+        }
+    }
+
+    /// Cuts off what belongs to no whole frame of an encrypted file.
+    ///
+    /// Blocks on the disk.
+    package func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
+        let size = try folder.byteCount(of: fileName)
+        try folder.truncateFile(fileName, to: size - audio.tornByteCount)
+    }
+
+    /// Gives the audio another beginning.
+    ///
+    /// In place when it is as long as the old one and in the clear; otherwise the file is written
+    /// anew, so that nothing is encrypted twice under one key, and takes the place of the old one
+    /// when it is durable. Blocks on the disk.
+    ///
+    /// - Parameters:
+    ///   - audio: what the file holds now; to be opened again afterwards.
+    ///   - fileName: the file.
+    ///   - bytes: the new first bytes.
+    ///   - count: how many of the old bytes they replace.
+    /// - Throws: `SystemError`; the file is as it was then.
+    package func replaceBeginning(
+        of audio: TakeAudio, fileName: String, with bytes: [UInt8], insteadOf count: Int
+    ) throws(SystemError) {
+        let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
+        guard isEncrypted || bytes.count != count else {
+            return try folder.overwriteFile(fileName, with: bytes)
+        }
+        let old = try folder.openFileForWriting(fileName)
+        let temporary = fileName + Self.newSuffix
+        do throws(SystemError) {
+            try folder.removeFile(temporary)
+            let new = try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
+            try new.write(bytes.span, at: 0)
+            try audio.copy(to: new, from: count, at: bytes.count)
+            try new.trim()
+            try new.sync()
+            try folder.renameFile(temporary, to: fileName)
+        } catch {
+            // On a full disk, half a file is only in the way.
+            try? folder.removeFile(temporary)
+            throw error
+        }
+        guard isEncrypted else { return }
+        try writeAll(
+            [UInt8].random(EncryptedFileHeader.byteCount).span, to: old.number, at: 0)
+    }
+
+    /// Overwrites the key in an encrypted file, without which the audio is noise.
+    ///
+    /// Blocks on the disk. A file system that keeps what was overwritten keeps the key too.
+    func destroyKey(in fileName: String) throws(SystemError) {
+        guard fileName.contains(Self.encryptedSuffix) else { return }
+        try folder.overwriteFile(fileName, with: .random(EncryptedFileHeader.byteCount))
+    }
+}
+
+extension SystemError {
+    /// Whether a key is missing, or is the wrong one.
+    package var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
+}

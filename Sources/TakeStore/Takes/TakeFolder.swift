@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+internal import FoundationEssentials
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
+///
+/// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
+/// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
+/// is kept as `take.json.damaged` for as long as the audio.
+public final class TakeFolder: Sendable {
+    static let manifestName = "take.json"
+    static let manifestLimit = 1 << 20
+    private static let pageByteCount = 4_096
+    static let transcriptName = "transcript.txt"
+    static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
+    static let answerName = "answer.body"
+    static let answerNames = [answerName, answerName + encryptedSuffix]
+    static let damagedName = "take.json.damaged"
+    /// See `noteTransfers`.
+    static let notedName = "take.json.begun"
+    /// Six bytes for one is the most that JSON makes of a character.
+    private static let inlineTranscriptLimit = 1 << 16
+    /// More than any answer may hold.
+    private static let transcriptLimit = 1 << 26
+    static let audioNames = ["audio.wav", "audio.ogg"].flatMap { [$0, $0 + encryptedSuffix] }
+    /// What a file is called until it is whole, and takes the place of the one before.
+    static let newSuffix = ".new"
+    /// Everything but audio that this program puts into the folder of a take.
+    static let textNames = ([manifestName, notedName] + transcriptNames + answerNames)
+        .flatMap { [$0, $0 + newSuffix] }
+    /// Everything that it puts there.
+    static let ownNames =
+        textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
+
+    /// The take's name.
+    package let id: TakeID
+    /// The folder's path.
+    package let path: String
+    private let held: Mutex<Folder>
+    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    private let isRecorded = Atomic(false)
+    /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
+    let key: EncryptionKey?
+
+    init(id: TakeID, folder: Folder, key: EncryptionKey? = nil) {
+        self.id = id
+        path = folder.path
+        held = Mutex(folder)
+        self.key = key
+    }
+
+    var folder: Folder { held.withLock { $0 } }
+
+    /// Creates the audio file and a journal that writes it.
+    ///
+    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
+    package func makeJournal(fileName: String) throws(SystemError) -> Journal {
+        let temporary = fileName + Self.newSuffix
+        let isEncrypted = fileName.hasSuffix(Self.encryptedSuffix)
+        let journal = Journal(
+            file: try makeAudio(fileName, in: folder, isEncrypted: isEncrypted),
+            path: path + "/" + fileName,
+            home: JournalHome(
+                makeFile: { [self] () throws(SystemError) in
+                    let folder = try presentFolder()
+                    try folder.removeFile(temporary)
+                    return try makeAudio(temporary, in: folder, isEncrypted: isEncrypted)
+                },
+                replaceAudio: { [self] () throws(SystemError) in
+                    try folder.renameFile(temporary, to: fileName)
+                }))
+        isRecorded.store(true, ordering: .relaxed)
+        return journal
+    }
+
+    /// The folder, made anew when somebody has removed it while it is recorded into.
+    private func presentFolder() throws(SystemError) -> Folder {
+        let folder = folder
+        guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }
+        let parent = try Folder.make(at: String(path.dropLast(id.text.utf8.count + 1)))
+        let new = try parent.makeFolder(id.text)
+        // As for a new take: a file system without locks is no reason to fail.
+        _ = try? new.lock()
+        try parent.sync()
+        held.withLock { $0 = new }
+        return new
+    }
+
+    /// The size of the audio in bytes.
+    ///
+    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
+    package func audioByteCount(fileName: String) throws(SystemError) -> Int {
+        try folder.byteCount(of: fileName)
+    }
+
+    /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
+    ///
+    /// Blocks on the disk.
+    package func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
+        // Left by a program that died while it made a new file; the old one is still there.
+        try folder.removeFile(fileName + Self.newSuffix)
+        try folder.truncateFile(fileName, to: byteCount)
+    }
+
+    /// Keeps every other process from recording or sending this take while it is held open.
+    ///
+    /// - Returns: false when another process holds it.
+    package func lock() throws(SystemError) -> Bool { try folder.lock() }
+
+    /// Waits until no other process holds this take; the next one may be as quick as we are.
+    ///
+    /// - Returns: false when `deadline` has passed before, or nothing can be waited with.
+    package func isFree(by deadline: ContinuousClock.Instant) async -> Bool {
+        // Without a descriptor or a thread the take stays in use, which is said.
+        (try? await folder.waitForLock(until: deadline)) ?? false
+    }
+
+    /// Lets other processes send this take.
+    package func unlock() {
+        isRecorded.store(false, ordering: .relaxed)
+        folder.unlock()
+    }
+
+    /// The names of the files within.
+    package func fileNames() throws(SystemError) -> [String] { try folder.names() }
+
+    /// Replaces the manifest, `take.json`, atomically and durably.
+    ///
+    /// Blocks on the disk; not if it need not be durable (`isDurable` is false), only outlive this
+    /// program.
+    package func save(_ manifest: TakeManifest, isDurable: Bool = true) throws(SystemError) {
+        var manifest = manifest
+        let key = manifest.isEncrypted ? key : nil
+        if !manifest.isLocked { manifest.transcriptFile = nil }
+        if let text = manifest.transcript, text.utf8.count > Self.inlineTranscriptLimit {
+            let name = Self.transcriptName + (key == nil ? "" : Self.encryptedSuffix)
+            let bytes = Array(text.utf8)
+            // First, so that the manifest never names a file that a crash has not left.
+            try presentFolder().replaceFile(
+                name, with: try key?.seal(bytes, for: manifest.transcriptContext) ?? bytes)
+            manifest.transcriptFile = name
+            manifest.transcript = nil
+        }
+        let bytes = try encoded(manifest)
+        let folder = try presentFolder()
+        do throws(SystemError) {
+            try folder.replaceFile(Self.manifestName, with: bytes, isDurable: isDurable)
+        } catch {
+            guard [ENOSPC, EDQUOT].contains(error.code), try overwrite(bytes, in: folder)
+            else { throw error }
+        }
+    }
+
+    /// The bytes of a manifest, encrypted when the take is.
+    func encoded(_ manifest: TakeManifest) throws(SystemError) -> [UInt8] {
+        var manifest = manifest
+        let bytes: [UInt8]
+        do {
+            if manifest.isEncrypted, let key { try manifest.lock(with: key) }
+            bytes = try manifest.encoded()
+        } catch {
+            throw SystemError(call: "encode \(path)/\(Self.manifestName)", code: EINVAL)
+        }
+        guard bytes.count <= Self.manifestLimit else {
+            // What could not be read again must not replace what can.
+            throw SystemError(call: "write \(path)/\(Self.manifestName)", code: EFBIG)
+        }
+        return bytes
+    }
+
+    /// Writes the manifest over the old one, within the room that this has on a full disk.
+    ///
+    /// One page, which no kill divides; what a power cut may leave of it is built anew from the
+    /// audio. Without this, a disk that is full of takes would let none of them be delivered.
+    ///
+    /// - Returns: false when there is no room, or no manifest.
+    private func overwrite(_ bytes: [UInt8], in folder: Folder) throws(SystemError) -> Bool {
+        let name = Self.manifestName
+        // Whatever is wrong with the old one, what is said is why there is no new one.
+        guard let size = try? folder.byteCount(of: name), let room = try? folder.room(of: name),
+            max(size, bytes.count) <= min(room, Self.pageByteCount)
+        else { return false }
+        // White space at its end means nothing in JSON.
+        let padding = [UInt8](repeating: 0x0A, count: max(0, size - bytes.count))
+        try folder.overwriteFile(name, with: bytes + padding)
+        return true
+    }
+
+    /// Reads `take.json`, with the transcript wherever it is.
+    ///
+    /// - Throws: `TakeStoreError`: `.noSuchTake` when the take has been removed or moved away since
+    ///   it was opened, `.unreadable` when the file is missing or the disk fails, `.damaged` when its
+    ///   content is wrong, `.laterVersion`.
+    package func manifest() throws(TakeStoreError) -> TakeManifest {
+        do throws(TakeStoreError) {
+            return try manifest(in: Self.manifestName)
+        } catch {
+            throw unlessGone(error)
+        }
+    }
+
+    /// The error, unless the take is gone, of which it is the consequence then.
+    func unlessGone(_ error: TakeStoreError) -> TakeStoreError {
+        folder.isAtItsPath ? error : .noSuchTake(id.text)
+    }
+
+    func manifest(in name: String) throws(TakeStoreError) -> TakeManifest {
+        let bytes = try contents(of: name, limit: Self.manifestLimit)
+        var manifest: TakeManifest
+        do {
+            // Read by itself: a later version may lack what this one needs.
+            let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
+            guard version <= TakeManifest.currentVersion else {
+                throw TakeStoreError.laterVersion(take: id.text, version: version)
+            }
+            manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+        } catch let error as TakeStoreError {
+            throw error
+        } catch {
+            throw .damaged(take: id.text, reason: "\(name) cannot be understood")
+        }
+        // A name from outside must not lead out of this folder.
+        let files = [manifest.audio, manifest.transcriptFile, manifest.unreadAnswer]
+            .compactMap(\.self)
+        let ours = Self.audioNames + Self.transcriptNames + Self.answerNames
+        guard files.allSatisfy(ours.contains) else {
+            throw .damaged(take: id.text, reason: "\(name) names a foreign file")
+        }
+        guard manifest.id == id else {
+            throw .damaged(take: id.text, reason: "\(name) is of another take")
+        }
+        guard manifest.isPlausible else {
+            throw .damaged(take: id.text, reason: "\(name) holds wrong numbers")
+        }
+        try unlock(&manifest)
+        if let file = manifest.transcriptFile, !manifest.isLocked {
+            let text = try decrypted(
+                try contents(of: file, limit: Self.transcriptLimit), file,
+                context: manifest.transcriptContext)
+            manifest.transcript = String(decoding: text, as: UTF8.self)
+            manifest.transcriptFile = nil
+        }
+        return manifest
+    }
+
+    /// Keeps an answer beside the audio; one of before is replaced.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: the name of the file.
+    /// - Throws: `SystemError`, also when it is to be encrypted and there is no key.
+    package func keepAnswer(
+        _ bytes: [UInt8], isEncrypted: Bool
+    ) throws(SystemError) -> String {
+        guard isEncrypted else {
+            try folder.replaceFile(Self.answerName, with: bytes)
+            return Self.answerName
+        }
+        guard let key else { throw SystemError(call: "encrypt \(path)", code: ENOKEY) }
+        let name = Self.answerName + Self.encryptedSuffix
+        try folder.replaceFile(name, with: try key.seal(bytes, for: answerContext))
+        return name
+    }
+
+    /// Reads the answer that could not be read before; nil when there is none.
+    ///
+    /// - Throws: `TakeStoreError`.
+    package func unreadAnswer(of manifest: TakeManifest) throws(TakeStoreError) -> [UInt8]? {
+        guard let name = manifest.unreadAnswer else { return nil }
+        let bytes = try contents(of: name, limit: Self.manifestLimit)
+        return try decrypted(bytes, name, context: answerContext)
+    }
+
+    private var answerContext: [UInt8] { Array("answer \(id.text)".utf8) }
+
+    /// Reads the encrypted part, as far as the key is the right one.
+    private func unlock(_ manifest: inout TakeManifest) throws(TakeStoreError) {
+        guard manifest.isLocked, let key else { return }
+        do throws(SystemError) {
+            if try manifest.unlock(with: key) { return }
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+        throw .damaged(
+            take: id.text, reason: "the encrypted part of \(Self.manifestName) was altered")
+    }
+
+    private func decrypted(
+        _ bytes: [UInt8], _ name: String, context: [UInt8]
+    ) throws(TakeStoreError) -> [UInt8] {
+        guard name.hasSuffix(Self.encryptedSuffix) else { return bytes }
+        guard let key else { throw .keyMissing(take: id.text) }
+        do throws(SystemError) {
+            if let text = try key.open(bytes, for: context) { return text }
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+        throw .unreadable(take: id.text, reason: "\(name) was altered, or is under another key")
+    }
+
+    private func contents(
+        of name: String, limit: Int
+    ) throws(TakeStoreError) -> [UInt8] {
+        do throws(SystemError) {
+            return try folder.contents(of: name, limit: limit)
+        } catch {
+            guard error.code == EFBIG else {
+                throw .unreadable(take: id.text, reason: "\(name): \(error.reason)")
+            }
+            throw .damaged(take: id.text, reason: "\(name) is too long")
+        }
+    }
+
+    private struct Version: Decodable {
+        let version: Int
+    }
+
+    /// Removes the audio and makes that durable.
+    ///
+    /// With it goes a damaged manifest, from which nothing more can be learned. Blocks on the disk.
+    package func removeAudio(fileName: String) throws(SystemError) {
+        let folder = folder
+        for name in [fileName, fileName + Self.newSuffix] {
+            // On a disk that refuses this, the file is removed all the same.
+            try? destroyKey(in: name)
+        }
+        for name in [fileName, fileName + Self.newSuffix, Self.damagedName] {
+            try folder.removeFile(name)
+        }
+        try folder.sync()
+    }
+
+    /// Puts a damaged manifest aside, where a person finds it.
+    ///
+    /// Blocks on the disk.
+    package func setManifestAside() throws(SystemError) {
+        try folder.move(Self.manifestName, to: folder, as: Self.damagedName)
+    }
+
+    /// Makes the audio durable.
+    ///
+    /// Blocks on the disk.
+    package func syncAudio(fileName: String) throws(SystemError) {
+        try folder.syncFile(fileName)
+    }
+
+    /// The name of the audio file; nil when there is none.
+    ///
+    /// One that was being made anew when its program died is given its name, when it is the only
+    /// one. Called with the take's lock held; blocks on the disk then.
+    package func audioName() throws(SystemError) -> String? {
+        let names = try folder.names()
+        if let name = names.first(where: Self.audioNames.contains) { return name }
+        for name in Self.audioNames where names.contains(name + Self.newSuffix) {
+            try folder.renameFile(name + Self.newSuffix, to: name)
+            return name
+        }
+        return nil
+    }
+
+    /// When the take's manifest was written last, in seconds since 1970; nil without one.
+    package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
+
+    /// Names of files that this program did not put there.
+    func foreignNames() throws(SystemError) -> [String] {
+        try folder.names().filter { !Self.ownNames.contains($0) }
+    }
+
+    /// Removes everything that this program puts into the folder of a take.
+    func removeFiles() {
+        let folder = folder
+        for name in Self.ownNames {
+            // As above; most takes have no such file.
+            try? destroyKey(in: name)
+            // What cannot be removed stays, and the folder with it.
+            try? folder.removeFile(name)
+        }
+    }
+}

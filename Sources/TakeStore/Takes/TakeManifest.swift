@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import FoundationEssentials
+
+/// What is known of one take: the file `take.json` in its folder, one JSON object.
+///
+/// Readers ignore members they do not know; `version` changes when a reader of the old form
+/// would be wrong. The file is at most 1 MiB; a transcript that is too long for it is in a file
+/// beside it.
+package struct TakeManifest: Sendable, Codable, Equatable {
+    /// The form that this program writes.
+    ///
+    /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
+    /// would send the take to the wrong service.
+    package static let currentVersion = 2
+    /// As many transfers are remembered, the newest.
+    package static let historyLimit = 16
+    private static let reasonLimit = 2_000
+
+    /// How far a take has come.
+    package enum State: String, Sendable, Codable {
+        /// Audio is still being captured, or the program died while it was.
+        case recording
+        /// The audio is complete; no answer yet.
+        case sealed
+        /// The audio is complete and on its way: the process `holder` sends it, or has died.
+        case sending
+        /// The transcript is below; the audio may be gone.
+        case answered
+        /// No answer; the audio waits to be sent again. `reason` says why.
+        case kept
+        /// The person cancelled it.
+        case cancelled
+    }
+
+    /// The form of this file.
+    package var version = Self.currentVersion
+    /// The take's name, also its folder's.
+    package var id: TakeID
+    /// How far it has come.
+    package var state: State
+    /// When it began, in ISO 8601, UTC.
+    package var created: String
+    /// The newest take when this one began, when its name is of a later time: the clock has gone
+    /// back since.
+    package var after: TakeID?
+    /// The name of the audio file in the same folder.
+    package var audio: String
+    /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`.
+    ///
+    /// The first two are one file.
+    package var format: String
+    /// Where it was recorded from.
+    package var source: String
+    /// Where it is sent, for a person: without query and credentials.
+    package var url: String
+    /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.
+    package var delivery: DeliveryRecord?
+    /// The audio's length in bytes, once it is complete.
+    package var byteCount: Int?
+    /// The audio's SHA-256 in hexadecimal, once it is complete.
+    package var sha256: String?
+    /// Frames at 16 kHz in the audio, silence in place of gaps included, once it is complete.
+    package var frames: Int?
+    /// Frames of them that are silence in place of what was lost.
+    package var gapFrames: Int?
+    /// The process that records or sends the take; nil when it is done.
+    ///
+    /// For a person: whether it still lives is told by the folder's lock.
+    package var holder: Int32?
+    /// How many transfers have been begun, over all processes.
+    package var attempts = 0
+    /// The last of them, in order; nil when there were none.
+    package var history: [TransferRecord]?
+    /// How many of them the service may have taken whole; nil is none.
+    package var taken: Int?
+    /// How many deliveries in a row the service has failed, perhaps because of this take; nil is
+    /// none.
+    package var failures: Int?
+    /// Whether the take is not sent unasked any more, as the same request would fail again; nil is
+    /// no.
+    ///
+    /// `reason` says what must change.
+    package var isHeld: Bool?
+    /// Whether the transcript of an answered take has been handed over, so that its audio may be
+    /// deleted; nil is no.
+    package var isReleased: Bool?
+    /// For how many seconds the audio stays after that; nil for as long as is usual.
+    package var keepsAudioFor: Int?
+    /// The loudest sample of the recording in dBFS; nil when that is not known.
+    package var peak: Double?
+    /// Why there is no answer, for a person.
+    package var reason: String?
+    /// The transcript.
+    package var transcript: String?
+    /// The file beside this one that holds the transcript instead.
+    var transcriptFile: String?
+    /// The file beside this one that holds an answer that could not be read; nil without one.
+    package var unreadAnswer: String?
+    /// Whether that answer is whole, and one to the whole recording, so that it can be read by
+    /// another rule; nil is no.
+    package var isUnreadAnswerWhole: Bool?
+    /// Whether the take had been answered before it was sent once more, and is so still unless a
+    /// better answer comes; nil is no.
+    package var wasAnswered: Bool?
+    /// What of an encrypted take is nobody's business; nil while it is in the members above.
+    var secret: Data?
+
+    /// Begins a manifest in the state `recording`.
+    package init(
+        id: TakeID, created: Date, audio: String, format: String, source: String, url: String
+    ) {
+        self.id = id
+        state = .recording
+        self.created = UTCTime(created).iso8601
+        self.audio = audio
+        self.format = format
+        self.source = source
+        self.url = url
+    }
+
+    /// Changes how the take is delivered; `url` is the new one for a person.
+    package mutating func redirect(to url: String, by delivery: DeliveryRecord) {
+        if url != self.url {
+            // What was sent before went to the old one.
+            for index in (history ?? []).indices where history?[index].url == nil {
+                history?[index].url = self.url
+            }
+        }
+        self.url = url
+        self.delivery = delivery
+        version = Self.currentVersion
+    }
+
+    /// Notes that a transfer is about to begin, which goes to `target`.
+    package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
+        attempts = max(attempts, number)
+        let record = TransferRecord(
+            number: number, begun: date, url: target == url ? nil : target)
+        history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
+    }
+
+    /// Notes how a transfer ended.
+    package mutating func endTransfer(
+        _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
+    ) {
+        guard let index = history?.lastIndex(where: { $0.number == number }) else { return }
+        history?[index].end(ending, at: date, status: status, wasWhole: wasWhole)
+    }
+
+    /// Says of a take that is under way that its audio may not be complete yet.
+    ///
+    /// One that is at rest stays as it is: what of its audio is there will be sent.
+    package mutating func forgetSeal() {
+        guard state == .sealed || state == .sending else { return }
+        state = .recording
+        (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
+    }
+
+    /// Whether nobody records or sends it any more.
+    package var isAtRest: Bool {
+        switch state {
+        case .recording, .sealed, .sending: false
+        case .answered, .kept, .cancelled: true
+        }
+    }
+
+    /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
+    package mutating func keep(_ state: State = .kept, reason: String?) {
+        self.state = state
+        self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
+        holder = nil
+    }
+
+    /// Where the last transfer went, or where the first one would.
+    package var lastURL: String { history?.last?.url ?? url }
+
+    /// Where the take stands among others: by its name, but behind the take that it came after.
+    package var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }
+
+    /// Whether the service may have the take although no answer of it came that could be read.
+    package var mayBeDelivered: Bool {
+        (taken ?? 0) > 0 && state != .answered && isHeld != true
+    }
+
+    /// So many failures in a row are no reason to wait: the first may have been anything.
+    private static let freeFailures = 1
+    /// The pause after the next one, which each more doubles.
+    private static let firstPause = 900.0
+    private static let longestPause = 86_400.0
+
+    /// When a take that the service has failed with is sent unasked again; nil when it may be now.
+    package var nextTry: Date? {
+        guard let failures, failures > Self.freeFailures, let ended = history?.last?.ended,
+            // A time that cannot be read is none to wait for.
+            let last = try? Date(ended, strategy: .iso8601)
+        else { return nil }
+        let pause = Self.firstPause * Double(1 << min(failures - Self.freeFailures - 1, 10))
+        return last + min(pause, Self.longestPause)
+    }
+
+    /// Whether it waits for an answer, at rest or not.
+    package var isWaiting: Bool { state != .answered && state != .cancelled }
+
+    /// Whether no number is one that this program could not have written.
+    var isPlausible: Bool {
+        let counts = [
+            byteCount, frames, gapFrames, attempts, taken, failures, keepsAudioFor,
+        ].map { $0 ?? 0 }
+        return counts.allSatisfy { (0...(1 << 48)).contains($0) } && attempts < 1 << 30
+    }
+
+    /// The file's bytes.
+    ///
+    /// - Throws: `EncodingError` never, as long as every member is a string or a number.
+    func encoded() throws -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return Array(try encoder.encode(self)) + [0x0A]
+    }
+}

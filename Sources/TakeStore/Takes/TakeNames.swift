@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The names of all takes, and how a person may shorten them.
+///
+/// Pure. A take is named by any part of its id that no other has; where several have it, those
+/// whose id, or whose last twelve letters, begin with it go before those that have it elsewhere.
+package struct TakeNames: Sendable {
+    /// Nothing shorter is shown: with fewer letters a take of tomorrow would soon be meant as well.
+    private static let shortest = 4
+
+    private let ids: [TakeID]
+
+    /// Looks at the names of all takes, in any order.
+    package init(_ ids: [TakeID]) { self.ids = ids }
+
+    /// The takes that a person may mean by a part of a name.
+    package func matches(_ part: String) -> [TakeID] {
+        let part = part.lowercased()
+        guard !part.isEmpty else { return [] }
+        if let id = ids.first(where: { $0.text == part }) { return [id] }
+        let begun = ids.filter { $0.text.hasPrefix(part) || $0.letters.hasPrefix(part) }
+        guard begun.isEmpty else { return begun }
+        return ids.filter { $0.text.contains(part) }
+    }
+
+    /// The shortest beginnings of their letters by which `matches` finds the takes, each alone.
+    package var shortNames: [TakeID: String] {
+        let sorted = ids.sorted { $0.letters < $1.letters }
+        var names: [TakeID: String] = [:]
+        for (index, id) in sorted.enumerated() {
+            let letters = id.letters
+            let neighbours = [index - 1, index + 1].filter(sorted.indices.contains)
+            let shared = neighbours.map { Self.shared(letters, sorted[$0].letters) }.max() ?? 0
+            var count = max(Self.shortest, shared + 1)
+            // Digits may be those of a year.
+            while count < letters.count, letters.prefix(count).allSatisfy(\.isNumber),
+                ids.contains(where: { $0.text.hasPrefix(letters.prefix(count)) })
+            { count += 1 }
+            names[id] = String(letters.prefix(count))
+        }
+        return names
+    }
+
+    /// How many takes before the last one a name such as `last` or `last~2` means; nil for others.
+    package static func stepsBack(_ name: String) -> Int? {
+        if name == "last" { return 0 }
+        guard name.hasPrefix("last~"), let steps = Int(name.dropFirst(5)), steps >= 0
+        else { return nil }
+        return steps
+    }
+
+    private static func shared(_ one: Substring, _ other: Substring) -> Int {
+        zip(one, other).prefix { $0 == $1 }.count
+    }
+}
+
+extension TakeID {
+    /// The last twelve letters, which are different for each take.
+    fileprivate var letters: Substring { text.suffix(12) }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import LinuxPlatform
+internal import Synchronization
+
+/// Names one transfer of a loop.
+package struct TransferID: Sendable, Hashable {
+    let number: Int
+}
+
+/// The thread that sends every body and reads every response, for any number of takes.
+///
+/// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
+/// journal loop when a journal grew.
+package final class TransferLoop: Sendable {
+    /// The longest wait without looking at everything again.
+    private static let longestWait = Duration.milliseconds(500)
+
+    private struct Inbox {
+        var commands: [TransferCommand] = []
+        /// Whether nobody will read it any more.
+        var isClosed = false
+    }
+
+    private let wakeup: Wakeup
+    private let inbox = Mutex(Inbox())
+    private let isShutDown = Atomic(false)
+    private let nextNumber = Atomic(1)
+    private let thread = Mutex<NamedThread?>(nil)
+
+    /// Starts the thread.
+    ///
+    /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
+        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
+        let started = try NamedThread(name: "transfer") { [self] in run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// Starts a transfer: the connection is opened at once, whether there is a body or not.
+    ///
+    /// From any thread. The observer is kept until `transferDidEnd`; once the loop has been shut
+    /// down it is told `.cancelled` at once, on the calling thread.
+    ///
+    /// - Parameters:
+    ///   - request: what to send, and where to.
+    ///   - pause: how long to wait before it begins, unless it is hurried.
+    ///   - atLeast: how long to wait even then.
+    ///   - observer: told what happens, on the transfer thread.
+    /// - Returns: its name, for `hurry` and `cancel`.
+    package func start(
+        _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
+        observer: any TransferObserver
+    ) -> TransferID {
+        let id = TransferID(number: nextNumber.add(1, ordering: .relaxed).oldValue)
+        let now = ContinuousClock.now
+        let start = TransferCommand.Start(
+            id: id, request: request, observer: observer, notBefore: now + atLeast,
+            due: now + max(pause, atLeast))
+        if !send(.start(start)) { observer.transferDidEnd(.unstarted(.cancelled)) }
+        return id
+    }
+
+    /// Ends the pause of a transfer that has not begun.
+    ///
+    /// From any thread.
+    package func hurry(_ id: TransferID) { send(.hurry(id)) }
+
+    /// Breaks a transfer off: the connection is closed without an end of the body.
+    ///
+    /// From any thread. The observer is told `.cancelled`, unless it has ended already.
+    package func cancel(_ id: TransferID) { send(.cancel(id)) }
+
+    /// Says that a journal grew or was sealed.
+    ///
+    /// From any thread; never blocks.
+    package func wake() { wakeup.signal() }
+
+    /// Cancels what still runs, ends the thread and waits for it.
+    package func shutDown() {
+        isShutDown.store(true, ordering: .relaxed)
+        wakeup.signal()
+        thread.withLock { $0 }?.join()
+    }
+
+    /// Puts a command into the inbox; false when nobody will read it.
+    @discardableResult
+    private func send(_ command: TransferCommand) -> Bool {
+        let isTaken = inbox.withLock { inbox in
+            if !inbox.isClosed { inbox.commands.append(command) }
+            return !inbox.isClosed
+        }
+        if isTaken { wakeup.signal() }
+        return isTaken
+    }
+
+    // MARK: - The transfer thread
+
+    private func run() {
+        guard let table = TransferTable() else { return close(.unstarted(.noMemory)) }
+        while !isShutDown.load(ordering: .relaxed) {
+            wakeup.drain()
+            for command in takeCommands() { table.obey(command) }
+            let next = table.turn()
+            table.wait(for: wakeup.descriptor, until: min(next, .now + Self.longestWait))
+        }
+        table.cancelEverything()
+        close(.unstarted(.cancelled))
+    }
+
+    private func takeCommands(closing: Bool = false) -> [TransferCommand] {
+        inbox.withLock { inbox in
+            if closing { inbox.isClosed = true }
+            defer { inbox.commands = [] }
+            return inbox.commands
+        }
+    }
+
+    /// Tells everybody who still waits, and whoever comes later, that nothing begins any more.
+    private func close(_ result: TransferResult) {
+        for case .start(let start) in takeCommands(closing: true) {
+            start.observer.transferDidEnd(result)
+        }
+    }
+}
+
+extension TransferResult {
+    /// The result of a transfer that did not begin.
+    package static func unstarted(_ ending: Ending) -> TransferResult {
+        TransferResult(
+            ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+            timings: TransferTimings())
+    }
+}
+
+extension TransferResult.Ending {
+    /// libcurl had no memory.
+    static let noMemory = Self.cannotConnect("out of memory")
+}

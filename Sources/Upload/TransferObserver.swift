@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Who wants to know what happens to a transfer.
+///
+/// Called on the transfer thread; must not block.
+package protocol TransferObserver: AnyObject, Sendable {
+    /// The connection stands and the request is about to be sent.
+    func transferDidConnect()
+
+    /// The connection has taken this many bytes of the body, in all.
+    func transferDidSend(byteCount: Int)
+
+    /// The head of the final response has been read, perhaps while the body is still being sent.
+    func transferDidReceiveHead(status: Int, mediaType: String?)
+
+    /// Bytes of the final response's body have been read; an error body's too.
+    func transferDidReceive(_ bytes: Span<UInt8>)
+
+    /// The transfer is over; nothing follows.
+    func transferDidEnd(_ result: TransferResult)
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TakeStore
+
+/// One HTTP request of a take: where to, with what headers, from which byte of the journal.
+package struct TransferRequest: Sendable {
+    /// An absolute `http` or `https` URL.
+    package var url: String
+    /// The request's method, which takes a body.
+    package var method = "POST"
+    /// The body's length, which is said in `Content-Length`; nil for a chunked body.
+    ///
+    /// Only for a sealed journal: libcurl counts on it.
+    package var contentLength: Int?
+    /// Header fields in order; names and values have been checked.
+    package var headers: [(name: String, value: String)]
+    /// Where the body comes from.
+    package var journal: Journal
+    /// The journal's byte at which the body begins.
+    package var bodyOffset: Int
+    /// How long each part may take.
+    package var deadlines: TransferDeadlines
+    /// A file of PEM certificates to trust instead of the system's, or nil.
+    package var certificateFile: String?
+    /// Whether the proxies of the environment (`https_proxy` and others) are left alone.
+    package var bypassesProxy = false
+    /// More header fields, asked for on the transfer thread when the transfer begins.
+    package var lateHeaders: @Sendable () -> [(name: String, value: String)] = { [] }
+    /// The most bytes of the body a second, or nil for as many as the line takes.
+    package var bytesPerSecond: Int?
+    /// Asked on the transfer thread before the body is ended: false breaks the transfer off
+    /// instead, for a take that was cancelled after the loop last looked.
+    package var mayEndBody: @Sendable () -> Bool = { true }
+    /// The most response bytes that are read, heads excluded.
+    package var responseLimit = 8 << 20
+
+    /// Creates a request.
+    package init(
+        url: String, headers: [(name: String, value: String)], journal: Journal,
+        bodyOffset: Int, deadlines: TransferDeadlines = TransferDeadlines(),
+        certificateFile: String? = nil
+    ) {
+        self.url = url
+        self.headers = headers
+        self.journal = journal
+        self.bodyOffset = bodyOffset
+        self.deadlines = deadlines
+        self.certificateFile = certificateFile
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCodecs
+public import SpeechService
+public import Upload
+
+/// Where a take goes, and how long that may take.
+public struct DeliveryPlan: Sendable {
+    /// Where it goes, and how the answer is read.
+    public var service: RecognitionService
+    /// How the audio travels.
+    public var format: AudioFormat
+    /// How long each part of a transfer may take.
+    public var deadlines: TransferDeadlines
+    /// Origins beside the service's own to which a 307 or 308 may lead; the token and the audio go
+    /// there.
+    public var redirectOrigins: [Origin]
+    /// A file of PEM certificates to trust instead of the system's, or nil.
+    public var certificateFile: String?
+    /// How the service learns where the body ends.
+    public var framing = BodyFraming.auto
+    /// Whether secrets may travel without TLS to another machine.
+    public var allowsSecretsInClear = false
+
+    /// When it is sent again.
+    public var retry: RetryPolicy
+    /// How fast what was recorded before is sent, or nil for as fast as the line.
+    public var catchUpRate: CatchUpRate?
+    /// The name of the field that carries the take's id, the same for all attempts.
+    public var idHeader = "Idempotency-Key"
+
+    /// What follows the take's id in that field, when the request is another than the one that
+    /// the id stood for before.
+    var idSuffix = ""
+
+    /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
+    public var reportsProgress = true
+
+    /// Creates a plan; what is not given is the default that suits a person speaking.
+    public init(
+        service: RecognitionService, format: AudioFormat = .pcm,
+        deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
+        certificateFile: String? = nil, retry: RetryPolicy = .standard
+    ) {
+        self.service = service
+        self.format = format
+        self.deadlines = deadlines
+        self.redirectOrigins = redirectOrigins
+        self.certificateFile = certificateFile
+        self.retry = retry
+    }
+}

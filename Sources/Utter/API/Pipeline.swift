@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import Capture
+public import Cryptography
+internal import FoundationEssentials
+internal import Glibc
+public import LinuxPlatform
+internal import Synchronization
+public import TakeStore
+internal import Upload
+
+/// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
+///
+/// How they are joined is in `Wiring`, what becomes of a take in `TakeMachine`.
+public final class Pipeline: Sendable {
+    let wiring: Wiring
+    /// When the disk takes no more.
+    public let limits: SpoolLimits
+    /// How long takes stay on the disk that nothing waits for.
+    public let retention: Retention
+    /// Whether takes are encrypted on the disk.
+    public let encrypts: Bool
+    /// The takes on the disk, or why there are none.
+    public let store: Result<TakeStore, TakeStoreError>
+
+    /// The origins whose services want the length of a body.
+    let lengthOrigins: LengthOrigins
+
+    /// The takes whose end could not be written down; complete after `shutDown`.
+    package let unwritten = UnwrittenTakes()
+
+    /// Starts the loops.
+    ///
+    /// - Parameters:
+    ///   - stateFolder: where takes are kept, an absolute path; when it cannot be used, takes live
+    ///     in memory and say so. With nil they live in memory on purpose, and nothing ever touches
+    ///     the disk.
+    ///   - limits: when the disk takes no more of them.
+    ///   - retention: how long takes stay that nobody waits for.
+    ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    public init(
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
+        key: EncryptionKey? = nil
+    ) throws(SystemError) {
+        wiring = try Wiring()
+        self.limits = limits
+        self.retention = retention
+        encrypts = key != nil
+        store = Result { () throws(TakeStoreError) in
+            guard let stateFolder else { throw .notWanted }
+            return try TakeStore(stateFolder: stateFolder, key: key)
+        }
+        lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
+    }
+
+    /// So many takes of one run are answered and have their audio still.
+    private static let releasedLimit = 100
+    private let releasedTakes = Mutex<[TakeID]>([])
+    /// The takes that have no outcome yet.
+    private let running = Mutex<[TakeRun]>([])
+
+    var sync: SyncLoop { wiring.sync }
+
+    /// Starts a take: the source is opened at once, in parallel with the connection.
+    ///
+    /// From any thread; does not block. What goes wrong is the take's outcome.
+    public func start(_ plan: TakePlan) -> Take {
+        var generator = SystemRandomNumberGenerator()
+        let delivery = plan.delivery
+        let exchange = PostOnce(
+            delivery,
+            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin))
+        let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
+        let run = TakeRun(
+            id: TakeID(at: Date(), using: &generator), plan: delivery,
+            machine: TakeMachine(parts: [part]), pipeline: self)
+        began(run)
+        wiring.record(plan.source, by: plan.capture, for: run)
+        return Take(run: run)
+    }
+
+    /// Sends a take that an earlier run has kept, in the form that the plan says.
+    ///
+    /// From any thread; blocks on the disk, and for the codec when the form is another than that of
+    /// the recording. What the plan says is what the take remembers from now on.
+    ///
+    /// - Parameters:
+    ///   - folder: the take's.
+    ///   - plan: where it goes and how.
+    ///   - attempts: how many attempts were known of when the caller decided to send the take; one
+    ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
+    /// - Returns: the take under its old name.
+    /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
+    public func resend(
+        _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
+    ) throws(TakeStoreError) -> Take {
+        let store = try store.get()
+        guard try folder.isOurs() else { throw store.inUse(folder) }
+        guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
+        var manifest = try folder.manifest()
+        if let attempts, !manifest.isWaiting || manifest.attempts != attempts {
+            throw .notWaiting(take: folder.id.text)
+        }
+        guard let stated = manifest.byteCount,
+            let format = AudioFormat(rawValue: manifest.format)
+        else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
+        let audio = try folder.openAudio(of: manifest)
+        // A take whose end the disk refused ends before the length that was recorded.
+        let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
+        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
+        let journal = try folder.convert(kept, from: format, to: plan.format)
+        let isKept = journal === kept
+        // What is sent now is not what was recorded then, when a part of it is silent.
+        let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
+        var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
+        if known == nil { seal.sha256 = try folder.hash(journal) }
+        let bodyDigest = try folder.hash(journal, from: plan.format.bodyOffset)
+        let account = CaptureAccount(
+            encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
+            encodedBytes: journal.byteCount)
+        let before = manifest
+        var plan = plan
+        // Another body, or one that is to be heard anew, is another request.
+        if before.state == .answered {
+            plan.idSuffix = "-\(manifest.attempts + 1)"
+        } else if plan.format != format {
+            plan.idSuffix = "-\(plan.format.rawValue)"
+        }
+        let exchange = PostOnce(
+            plan, attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+        let part = TakePart(
+            start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
+        let run = TakeRun(
+            id: folder.id, plan: plan, machine: TakeMachine(parts: [part], recorded: seal),
+            pipeline: self, account: account, audioPath: isKept ? nil : kept.path)
+        manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
+        manifest.state = .sending
+        manifest.holder = getpid()
+        manifest.reason = nil
+        manifest.redirect(to: plan.service.url.description, by: plan.record)
+        manifest.beginTransfer(
+            manifest.attempts + 1, at: Date(), to: plan.service.url.description)
+        // Before the first byte leaves, so that whoever finds the take knows that it may have been
+        // sent. A full disk is no reason not to send what fills it.
+        try? folder.save(manifest)
+        let record = TakeRecord(
+            folder: folder, journal: kept, before: before, store: store, sync: sync,
+            manifest: manifest,
+            onSave: { [unwritten] in unwritten.note(folder.id, $0) })
+        for report in [audio.damageReport, shortfall].compactMap(\.self) {
+            run.handle(.protection(.damage(report)))
+        }
+        began(run)
+        run.hold(journal, record)
+        run.didComplete()
+        run.handle(.opened)
+        return Take(run: run)
+    }
+
+    /// Why the disk takes no new take, or nil when it does.
+    ///
+    /// Gives back the audio of answered takes where that helps. Blocks on the disk.
+    public var shortage: SpoolShortage? {
+        guard case .success(let store) = store else { return nil }
+        return Retention.shortage(in: store, by: limits)
+    }
+
+    /// Remembers an answered take whose audio stays for a time.
+    ///
+    /// A program that sends thousands of files must not fill the disk with what has been answered:
+    /// the audio of the oldest gives way. The next sweep sees to that of earlier runs.
+    func released(_ take: TakeID) {
+        let oldest = releasedTakes.withLock { takes -> TakeID? in
+            takes.append(take)
+            return takes.count > Self.releasedLimit ? takes.removeFirst() : nil
+        }
+        guard let oldest, case .success(let store) = store else { return }
+        sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
+    }
+
+    /// Waits until the disk has what it was given so far: a take whose outcome is known is
+    /// unlocked then, and can be sent again.
+    public func settled() async {
+        await withCheckedContinuation { continuation in
+            sync.perform { continuation.resume() }
+        }
+    }
+
+    /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
+    ///
+    /// From any thread; does not block.
+    public func sweep() {
+        guard case .success(let store) = store else { return }
+        sync.perform { [retention] in
+            retention.sweep(store)
+            store.measure()
+        }
+    }
+
+    /// Ends the loops and waits for them, the disk included.
+    ///
+    /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
+    /// captured stays in their journals, and the next recovery brings them to an end.
+    public func shutDown() {
+        wiring.shutDown()
+        for run in running.withLock({ $0 }) { run.handle(.abandoned) }
+    }
+
+    /// Remembers a take whose outcome somebody may wait for.
+    private func began(_ run: TakeRun) {
+        running.withLock { $0.append(run) }
+    }
+
+    /// Forgets a take that has its outcome.
+    func ended(_ run: TakeRun) {
+        running.withLock { $0 = $0.filter { $0 !== run } }
+    }
+}
+
+extension TakeFolder {
+    /// Hashes a journal of this take.
+    fileprivate func hash(
+        _ journal: Journal, from offset: Int = 0
+    ) throws(TakeStoreError) -> String {
+        do throws(SystemError) {
+            return try journal.sha256(from: offset)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
+        }
+    }
+
+    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded.
+    ///
+    /// - Returns: what is missing, for a person; nil when nothing is.
+    fileprivate func note(
+        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ format: AudioFormat
+    ) throws(TakeStoreError) -> String? {
+        guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
+        let before = manifest.frames ?? 0
+        do {
+            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, format)
+        } catch {
+            throw .unreadable(take: id.text, reason: "its audio: \(error)")
+        }
+        let frames = manifest.frames ?? 0
+        guard frames > 0 else {
+            throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
+        }
+        manifest.sha256 = nil
+        manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
+        return "its last \((before - frames) / 16) ms are not on the disk"
+    }
+
+    /// The journal in another form, if it is not in that form already.
+    fileprivate func convert(
+        _ journal: Journal, from old: AudioFormat, to new: AudioFormat
+    ) throws(TakeStoreError) -> Journal {
+        do {
+            return try journal.converted(from: old, to: new, of: id)
+        } catch {
+            throw .unreadable(
+                take: id.text, reason: "it cannot be converted to \(new.rawValue): \(error)")
+        }
+    }
+
+    /// Locks the take; false when another process has.
+    fileprivate func isOurs() throws(TakeStoreError) -> Bool {
+        do throws(SystemError) {
+            return try lock()
+        } catch {
+            throw .unreadable(take: id.text, reason: error.description)
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import Glibc
+public import LinuxPlatform
+public import TakeStore
+
+/// One recording on its way to its transcript.
+///
+/// Usable from any thread.
+public final class Take: Sendable {
+    private let run: TakeRun
+
+    init(run: TakeRun) { self.run = run }
+
+    /// The take's name.
+    public var id: TakeID { run.id }
+
+    /// What happens, in order, until the outcome is known.
+    ///
+    /// For one listener.
+    ///
+    /// At most 256 events wait for a slow listener; the oldest are dropped then.
+    public var events: AsyncStream<TakeEvent> { run.events }
+
+    /// How the take ended.
+    ///
+    /// Waits until it has.
+    public var outcome: TakeOutcome {
+        get async { await run.outcome() }
+    }
+
+    /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.
+    public func stop() { run.handle(.stop) }
+
+    /// Ends recording and transfer at once, without an end of the body; the audio is kept.
+    public func cancel() { run.handle(.cancel) }
+
+    /// Ends recording and transfer at once, to be sent another time.
+    public func leave() { run.handle(.leave) }
+
+    /// Says that the caller has the answer: the take's audio may be deleted, at once or after a
+    /// time.
+    ///
+    /// Does nothing when there is no answer. Until then the audio stays on the disk.
+    ///
+    /// - Parameter time: how long the audio stays, instead of the pipeline's retention.
+    public func release(keepingAudioFor time: Duration? = nil) {
+        guard let record = run.record else { return }
+        let pipeline = run.pipeline
+        if record.release(keeping: pipeline.retention.audio, time) { pipeline.released(id) }
+    }
+
+    /// Writes the audio to a new file that its owner alone can read.
+    ///
+    /// For a take that lives in memory. Blocks on the disk.
+    ///
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
+    public func writeAudio(to path: String) throws(SystemError) {
+        guard let journal = run.journal else {
+            throw SystemError(call: "write \(path)", code: ENODATA)
+        }
+        try journal.export(to: path)
+    }
+
+    /// The extension of the audio's file name, without the dot.
+    public var audioExtension: String { run.plan.format.fileExtension }
+}

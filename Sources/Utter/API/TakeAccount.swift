@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Capture
+internal import TakeStore
+
+/// Every sample of a take, at each stage.
+///
+/// `capturedFrames + gapFrames = encodedFrames`, `encodedBytes = journaledBytes`, and
+/// `sentBytes = journaledBytes - bodyOffset` when the last attempt took the whole body.
+public struct TakeAccount: Sendable, Equatable {
+    /// Frames at 16 kHz that came from the source.
+    public var capturedFrames: Int
+    /// Frames that were lost and became silence.
+    public var gapFrames: Int
+    /// Frames that went into the encoder.
+    public var encodedFrames: Int
+    /// Bytes that came out of the encoder.
+    public var encodedBytes: Int
+    /// Bytes in the journal.
+    public var journaledBytes: Int
+    /// The journal's byte at which the body begins.
+    public var bodyOffset: Int
+    /// Bytes of the body that the last attempt's connection took.
+    public var sentBytes: Int
+    /// The SHA-256 of the journal in hexadecimal.
+    public var sha256: String
+}
+
+extension TakeAccount {
+    /// Gathers what each stage says; a journal that was never sealed holds nothing that counts.
+    init(
+        _ capture: CaptureAccount, _ seal: JournalSeal?, bodyOffset: Int, _ attempt: TakeAttempt?
+    ) {
+        self.init(
+            capturedFrames: capture.capturedFrames, gapFrames: capture.gapFrames,
+            encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
+            journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
+            sentBytes: attempt?.result.sentByteCount ?? 0, sha256: seal?.sha256 ?? "")
+    }
+
+    /// What must hold for a take besides its numbers.
+    struct Circumstances {
+        /// The length of all holes that are listed; nil when an earlier run has recorded, whose
+        /// list is gone.
+        var listedGapFrames: Int?
+        /// Whether everything that was captured was to be encoded: a take that is cancelled, or
+        /// whose encoder broke, ends before.
+        var isEncodedWhole = true
+        /// Whether disk or memory took everything that was encoded.
+        var isJournaledWhole = true
+        /// Whether the last attempt took the whole body, and was answered.
+        var isSentWhole = false
+    }
+
+    /// Compares each stage with the one before.
+    ///
+    /// - Returns: what differs, as a sentence without capital and full stop; nil when nothing
+    ///   does.
+    func imbalance(_ circumstances: Circumstances) -> String? {
+        let known = capturedFrames + gapFrames
+        let isEncodedRight =
+            circumstances.isEncodedWhole ? encodedFrames == known : encodedFrames <= known
+        guard isEncodedRight else {
+            return "\(capturedFrames) frames were captured and \(gapFrames) lost, "
+                + "but \(encodedFrames) encoded"
+        }
+        let listed = circumstances.listedGapFrames ?? gapFrames
+        guard listed == gapFrames else {
+            return "\(gapFrames) frames were lost, but the gaps are \(listed) frames long"
+        }
+        let isJournaledRight =
+            circumstances.isJournaledWhole
+            ? journaledBytes == encodedBytes : journaledBytes <= encodedBytes
+        guard isJournaledRight else {
+            return "\(encodedBytes) bytes were encoded, but \(journaledBytes) are in the journal"
+        }
+        let body = max(0, journaledBytes - bodyOffset)
+        guard !circumstances.isSentWhole || sentBytes == body else {
+            return "\(body) bytes were to be sent, but \(sentBytes) were"
+        }
+        guard !circumstances.isJournaledWhole || journaledBytes == 0 || sha256.utf8.count == 64
+        else {
+            return "the journal has \(journaledBytes) bytes, but no SHA-256"
+        }
+        return nil
+    }
+}

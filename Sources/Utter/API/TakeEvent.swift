@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCore
+public import Capture
+public import SpeechService
+
+/// What happens to a take, in order.
+public enum TakeEvent: Sendable {
+    /// The source is open and delivers this; from now on nothing said is lost.
+    case listening(source: String, format: StreamFormat)
+    /// The take is less safe on the disk than it should be, or safe again.
+    case noticed(TakeNotice)
+    /// The connection of this attempt stands.
+    case connected(attempt: Int)
+    /// How far the take has come; at most ten a second, and one when all is sent.
+    ///
+    /// Old ones are dropped. None come unless `DeliveryPlan.reportsProgress`.
+    case progress(TakeProgress)
+    /// The source has delivered nothing but digital silence for two seconds.
+    case silent
+    /// The transcript as it is known now; it replaces the one before.
+    case heard(Transcript)
+    /// No more audio is captured.
+    case captured(CaptureEnd)
+    /// The service refused, perhaps while the voice still speaks. Recording goes on; the take
+    /// will be kept.
+    case refused(TakeFailure)
+    /// The transfer broke, or the service cannot answer now; recording goes on. The next
+    /// attempt begins after the pause.
+    case interrupted(TakeFailure, pause: Duration)
+    /// The service answered with this status when it had so many bytes of a body that was longer,
+    /// or not at its end. Recording goes on; if `isResent`, the body is sent once more when it is
+    /// complete, with its length.
+    case answeredEarly(status: Int, sentByteCount: Int, isResent: Bool)
+    /// The whole audio is sent again from its start, to this URL.
+    case resending(attempt: Int, url: String)
+}
+
+/// How far a take has come.
+public struct TakeProgress: Sendable, Equatable {
+    /// The length of the recording, gaps included.
+    public var elapsed: Duration
+    /// How loud the last period was.
+    public var level: Level
+    /// Bytes that the journal holds.
+    public var journaledByteCount: Int
+    /// Bytes of them that are to be sent.
+    public var bodyByteCount: Int
+    /// Bytes that the connection of the present attempt has taken.
+    public var sentByteCount: Int
+    /// Whether the recording has ended, and the counts but the last will not grow.
+    public var isComplete: Bool
+}

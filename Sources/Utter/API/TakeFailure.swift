@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCodecs
+public import Capture
+public import SpeechService
+public import Upload
+
+/// Why a take has no transcript.
+///
+/// One case for each stage that can fail.
+public enum TakeFailure: Error, Sendable, Equatable {
+    /// No audio came from the source.
+    case capture(CaptureError)
+    /// The audio could not be encoded.
+    case encoding(EncodingError)
+    /// Neither disk nor memory could take the audio.
+    case journal(reason: String)
+    /// The service could not be reached, or the connection broke.
+    case notDelivered(TransferResult.Ending, host: String)
+    /// The service cannot prove who it is.
+    case insecure(reason: String, host: String)
+    /// What answers at the service's port does not speak TLS.
+    case notTLS(reason: String, host: String)
+    /// The service said no; `message` is its own, and the advice what must change.
+    case refused(status: Int, message: String?, advice: RefusalAdvice? = nil)
+    /// The service did not accept the token, or wants one; `message` is its own.
+    case tokenRefused(status: Int, message: String?, advice: RefusalAdvice? = nil)
+    /// The service is busy or broken for now; `message` is its own.
+    case unavailable(status: Int, message: String?)
+    /// The service pointed to a place where key and audio may not go.
+    case redirectRefused(location: String, reason: String)
+    /// The answer is not a transcript.
+    case answerUnusable(AnswerError)
+    /// What came back is not a usable HTTP response.
+    case responseUnusable(reason: String)
+    /// The take was cancelled.
+    case cancelled
+    /// The program was told to leave before the answer came.
+    case left
+}
+
+extension TakeFailure {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .capture(let error): error.description
+        case .encoding(let error): error.description
+        case .journal(let reason): "the recording cannot be stored: \(reason)"
+        case .notDelivered(let ending, let host): Self.describe(ending, host: host)
+        case .insecure(let reason, let host): "\(host) is not trusted: \(reason)"
+        case .notTLS(let reason, let host):
+            reason.contains("wrong version number")
+                ? "\(host) does not speak TLS on this port"
+                : "\(host) does not speak TLS as utter does: \(reason)"
+        case .refused(let status, let message, let advice):
+            "the service refused the recording: \(Self.status(status, message))"
+                + Self.addition(advice)
+        case .tokenRefused(let status, let message, let advice):
+            "the service did not accept the token: \(Self.status(status, message))"
+                + Self.addition(advice)
+        case .unavailable(let status, let message):
+            "the service cannot answer now: \(Self.status(status, message))"
+        case .redirectRefused(let location, let reason):
+            "the service points to \(location), which was not followed: \(reason)"
+        case .answerUnusable(let error): error.description
+        case .responseUnusable(let reason): "the answer cannot be used: \(reason)"
+        case .cancelled: "cancelled"
+        case .left: "ended by a signal before the answer came"
+        }
+    }
+
+    /// What to do about it, or nil when nothing helps.
+    public var hint: String? {
+        switch self {
+        case .capture(let error): error.hint
+        case .answerUnusable(let error): error.hint
+        case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
+        case .tokenRefused(_, _, .schemes(let schemes)):
+            "the service wants the scheme \(schemes): give it with --token-header, such as "
+                + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
+        case .tokenRefused, .refused(_, _, .token):
+            "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
+        case .refused(_, _, .elsewhere(let location)):
+            "if that is right, send it there with --to \(location)"
+        case .refused(_, _, .otherMethod(let allowed)):
+            allowed.contains("PUT")
+                ? "send it with --method PUT"
+                : "the URL takes \(allowed), and utter sends POST or PUT: check its path"
+        case .refused(_, _, .length):
+            "the service wants the length of the recording: --framing auto or length sends it"
+        case .refused(_, _, .form):
+            "this service wants a form (multipart/form-data), which utter cannot send yet; look for "
+                + "a path that takes the audio as the body"
+        case .insecure: "check the URL and the clock, or name the authority with --cacert"
+        case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
+        case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
+            "check the URL and the network"
+        case .refused(status: 413, _, _):
+            "send it smaller with --format ogg-opus, or less at a time"
+        case .refused(status: 415, _, _):
+            "send it in another form with --format wav or ogg-opus, or name it with --content-type"
+        case .refused(status: 404, _, _): "check the URL's path"
+        default: nil
+        }
+    }
+
+    /// Whether the same request will fail again, as far as one can know: something must change.
+    public var isForGood: Bool {
+        switch self {
+        case .refused, .redirectRefused, .answerUnusable, .responseUnusable, .notTLS: true
+        default: false
+        }
+    }
+
+    /// Whether there was no connection at all.
+    public var isOfConnecting: Bool {
+        switch self {
+        case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _),
+            .notDelivered(.timedOut(.connect), _):
+            true
+        default: false
+        }
+    }
+
+    /// Whether the service was reached and failed, perhaps because of this recording.
+    public var mayBeTheTakes: Bool {
+        switch self {
+        case .unavailable, .notDelivered(.timedOut(.answer), _),
+            .notDelivered(.timedOut(.stall), _), .notDelivered(.connectionLost, _):
+            true
+        default: false
+        }
+    }
+
+    /// Whether the service may have the take all the same, when it had all of it.
+    var leavesOutcomeOpen: Bool {
+        switch self {
+        case .notDelivered, .responseUnusable: true
+        default: false
+        }
+    }
+
+    /// This failure, saying how long the service asks to wait (RFC 9110 §10.2.3).
+    func naming(wait: Duration) -> TakeFailure {
+        guard case .unavailable(let status, let message) = self else { return self }
+        let minutes = (wait.components.seconds + 59) / 60
+        let words =
+            "it asks to wait " + (minutes > 1 ? "\(minutes) min" : "\(wait.components.seconds) s")
+        return .unavailable(status: status, message: message.map { "\($0); \(words)" } ?? words)
+    }
+
+    /// The status and the words, which often begin with the status themselves.
+    private static func status(_ status: Int, _ message: String?) -> String {
+        guard let message else { return "\(status)" }
+        guard message.hasPrefix("\(status)") else { return "\(status): \(message)" }
+        let words = message.dropFirst("\(status)".count).drop { " :-–".contains($0) }
+        return words.isEmpty ? "\(status)" : "\(status): \(words)"
+    }
+
+    private static func addition(_ advice: RefusalAdvice?) -> String {
+        switch advice {
+        case .elsewhere(let location): "; it points to \(location)"
+        default: ""
+        }
+    }
+
+    private static func describe(_ ending: TransferResult.Ending, host: String) -> String {
+        switch ending {
+        case .cannotResolve(let text): "cannot find \(host): \(text)"
+        case .cannotConnect(let text): "cannot connect to \(host): \(text)"
+        case .connectionLost(let text): "the connection to \(host) was lost: \(text)"
+        case .timedOut(.connect): "\(host) did not accept a connection in time"
+        case .timedOut(.stall): "\(host) stopped taking the recording"
+        case .timedOut(.answer): "\(host) took the recording and did not answer in time"
+        case .timedOut(.whole): "the transfer to \(host) took longer than allowed"
+        case .journalUnreadable(let text): "the recording cannot be read back: \(text)"
+        case .badResponse(let text), .insecure(let text), .notTLS(let text): text
+        case .answered, .cancelled: "the transfer to \(host) ended"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+public import Capture
+public import SpeechService
+public import TakeStore
+public import Upload
+
+/// How a take ended, and the account of every sample.
+public struct TakeOutcome: Sendable {
+    /// The take's name.
+    public var id: TakeID
+    /// What was understood, or why nothing was.
+    public var result: Result<Transcript, TakeFailure>
+    /// How the recording ended.
+    public var capture: CaptureEnd
+    /// What was captured, encoded, stored and sent.
+    public var account: TakeAccount
+    /// Every transfer, in order.
+    public var attempts: [TakeAttempt]
+    /// How many attempts the service may have taken whole, those of earlier runs included: they
+    /// were sent to the end, and the answer was a good one or never came.
+    public var takenCount: Int
+    /// The file that holds the audio, or nil when it lives in memory only.
+    public var audioPath: String?
+    /// Why the take is not safe on the disk, or nil when it is.
+    public var unprotected: String?
+    /// Why the recording had to end before anybody wanted it to, or nil when it had not.
+    ///
+    /// What was captured until then was sent.
+    public var cutShort: String?
+    /// What the disk did meanwhile, in order; at most the newest 100.
+    public var notices: [TakeNotice]
+    /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
+    public var peakDecibels: Float?
+    /// How much of the recording the service had when it answered; nil when it had all.
+    public var answeredAfter: Duration?
+    /// From the end of the recording to the complete answer; nil without an answer.
+    public var answerDelay: Duration?
+}
+
+extension TakeOutcome {
+    /// Sums a take up.
+    ///
+    /// - Parameters:
+    ///   - run: the take.
+    ///   - machine: what became of its parts.
+    ///   - ending: how it ended.
+    ///   - audioPath: the file that holds the audio, or nil.
+    ///   - bodyByteCount: what there was to be sent.
+    init(
+        of run: TakeRun, _ machine: TakeMachine, _ ending: TakeMachine.Ending,
+        audioPath: String?, bodyByteCount: Int
+    ) {
+        let attempts = machine.attempts
+        var answeredAfter: Duration?
+        if case .success = ending.result, let last = attempts.last?.result, !last.isBodyComplete,
+            bodyByteCount > 0
+        {
+            let share = Double(last.sentByteCount) / Double(bodyByteCount)
+            answeredAfter =
+                StreamFormat.speech.duration(ofFrames: run.account.encodedFrames) * share
+        }
+        self.init(
+            id: run.id, result: ending.result, capture: ending.capture,
+            account: TakeAccount(
+                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, attempts.last),
+            attempts: attempts, takenCount: machine.parts.map(\.exchange.takenCount).max() ?? 0,
+            audioPath: audioPath, unprotected: machine.protection.unprotected,
+            cutShort: machine.protection.endReason, notices: machine.protection.notices,
+            peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
+            answerDelay: ending.answerDelay)
+    }
+
+    /// Whether the service may have had the whole take more than once.
+    public var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Whether the service had the whole recording when it answered.
+    public var isWhole: Bool { answeredAfter == nil }
+
+    /// The length of the recording, silence in place of gaps included.
+    public var length: Duration { StreamFormat.speech.duration(ofFrames: account.encodedFrames) }
+
+    /// Why an answer settles nothing, in one line without capital and full stop; nil when it does.
+    ///
+    /// The take is kept then.
+    public var shortfall: String? {
+        guard case .success(let transcript) = result else { return nil }
+        if let answeredAfter {
+            return "the service answered when it had \(Self.seconds(answeredAfter)) of "
+                + Self.seconds(length)
+        }
+        return transcript.text.isEmpty ? "heard nothing" : nil
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10) s"
+    }
+
+    /// What is wrong with the take's account, or nil when every sample is accounted for.
+    public var imbalance: String? {
+        var circumstances = TakeAccount.Circumstances()
+        if !capture.gaps.isEmpty {
+            circumstances.listedGapFrames = capture.gaps.reduce(0) { $0 + $1.frames }
+        }
+        circumstances.isEncodedWhole = capture.cause != .cancelled
+        if case .encoder = capture.cause { circumstances.isEncodedWhole = false }
+        switch result {
+        case .failure(.journal), .failure(.left): circumstances.isJournaledWhole = false
+        case .failure: break
+        case .success:
+            circumstances.isSentWhole = attempts.last?.result.isBodyComplete ?? false
+        }
+        // What had no room any more ended the recording.
+        if cutShort != nil { circumstances.isJournaledWhole = false }
+        return account.imbalance(circumstances)
+    }
+
+    /// Whether nobody can know if the service has the take: it was sent whole, and no answer
+    /// came that could be read.
+    public var isUnknown: Bool {
+        guard case .failure(let failure) = result, takenCount > 0 else { return false }
+        return failure.leavesOutcomeOpen
+    }
+}
+
+/// One transfer of a take.
+public struct TakeAttempt: Sendable {
+    /// Its number, from 1, as the request has named it; earlier runs have made those before.
+    public var number: Int
+    /// Where it went, without query.
+    public var url: String
+    /// How it ended.
+    public var result: TransferResult
+}

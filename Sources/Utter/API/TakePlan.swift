@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCodecs
+public import Capture
+public import SpeechService
+public import Upload
+
+/// Everything that is decided before a take begins.
+public struct TakePlan: Sendable {
+    /// Where the voice comes from; used by this take alone.
+    public var source: any CaptureSource
+    /// How long the recording may and must be.
+    public var capture: CapturePlan
+    /// Where it goes.
+    public var delivery: DeliveryPlan
+    /// Whether the recording is complete so soon that it is sent with its length then, unless the
+    /// delivery's framing is chunked: as for a file that is read at full speed.
+    ///
+    /// A server that knows no chunked bodies could take a short one for empty, and answer at once;
+    /// by then all may be on its way, and nothing tells that answer from a good one.
+    public var isCompleteSoon = false
+
+    /// Creates a plan from its parts.
+    public init(
+        source: any CaptureSource, capture: CapturePlan = CapturePlan(), delivery: DeliveryPlan
+    ) {
+        self.source = source
+        self.capture = capture
+        self.delivery = delivery
+    }
+
+    /// Creates a plan; what is not given is the default that suits a person speaking.
+    public init(
+        source: any CaptureSource, service: RecognitionService, format: AudioFormat = .pcm,
+        capture: CapturePlan = CapturePlan(), deadlines: TransferDeadlines = TransferDeadlines(),
+        redirectOrigins: [Origin] = [], certificateFile: String? = nil,
+        retry: RetryPolicy = .standard
+    ) {
+        self.init(
+            source: source, capture: capture,
+            delivery: DeliveryPlan(
+                service: service, format: format, deadlines: deadlines,
+                redirectOrigins: redirectOrigins, certificateFile: certificateFile, retry: retry))
+    }
+}

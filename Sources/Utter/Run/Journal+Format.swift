@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import LinuxPlatform
+internal import TakeStore
+
+extension Journal {
+    /// The same recording in another form, in memory; the same bytes each time for a take.
+    ///
+    /// Blocks on the disk and for the codec. PCM and WAV are one file, which is returned as it is.
+    /// What does not fit into the memory of one take cannot be converted.
+    ///
+    /// - Throws: `JournalSamples.Failure`, `EncodingError` or `SystemError`.
+    func converted(
+        from old: AudioFormat, to new: AudioFormat, of take: TakeID
+    ) throws -> Journal {
+        guard old.fileExtension != new.fileExtension else { return self }
+        // A service that has seen a body under the take's id wants the same one again.
+        let serialNumber = take.text.utf8.reduce(UInt32(2_166_136_261)) {
+            ($0 ^ UInt32($1)) &* 16_777_619
+        }
+        let encoder = try new.makeEncoder(serialNumber: serialNumber)
+        var source = JournalSamples(self, format: old)
+        var samples: [Int16] = []
+        var hasBegun = false
+        return try Journal.inMemory { bytes in
+            if !hasBegun {
+                hasBegun = true
+                try encoder.begin(into: &bytes)
+                return true
+            }
+            if try source.next(into: &samples) {
+                try encoder.encode(samples.span, into: &bytes)
+                return true
+            }
+            try encoder.finish(into: &bytes)
+            return false
+        }
+    }
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Glibc
+internal import LinuxPlatform
+internal import TakeStore
+
+/// Brings takes to an end whose program died while it recorded or sent them.
+///
+/// Idempotent, and may itself be killed anywhere: the audio is cut first, then the manifest is
+/// replaced; until then the take is found again by the next recovery. Reads the audio only of
+/// takes that died while they were recorded; never deletes any. A take of which nothing can be
+/// played goes to `quarantine`, with the reason in its manifest.
+package enum Recovery {
+    /// More than the longest Ogg page: what is torn off by a crash is never longer, so that a
+    /// longer end is damage of another kind, and stays in the file.
+    private static let longestTear = 1 << 16
+    /// A file without a frame that is shorter than this holds headers only.
+    private static let headerLimit = 512
+
+    /// What the disk says about a take.
+    private enum Finding {
+        /// Its state is final, or it waits to be sent.
+        case atRest
+        /// The manifest says that somebody records or sends it.
+        case inHand(TakeManifest)
+        /// There is no manifest; `isDamaged` says that there is one that means nothing.
+        case unnamed(isDamaged: Bool)
+        /// Its manifest says that it waits, but its audio is gone.
+        case withoutAudio
+        /// Only a person, or a later program, can tell.
+        case unclear
+    }
+
+    /// Recovers every take that nobody records or sends any more.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// One take that cannot be recovered never keeps the others from it.
+    ///
+    /// - Returns: the takes that were recovered, oldest first.
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    @discardableResult
+    package static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
+        store.clearLeftovers()
+        return try store.ids().filter { id in
+            do {
+                return try recover(store.take(id), in: store)
+            } catch {
+                // The list shows what cannot be read, with the reason.
+                return false
+            }
+        }
+    }
+
+    private static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {
+        switch look(at: take) {
+        case .atRest, .unclear: return false
+        case .inHand, .unnamed, .withoutAudio: break
+        }
+        guard try take.lock(), store.holds(take) else { return false }
+        // Somebody else may have been quicker before we had the lock.
+        switch look(at: take) {
+        case .atRest, .unclear:
+            return false
+        case .inHand(let manifest):
+            return try end(manifest, take, store)
+        case .withoutAudio:
+            // What was about to take its place will do.
+            if try take.audioName() != nil { return try recover(take, in: store) }
+            try store.quarantine(take)
+            return false
+        case .unnamed(let isDamaged):
+            guard let audio = try take.audioName() else {
+                if try !store.removeIfEmpty(take), isDamaged { try store.quarantine(take) }
+                return false
+            }
+            if isDamaged { try take.setManifestAside() }
+            return try end(rebuilt(take, audio: audio), take, store)
+        }
+    }
+
+    private static func look(at take: TakeFolder) -> Finding {
+        do throws(TakeStoreError) {
+            let manifest = try take.manifest()
+            switch manifest.state {
+            case .answered, .cancelled: return .atRest
+            case .kept, .sealed, .sending, .recording: break
+            }
+            do throws(SystemError) {
+                _ = try take.audioByteCount(fileName: manifest.audio)
+            } catch {
+                return error.code == ENOENT ? .withoutAudio : .unclear
+            }
+            return manifest.state == .kept ? .atRest : .inHand(manifest)
+        } catch {
+            switch error {
+            case .damaged: return .unnamed(isDamaged: true)
+            case .unreadable where take.manifestTime == nil: return .unnamed(isDamaged: false)
+            default: return .unclear
+            }
+        }
+    }
+
+    /// Keeps a take whose program died.
+    private static func end(
+        _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore
+    ) throws -> Bool {
+        var manifest = found
+        take.addNotedTransfers(to: &manifest)
+        let audio: TakeAudio
+        do throws(TakeStoreError) {
+            audio = try take.openAudio(of: manifest)
+        } catch {
+            guard case .damaged(_, let reason) = error else { throw error }
+            return try setAside(manifest, take, store, reason: reason)
+        }
+        let wasRecording = manifest.state == .recording
+        // What a power cut has taken from a sealed take is missing at its end.
+        if wasRecording || audio.byteCount < manifest.byteCount ?? .max {
+            guard let format = AudioFormat(rawValue: manifest.format) else { return false }
+            guard try complete(&manifest, audio, format, in: take) else {
+                let size = audio.byteCount + audio.tornByteCount
+                guard size < headerLimit else {
+                    return try setAside(
+                        manifest, take, store, reason: "nothing of its audio is on the disk")
+                }
+                store.removeEmptyTake(take)
+                return false
+            }
+        } else if manifest.frames == 0, audio.byteCount < headerLimit {
+            // Sealed without a sample: its program died on the way to this.
+            store.removeEmptyTake(take)
+            return false
+        }
+        // A second try that died takes nothing away.
+        manifest.keep(
+            manifest.wasAnswered == true ? .answered : .kept,
+            reason: manifest.reason
+                ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
+        // Whoever died could not say how far its transfer had come, nor that there was one.
+        // One that waited for the length of the recording had none.
+        if manifest.delivery == nil || manifest.attempts > 0 {
+            manifest.attempts = max(1, manifest.attempts)
+            if manifest.history?.last?.wasWhole == nil {
+                manifest.taken = (manifest.taken ?? 0) + 1
+            }
+        }
+        try take.save(manifest)
+        take.forgetNotedTransfers()
+        return true
+    }
+
+    /// Moves a take out of the way of which nothing can be played, with the reason in its manifest.
+    private static func setAside(
+        _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore, reason: String
+    ) throws -> Bool {
+        var manifest = found
+        manifest.keep(reason: reason)
+        // Killed in between, only the reason is missing: what cannot be sent never waits.
+        try store.quarantine(take)
+        try take.save(manifest)
+        return false
+    }
+
+    /// Cuts the audio behind what is whole, gives it the beginning that it has lost, and says in the
+    /// manifest what there is then.
+    ///
+    /// Returns false, and changes nothing, when not a single frame is whole.
+    private static func complete(
+        _ manifest: inout TakeManifest, _ found: TakeAudio, _ format: AudioFormat,
+        in take: TakeFolder
+    ) throws -> Bool {
+        var audio = found
+        // The frames of an encrypted file vouch for their zeros.
+        let dropsEmptyTail = manifest.state == .recording && !manifest.isEncrypted
+        var whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+        var report = audio.damageReport
+        if let beginning = whole.beginning {
+            try take.replaceBeginning(
+                of: audio, fileName: manifest.audio, with: beginning.bytes,
+                insteadOf: beginning.replacedByteCount)
+            if beginning.silentFrames > 0 {
+                report = "its first \(beginning.silentFrames / 16) ms are lost, and silent now"
+            } else if audio.damage.allSatisfy({ $0.upperBound <= beginning.replacedByteCount }) {
+                // Nothing that was said.
+                report = nil
+            }
+            audio = try take.openAudio(of: manifest)
+            whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+        }
+        guard whole.frames > 0 else { return false }
+        if audio.byteCount - whole.byteCount >= longestTear {
+            report =
+                "its audio is damaged at byte \(whole.byteCount); what follows is in the file still"
+        } else if manifest.isEncrypted {
+            // What follows the last whole page is in a frame that others share.
+            if audio.tornByteCount <= longestTear {
+                try take.cutTear(audio, fileName: manifest.audio)
+            }
+        } else {
+            // Even where it is whole already: what was reserved behind it is free then.
+            try take.cutAudio(fileName: manifest.audio, to: whole.byteCount)
+        }
+        // Before the manifest says that it is there.
+        try take.syncAudio(fileName: manifest.audio)
+        manifest.byteCount = whole.byteCount
+        manifest.frames = whole.frames
+        manifest.sha256 = try audio.journal(byteCount: whole.byteCount).sha256()
+        manifest.reason = report
+        return true
+    }
+
+    /// A manifest from nothing but the audio.
+    private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
+        let format: AudioFormat = audio.contains(".ogg") ? .oggOpus : .pcm
+        return TakeManifest(
+            id: take.id, created: take.id.date ?? Date(), audio: audio, format: format.rawValue,
+            source: "unknown", url: "")
+    }
+
+    /// How many bytes and frames of a file are whole.
+    ///
+    /// Blocks on the disk.
+    static func wholePart(
+        of audio: TakeAudio, _ format: AudioFormat
+    ) throws -> (byteCount: Int?, frames: Int?) {
+        let whole = try measure(audio, format, dropsEmptyTail: false)
+        return (whole.byteCount, whole.frames)
+    }
+
+    private static func measure(
+        _ audio: TakeAudio, _ format: AudioFormat, dropsEmptyTail: Bool
+    ) throws -> (byteCount: Int, frames: Int, beginning: NewBeginning?) {
+        let size = audio.byteCount
+        let journal = audio.journal(byteCount: size)
+        var intact = IntactAudio(format: format, dropsEmptyTail: dropsEmptyTail)
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        var offset = 0
+        while offset < size {
+            let found = try unsafe buffer.withUnsafeMutableBytes { bytes in
+                try unsafe journal.read(at: offset, into: bytes)
+            }
+            guard case .bytes(let count) = found else { break }
+            intact.append(buffer.span.extracting(first: count))
+            offset += count
+        }
+        return (intact.byteCount, intact.frames, try intact.newBeginning())
+    }
+}

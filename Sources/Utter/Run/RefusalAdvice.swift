@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import Upload
+
+/// What a refusal says of the way in which the request must change.
+public enum RefusalAdvice: Sendable, Equatable {
+    /// The service is somewhere else (`Location`, RFC 9110 §10.2.2).
+    case elsewhere(location: String)
+    /// The service wants other methods than POST (`Allow`, RFC 9110 §10.2.1).
+    case otherMethod(allowed: String)
+    /// The service wants a token in these schemes (`WWW-Authenticate`, RFC 9110 §11.6.1).
+    case schemes(String)
+    /// The service wants the body's length (RFC 9110 §15.5.12).
+    case length
+    /// The service wants the recording in a form (`multipart/form-data`, RFC 7578).
+    case form
+    /// The words are about the token, whatever the status.
+    case token
+}
+
+extension RefusalAdvice {
+    /// Paths at which services of that kind want a form.
+    private static let formPaths = ["/audio/transcriptions", "/audio/translations", "/inference"]
+
+    /// Looks at a refusal for what must change.
+    ///
+    /// - Parameters:
+    ///   - result: how the transfer ended.
+    ///   - message: the service's own words.
+    ///   - url: where it was sent.
+    ///   - redact: takes the service's secrets out of a text.
+    init?(
+        _ result: TransferResult, message: String?, url: ServiceURL,
+        _ redact: (String) -> String = { $0 }
+    ) {
+        let words = (message ?? "").lowercased()
+        func shown(_ name: String) -> String? {
+            result.header(name).map {
+                TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(redact($0))))
+            }.flatMap { $0.isEmpty ? nil : $0 }
+        }
+        switch result.status {
+        case (300..<400)?:
+            guard let location = shown("location") else { return nil }
+            // A person needs the whole URL; what is no reference is shown as it is.
+            let target = result.header("location").flatMap { try? url.resolving(location: $0) }
+            self = .elsewhere(location: target.map { redact($0.text) } ?? location)
+        case 401?, 403?:
+            let challenges = result.headers.filter { $0.name == "www-authenticate" }
+            let schemes = challenges.compactMap { $0.value.split(separator: " ").first }
+                .map { TerminalText.cut(TerminalText.sanitized(String($0))) }
+            guard !schemes.isEmpty, !schemes.contains(where: { $0.lowercased() == "bearer" })
+            else { return nil }
+            self = .schemes(schemes.joined(separator: ", "))
+        case 405?:
+            self = .otherMethod(allowed: shown("allow") ?? "another")
+        case 411?:
+            self = .length
+        case 400?, 404?, 415?, 422?:
+            let path = url.target.prefix { $0 != "?" }
+            if words.contains("multipart") || words.contains("body.file")
+                || words.contains("form-data") || words.contains("form data")
+                || words.contains("a model parameter")
+                || Self.formPaths.contains(where: { path.hasSuffix($0) })
+            {
+                self = .form
+            } else if words.contains("api key") || words.contains("api-key")
+                || words.contains("apikey") || words.contains("token")
+                || words.contains("unauthorized")
+            {
+                self = .token
+            } else {
+                return nil
+            }
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Capture
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import SpeechService
+internal import Synchronization
+internal import TakeStore
+internal import Upload
+
+/// What the disk knows of one take: its folder and manifest, written by the sync thread.
+///
+/// Usable from any thread; only jobs of the sync thread wait for the disk.
+final class TakeRecord: Sendable {
+    /// The manifest, and how often it was to be written.
+    private struct Present {
+        var manifest: TakeManifest
+        var version = 0
+        /// The first version in which the take is at rest.
+        var restVersion: Int?
+    }
+
+    private let folder: TakeFolder
+    private let journal: Journal
+    /// What was known of the take before this run sent it; nil when this run has recorded it.
+    private let before: TakeManifest?
+    private let store: TakeStore
+    private let sync: SyncLoop
+    private let present: Mutex<Present>
+    /// The version that the disk has; touched by the sync thread alone.
+    private let savedVersion = Atomic(-1)
+    /// Whether the take has ended, and its folder waits for the disk to be unlocked.
+    private let isEnded = Atomic(false)
+    /// Whether the take was empty and is gone: nothing may bring its folder back.
+    private let isRemoved = Atomic(false)
+    private let onSave: @Sendable (SystemError?) -> Void
+    /// When what could not be written is tried again; nil when it could.
+    private let retriesAt = Mutex<ContinuousClock.Instant?>(nil)
+
+    /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
+    ///
+    /// Only a take that this run records (`before` is nil) is removed when it turns out to be empty.
+    /// `onSave` is called on the sync thread when the manifest was written, or could not be.
+    init(
+        folder: TakeFolder, journal: Journal, before: TakeManifest? = nil, store: TakeStore,
+        sync: SyncLoop,
+        manifest: TakeManifest, onSave: @escaping @Sendable (SystemError?) -> Void
+    ) {
+        self.folder = folder
+        self.journal = journal
+        self.before = before
+        self.store = store
+        self.sync = sync
+        present = Mutex(Present(manifest: manifest))
+        self.onSave = onSave
+    }
+
+    /// Changes the manifest and has it written.
+    func save(_ change: (inout TakeManifest) -> Void) {
+        present.withLock { present in
+            change(&present.manifest)
+            present.version += 1
+            if present.restVersion == nil, present.manifest.isAtRest {
+                present.restVersion = present.version
+            }
+        }
+        sync.perform { [self] in write() }
+    }
+
+    /// Writes the manifest as it is now, unless the disk has it: of jobs that have waited behind
+    /// each other, the first does all.
+    ///
+    /// On the sync thread.
+    private func write() {
+        guard !isRemoved.load(ordering: .relaxed) else { return }
+        var (manifest, version) = present.withLock { ($0.manifest, $0.version) }
+        guard savedVersion.load(ordering: .relaxed) != version else { return }
+        // A manifest that promises more than a power cut leaves would be wrong.
+        if !journal.isSettled { manifest.forgetSeal() }
+        do throws(SystemError) {
+            try folder.save(manifest)
+            savedVersion.store(version, ordering: .relaxed)
+            note(nil)
+        } catch {
+            savedVersion.store(-1, ordering: .relaxed)
+            note(error)
+        }
+    }
+
+    private func note(_ error: SystemError?) {
+        retriesAt.withLock { $0 = error == nil ? nil : .now + .seconds(1) }
+        onSave(error)
+    }
+
+    /// Whether the disk knows what became of the take.
+    ///
+    /// On the sync thread.
+    private var isSettledOnDisk: Bool {
+        guard let version = present.withLock({ $0.restVersion }) else { return false }
+        return savedVersion.load(ordering: .relaxed) >= version
+    }
+
+    /// Has the manifest written that could not be written a second ago.
+    func writeAgain() {
+        let isDue = retriesAt.withLock { instant in
+            guard let due = instant, due <= .now else { return false }
+            instant = nil
+            return true
+        }
+        if isDue { save { _ in } }
+    }
+
+    /// Makes the name of a new take durable.
+    func announce() {
+        sync.perform { [self] in
+            // Without the names, the take's own is its place.
+            let newest = try? store.ids().last
+            let after = newest.flatMap { $0.text > folder.id.text ? $0 : nil }
+            present.withLock { $0.manifest.after = after }
+        }
+        save { _ in }
+        sync.perform { [self] in
+            do throws(SystemError) {
+                syncNames(in: try store.foldersToSync()[...])
+            } catch {
+                note(error)
+            }
+        }
+    }
+
+    /// Makes the names in folders durable, each by a job of its own: the audio has its turn between
+    /// them.
+    private func syncNames(in folders: ArraySlice<Folder>) {
+        guard let folder = folders.first else { return store.noteSynced() }
+        sync.perform { [self] in
+            do throws(SystemError) {
+                try folder.sync()
+                syncNames(in: folders.dropFirst())
+            } catch {
+                note(error)
+            }
+        }
+    }
+
+    /// Whether the manifest that the run began with says of this attempt that it begins.
+    func knows(of attempt: Int) -> Bool {
+        present.withLock { $0.manifest.attempts >= attempt }
+    }
+
+    /// Notes that a transfer is about to begin, before it does.
+    ///
+    /// Writes a small file without waiting for the disk, which may keep the sync thread for seconds.
+    func beginTransfer(_ number: Int, to url: String) {
+        let begun = present.withLock { present in
+            present.manifest.beginTransfer(number, at: Date(), to: url)
+            return present.manifest
+        }
+        // A full disk is no reason not to send. The sync thread tells when it cannot be written.
+        try? folder.noteTransfers(of: begun)
+        save { _ in }
+    }
+
+    /// Writes an answer that cannot be read beside the audio; the manifest says that it is there, and
+    /// whether another rule may read it.
+    func keep(answer: [UInt8], isWhole: Bool) {
+        sync.perform { [self] in
+            guard !isRemoved.load(ordering: .relaxed) else { return }
+            let isEncrypted = present.withLock { $0.manifest.isEncrypted }
+            // The answer of a disk without room is lost; the take is not.
+            guard let name = try? folder.keepAnswer(answer, isEncrypted: isEncrypted) else {
+                return
+            }
+            save { manifest in
+                manifest.unreadAnswer = name
+                manifest.isUnreadAnswerWhole = isWhole ? true : nil
+            }
+        }
+    }
+
+    /// Notes how a transfer ended; on the disk with whatever follows it.
+    func endTransfer(_ attempt: TakeAttempt) {
+        let result = attempt.result
+        present.withLock { present in
+            present.manifest.endTransfer(
+                attempt.number, result.ending.reason, at: Date(), status: result.status,
+                wasWhole: result.mayBeTaken)
+            if result.mayBeTaken {
+                present.manifest.taken = (present.manifest.taken ?? 0) + 1
+            }
+        }
+    }
+
+    /// Says that the audio is complete, as soon as it is durable itself.
+    ///
+    /// It is on its way at once if `isSending`.
+    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
+        // Not by the file's name: only the journal knows whether that file can be trusted.
+        sync.perform { [journal] in journal.finish() }
+        save { manifest in
+            if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
+            manifest.byteCount = seal.byteCount
+            manifest.sha256 = seal.sha256
+            manifest.frames = account.encodedFrames
+            manifest.gapFrames = account.gapFrames
+        }
+    }
+
+    /// Writes the take's last state, or removes a take that has no audio.
+    func settle(_ outcome: TakeOutcome) {
+        if before == nil, outcome.account.capturedFrames == 0, case .failure = outcome.result {
+            journal.abandon()
+            sync.perform { [self] in
+                isRemoved.store(true, ordering: .relaxed)
+                store.removeEmptyTake(folder)
+            }
+            return
+        }
+        save { [before] manifest in manifest.settle(outcome, before: before) }
+        sync.perform { [self] in
+            // No transfer follows any more.
+            if isSettledOnDisk { folder.forgetNotedTransfers() }
+            journal.finish()
+            isEnded.store(true, ordering: .relaxed)
+            unlockOnceSettled()
+        }
+    }
+
+    /// Lets other processes send the take, once it has ended and the disk holds all of it.
+    ///
+    /// On the sync thread.
+    func unlockOnceSettled() {
+        guard isEnded.load(ordering: .relaxed), journal.isSettled else { return }
+        folder.unlock()
+    }
+
+    /// Says that the transcript of an answered take has been handed over: its audio is deleted, or
+    /// stays for a time, which the manifest knows when it is not the usual one.
+    ///
+    /// - Returns: whether it stays.
+    func release(keeping usual: Duration, _ time: Duration?) -> Bool {
+        let manifest = present.withLock { $0.manifest }
+        guard manifest.state == .answered else { return true }
+        guard (time ?? usual) == .zero else {
+            save { manifest in
+                manifest.isReleased = true
+                manifest.keepsAudioFor = time.map { Int($0.components.seconds) }
+            }
+            return true
+        }
+        deleteAudio()
+        return false
+    }
+
+    /// Deletes the audio of an answered take.
+    func deleteAudio() {
+        let manifest = present.withLock { $0.manifest }
+        sync.perform { [self] in
+            // The disk does not know of the answer: the audio is all that is left of the take.
+            guard isSettledOnDisk else { return }
+            journal.abandon()
+            // A failure leaves the audio where it is, which loses nothing.
+            try? folder.removeAudio(fileName: manifest.audio)
+        }
+    }
+}
+
+extension TakeManifest {
+    /// Takes over how a delivery ended; `before` is what was known before this run sent the take.
+    fileprivate mutating func settle(_ outcome: TakeOutcome, before: TakeManifest?) {
+        taken = outcome.takenCount > 0 ? outcome.takenCount : nil
+        peak = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 } ?? peak
+        wasAnswered = nil
+        // What was answered before stays answered, unless there is a better answer.
+        if before?.state == .answered, let reason = outcome.shortfall ?? outcome.failure {
+            keep(.answered, reason: "sent once more: \(reason)")
+            return
+        }
+        switch outcome.result {
+        case .success(let words):
+            transcript = words.text.isEmpty ? nil : words.text
+            (failures, isHeld) = (nil, nil)
+            if let reason = outcome.shortfall {
+                // The same request would have the same answer.
+                isHeld = true
+                keep(reason: reason)
+            } else {
+                keep(.answered, reason: nil)
+                (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
+            }
+        case .failure(let failure):
+            keep(failure == .cancelled ? .cancelled : .kept, reason: failure.keptReason)
+            isHeld = failure.isForGood ? true : nil
+            if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
+        }
+    }
+}
+
+extension TakeOutcome {
+    /// Why there is no answer, or nil when there is one.
+    fileprivate var failure: String? {
+        if case .failure(let failure) = result { failure.description } else { nil }
+    }
+}
+
+extension TakeFailure {
+    /// What the take says of it; a cancellation says enough by its state.
+    fileprivate var keptReason: String? { self == .cancelled ? nil : description }
+}
+
+extension TransferResult.Ending {
+    /// What a take remembers of it.
+    fileprivate var reason: String {
+        switch self {
+        case .answered: "answered"
+        case .cancelled: "broken off by utter"
+        default: TakeFailure.notDelivered(self, host: "the service").description
+        }
+    }
+}

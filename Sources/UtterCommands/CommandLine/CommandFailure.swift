@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioDevices
+internal import Capture
+internal import LinuxPlatform
+package import Utter
+
+/// What keeps a command from starting: what happened and why, what to do, and how to exit.
+package struct CommandFailure: Error {
+    package var message: String
+    package var hint: String?
+    package var status: ExitStatus
+    /// Lines between the message and the hint, as they are; a person chooses from them.
+    package var choices: [String] = []
+
+    package init(_ message: String, hint: String? = nil, status: ExitStatus) {
+        self.message = message
+        self.hint = hint
+        self.status = status
+    }
+
+    /// A description of the service that cannot be used; a token is a matter of configuration.
+    ///
+    /// The option is what the person wrote it behind, such as "--to"; a hint of its own replaces
+    /// that of the error.
+    package init(_ error: ServiceError, in option: String, hint: String? = nil) {
+        var status = ExitStatus.usage
+        if case .invalidCredential = error { status = .configuration }
+        self.init("\(option): \(error.description)", hint: hint ?? error.hint, status: status)
+    }
+
+    /// Says what went wrong.
+    ///
+    /// - Parameters:
+    ///   - json: whether it is printed as an object on standard output too. A wrong command line
+    ///     never is: a program that reads objects has not written it.
+    ///   - file: the file that it is about, as the person named it.
+    package func report(json: Bool = false, file: String? = nil) {
+        if json && status != .usage {
+            // When standard output is closed, the exit status still says what there is to say.
+            _ = StandardOutput.print(OutcomeReport(self, of: file).json)
+        }
+        StandardError.error(message)
+        for choice in choices { StandardError.write("  \(choice)\n") }
+        StandardError.hint(hint)
+    }
+
+    /// The process has no descriptor, memory or thread left.
+    init(_ error: SystemError) {
+        self.init(
+            error.description, hint: error.limitHint,
+            status: error.isOfLimit ? .localIO : .internalError)
+    }
+
+    /// Nobody can hear a take; the hint lists the devices when there is none of that name.
+    init(_ error: PlaybackError) {
+        let status: ExitStatus =
+            switch error {
+            case .deviceNotFound, .deviceBusy, .deviceUnusable: .noInput
+            case .formatRefused: .unusableAudio
+            case .permissionDenied: .configuration
+            case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
+            case .limitReached: .localIO
+            }
+        var hint = error.hint
+        if case .deviceNotFound = error {
+            // A configuration that cannot be read lists nothing.
+            let names = ((try? CaptureDevices.list(for: .playing)) ?? []).map(\.name)
+            hint =
+                names.isEmpty
+                ? "there is no playback device; utter export copies the audio to a file"
+                : "pass one of these with --device: \(names.joined(separator: ", "))"
+        }
+        self.init(error.description, hint: hint, status: status)
+    }
+
+    /// A failure of the takes on the disk.
+    package init(_ error: TakeStoreError) {
+        let status: ExitStatus =
+            switch error {
+            case .noSuchTake, .audioGone, .notWaiting: .noInput
+            case .ambiguous: .usage
+            case .unreadable, .damaged, .laterVersion: .localIO
+            case .keyMissing, .keyWrong: .configuration
+            case .inUse: .notDelivered
+            case .folderUnusable, .folderUnsafe, .notWanted: .configuration
+            }
+        self.init(error.description, hint: error.hint, status: status)
+    }
+}

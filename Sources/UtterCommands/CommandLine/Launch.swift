@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Cryptography
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+internal import Utter
+
+/// How a command that runs takes begins and ends.
+package enum Launch {
+    /// Starts the loops, runs `body`, ends the loops, and says how to exit.
+    ///
+    /// Enter ends a recording if `listensToEnter`.
+    ///
+    /// - Throws: `ExitCode`, unless the status is zero.
+    package static func takes(
+        output: OutputOptions, keep: KeepOptions, listensToEnter: Bool,
+        _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
+    ) async throws {
+        let session: TakeSession
+        let key: EncryptionKey?
+        let limits: SpoolLimits
+        let retention: Retention
+        do throws(CommandFailure) {
+            key = keep.noKeep ? nil : try EncryptionOptions.key()
+            (limits, retention) = (try keep.limits, try KeepOptions.retention)
+        } catch {
+            throw exit(error, json: output.json)
+        }
+        do throws(SystemError) {
+            let signals = try Signals(toEnter: listensToEnter)
+            session = TakeSession(
+                pipeline: try Pipeline(
+                    stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
+                    retention: retention, key: key),
+                signals: signals, output: output, audioTime: keep.keepAudio?.duration)
+        } catch {
+            throw exit(CommandFailure(error), json: output.json)
+        }
+        var status: ExitStatus
+        do throws(CommandFailure) {
+            try session.checkStore(isRequired: keep.requireKeep)
+            status = try await body(session)
+        } catch {
+            status = session.refuse(error)
+        }
+        // The loops end before the process does: exit(3) takes down libraries that they use.
+        session.end(status)
+        if status != .textPrinted { throw status.code }
+    }
+
+    /// The folder of the running program.
+    package static var programFolder: String {
+        var buffer = [CChar](repeating: 0, count: 4_096)
+        let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
+        let bytes = buffer[..<max(0, count)].map { UInt8(bitPattern: $0) }
+        let path = String(decoding: bytes, as: UTF8.self)
+        return String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+    }
+
+    /// Says what went wrong.
+    ///
+    /// - Parameters:
+    ///   - failure: what went wrong.
+    ///   - json: whether it is printed as an object on standard output too.
+    /// - Returns: the value to throw.
+    package static func exit(_ failure: CommandFailure, json: Bool = false) -> any Error {
+        failure.report(json: json)
+        return failure.status.code
+    }
+}

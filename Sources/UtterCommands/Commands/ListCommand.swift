@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Utter
+
+/// `utter list`: shows the takes on the disk.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the takes on the disk, the newest last.",
+        discussion: """
+            A line is a part of the id by which the take can be named, when it began and
+            how long ago, its state, its length, and what was understood or went wrong;
+            on a terminal it is cut to the width. Scripts read --json.
+            What cannot be used is listed too: a damaged take with the reason, a file among
+            the takes that is not one as 'foreign', and takes that were moved out of the
+            way as 'quarantined'.
+            """)
+
+    @Option(
+        name: [.customShort("n"), .customLong("newest")],
+        help: ArgumentHelp("List only this many takes, the newest.", valueName: "count"))
+    var newest: Int?
+
+    @Flag(help: "List only takes that wait for an answer.")
+    var waiting = false
+
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
+    func validate() throws {
+        if let newest, newest < 1 { throw ValidationError("--newest must be above zero.") }
+    }
+
+    func run() throws {
+        var entries: [TakeEntry] = []
+        var ids: [TakeID] = []
+        do throws(CommandFailure) {
+            let maxAge = try KeepOptions.maxAge()
+            if let store = try TakeLookup.store() {
+                do throws(TakeStoreError) {
+                    entries = try TakeEntry.all(in: store, maxAge: maxAge)
+                    ids = try store.ids()
+                } catch {
+                    throw CommandFailure(error)
+                }
+            }
+        } catch {
+            throw Launch.exit(error)
+        }
+        let chosen = chosen(entries)
+        guard json || !chosen.isEmpty else { return }
+        let text =
+            json
+            ? try Self.json(chosen)
+            : TakeEntry.table(chosen, among: ids)
+                .lines(columns: StandardOutput.columns).joined(separator: "\n")
+        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        if !json { Self.tellAge(entries) }
+    }
+
+    /// What was asked for; who asks for some takes does not ask for what is none.
+    private func chosen(_ entries: [TakeEntry]) -> [TakeEntry] {
+        guard waiting || newest != nil else { return entries }
+        let takes = entries.filter { $0.isTake && (!waiting || $0.isWaiting) }
+        return takes.suffix(newest ?? takes.count)
+    }
+
+    private static func json(_ entries: [TakeEntry]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(entries), as: UTF8.self)
+    }
+
+    /// Reminds of takes that have waited for longer than a week.
+    private static func tellAge(_ entries: [TakeEntry]) {
+        let waiting = entries.filter(\.isKept)
+        let days = waiting.map { $0.waited.components.seconds / 86_400 }.max() ?? 0
+        guard days >= 7 else { return }
+        let count = waiting.count == 1 ? "1 take waits" : "\(waiting.count) takes wait"
+        StandardError.line("\(count) for an answer, the oldest for \(days) days")
+        let isOld = waiting.contains { $0.tooOld == true }
+        StandardError.hint("send what waits with: utter \(isOld ? "retry all" : "flush")")
+    }
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Utter
+
+/// `utter play`: lets a take be heard.
+struct PlayCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.")
+
+    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
+    var take = "last"
+
+    @Option(
+        name: [.long, .customShort("D")],
+        help: ArgumentHelp(
+            "The ALSA playback device; see 'utter devices --playback'.", valueName: "name"),
+        completion: .loudspeakers)
+    var device = "default"
+
+    @Flag(name: .shortAndLong, help: "Show no position.")
+    var quiet = false
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
+    func run() async throws {
+        let status: ExitStatus
+        do throws(CommandFailure) {
+            let folder = try TakeLookup.take(take)
+            let manifest = try TakeLookup.manifest(folder)
+            status = try await TakePlayback(on: device, isQuiet: quiet).play(folder, manifest)
+        } catch {
+            throw Launch.exit(error)
+        }
+        if status != .textPrinted { throw status.code }
+    }
+}

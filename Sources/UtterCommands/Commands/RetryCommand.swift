@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `utter retry`: sends takes that have been kept.
+struct RetryCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "retry",
+        abstract: "Send a kept take again, to where it was meant to go.",
+        discussion: """
+            Without a name it is the newest take that waits. The take knows its service:
+            URL, header fields, form, answer rule, and where its token comes from. Each
+            option changes one of these. A take that was cancelled can be named too, and
+            one that was answered as long as its audio is there.
+            """)
+
+    @Argument(
+        help: "Parts of takes' ids, 'last', or 'all' for those that wait for an answer.",
+        completion: .waitingTakes)
+    var takes: [String] = []
+
+    @OptionGroup
+    var options: KeptTakeOptions
+
+    func run() async throws {
+        guard takes == ["all"] else {
+            try await KeptTakes.send(takes.isEmpty ? ["last"] : takes, by: options)
+            return
+        }
+        // However old: the person asks for them.
+        try await KeptTakes.flush(isAsked: true, by: options)
+    }
+}

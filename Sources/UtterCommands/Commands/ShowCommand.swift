@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Utter
+
+/// `utter show`: prints what is known of one take.
+struct ShowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show what is known of a take.")
+
+    @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
+    var take = "last"
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @Flag(name: .shortAndLong, help: "Print the format and the audio's SHA-256 too.")
+    var verbose = false
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
+    /// The manifest, and where the audio is, if it is.
+    private struct Report: Encodable {
+        let manifest: TakeManifest
+        let path: String?
+
+        enum CodingKeys: CodingKey { case path }
+
+        func encode(to encoder: any Encoder) throws {
+            try manifest.encode(to: encoder)
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encodeIfPresent(path, forKey: .path)
+        }
+    }
+
+    func run() throws {
+        let folder: TakeFolder
+        let manifest: TakeManifest
+        do throws(CommandFailure) {
+            folder = try TakeLookup.take(take)
+            manifest = try TakeLookup.manifest(folder)
+        } catch {
+            throw Launch.exit(error)
+        }
+        // Playing and sending say why it cannot be read.
+        let isThere = (try? folder.audioByteCount(fileName: manifest.audio)) != nil
+        let path = isThere ? "\(folder.path)/\(manifest.audio)" : nil
+        let text: String
+        if json {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+            let report = Report(manifest: manifest, path: path)
+            text = String(decoding: try encoder.encode(report), as: UTF8.self)
+        } else {
+            let report = TakeReport(manifest, audio: path, isVerbose: verbose)
+            text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
+        }
+        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+    }
+}

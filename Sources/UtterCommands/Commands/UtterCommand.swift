@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Utter
+
+/// The command `utter`.
+struct UtterCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "utter",
+        abstract: "Stream your voice to a speech recogniser while you speak; print the transcript.",
+        discussion: """
+            Without a subcommand utter records from the default microphone until Enter,
+            SIGUSR1 or --for, and prints what was understood. Ctrl-C cancels; SIGTERM
+            keeps the take and ends. See 'utter record --help' for its options.
+
+            Examples:
+              utter                               speak, press Enter, read the text
+              utter --for 5s --to https://speech.example/v1/recognize
+              utter send interview.wav            send a file at full speed
+              utter send --pace realtime note.wav replay it as if it were spoken now
+              arecord -t raw -f S16_LE -r 16000 | utter send -
+              utter retry last                    send again what could not be delivered
+              utter demo                          see it work, without a microphone
+
+            The transcript is the only thing on standard output.
+
+            Exit status: 0 text printed, 1 heard nothing, 64 usage, 65 unusable audio,
+            66 no such input, 69 refused, 70 internal, 71 microphone lost, 74 local I/O,
+            75 not delivered yet, 76 unusable answer, 77 token refused,
+            78 configuration, 129, 130, 143 ended by a signal.
+            """,
+        version: "utter \(UtterVersion.text)",
+        subcommands: [
+            RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            FlushCommand.self,
+            ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
+            RemoveCommand.self,
+            DevicesCommand.self, ServeCommand.self,
+            DemoCommand.self,
+        ],
+        defaultSubcommand: RecordCommand.self)
+}
+
+extension Program {
+    /// Runs the command `utter` of this process's command line.
+    ///
+    /// Called on the main thread.
+    package static func runUtter() { run(UtterCommand.self) }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Utter
+
+/// Audio on standard input: WAV or Ogg Opus when it begins like one, otherwise raw samples.
+enum StandardInput {
+    private static let name = "standard input"
+
+    /// Waits for the first bytes and makes the source that fits them.
+    ///
+    /// - Parameters:
+    ///   - pace: how fast it is replayed.
+    ///   - rawFormat: the layout of raw samples.
+    ///   - isOver: whether a signal has ended the program; asked while waiting.
+    /// - Returns: the source.
+    /// - Throws: `CommandFailure` when nothing comes from there, or audio of another kind.
+    static func source(
+        pace: Pace, rawFormat: StreamFormat, isOver: () -> Bool
+    ) throws(CommandFailure) -> any CaptureSource {
+        guard isatty(STDIN_FILENO) == 0 else {
+            throw CommandFailure(
+                "standard input is a terminal, where no audio comes from",
+                hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
+                status: .noInput)
+        }
+        let (prefix, type) = firstBytes(unless: isOver)
+        guard !prefix.isEmpty else {
+            throw CommandFailure(
+                "standard input is empty",
+                hint: "look at what the program before the pipe says", status: .unusableAudio)
+        }
+        switch type {
+        case .wav:
+            return WAVReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+        case .oggOpus:
+            return OpusReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+        case .foreign(let kind):
+            let error = CaptureError.foreignAudio(name: name, kind: kind)
+            throw CommandFailure(error.description, hint: error.hint, status: ExitStatus(error))
+        case .unknown, .undecided:
+            return RawInput(
+                descriptor: STDIN_FILENO, name: name, format: rawFormat, pace: pace,
+                prefix: prefix)
+        }
+    }
+
+    /// As many bytes as it takes to tell what they are, or fewer at the end of the input.
+    ///
+    /// Signals do what they always do meanwhile: nothing has been heard that could be lost. One
+    /// that came just before has been taken by the thread of the signals, and is asked for.
+    private static func firstBytes(unless isOver: () -> Bool) -> ([UInt8], InputType) {
+        Signals.unblock()
+        defer { Signals.block() }
+        var bytes: [UInt8] = []
+        var type = InputType(bytes.span)
+        while case .undecided(let wanted) = type {
+            var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+            let isReady = unsafe poll(&input, 1, 100) != 0
+            if isOver() { return ([], type) }
+            guard isReady else { continue }
+            var more = [UInt8](repeating: 0, count: wanted - bytes.count)
+            // What cannot be read at all has nothing in it.
+            let found = try? retryingInterrupts("read") {
+                unsafe read(STDIN_FILENO, &more, more.count)
+            }
+            guard let found, found > 0 else { break }
+            bytes += more[..<found]
+            type = InputType(bytes.span)
+        }
+        return (bytes, type)
+    }
+}

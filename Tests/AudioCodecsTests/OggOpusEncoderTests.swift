@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import TestSupport
+import Testing
+
+@Suite struct OggOpusEncoderTests {
+    @Test func theHeadersAreTheOnesOfTheSpecification() throws {
+        let bytes = try OggOpusEncoder(serialNumber: 0x1234_5678).file(of: [])
+        let pages = try OggPage.all(in: bytes)
+        // RFC 7845 §5.1: one channel, pre-skip 312, 16000 Hz, no gain, mapping family 0.
+        let head: [UInt8] =
+            Array("OpusHead".utf8) + [1, 1, 0x38, 0x01, 0x80, 0x3E, 0, 0, 0, 0, 0]
+        #expect(pages[0].body == head)
+        #expect(pages[0].flags == OggPage.beginning)
+        #expect(pages[0].serialNumber == 0x1234_5678)
+        #expect(pages[1].body.starts(with: Array("OpusTags".utf8)))
+        #expect(pages[0].granulePosition == 0 && pages[1].granulePosition == 0)
+        #expect(pages.map(\.sequenceNumber) == Array(0..<UInt32(pages.count)))
+    }
+
+    @Test func headerPagesAreWrittenBeforeAnyFrame() throws {
+        var bytes: [UInt8] = []
+        try OggOpusEncoder().begin(into: &bytes)
+        #expect(try OggPage.all(in: bytes).count == 2)
+    }
+
+    @Test(arguments: [20, 40, 60, 80, 100])
+    func aPageIsWrittenWithTheLastFrameOfItsInterval(milliseconds: Int) throws {
+        let settings = OpusSettings(pageInterval: .milliseconds(milliseconds))
+        let encoder = try OggOpusEncoder(settings: settings)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        let samples = TestSignal.voice(frames: 16_000, sampleRate: 16_000)
+        let interval = milliseconds * 16
+        for start in stride(from: 0, to: samples.count - interval, by: interval) {
+            let before = bytes.count
+            try encoder.encode(
+                samples.span.extracting(start..<start + interval - 1), into: &bytes)
+            #expect(bytes.count == before)
+            try encoder.encode(
+                samples.span.extracting(start + interval - 1..<start + interval), into: &bytes)
+            let new = try OggPage.all(in: Array(bytes[before...]))
+            #expect(new.count == 1)
+            #expect(new.last?.granulePosition == Int64(start + interval) * 3)
+        }
+    }
+
+    @Test func theLastPageCarriesTheEndMarkAndTheExactLength() throws {
+        for length in [0, 1, 215, 216, 217, 319, 320, 321, 1_599, 1_600, 1_601, 16_000] {
+            let samples = TestSignal.voice(frames: length, sampleRate: 16_000)
+            let pages = try OggPage.all(in: OggOpusEncoder().file(of: samples))
+            let marked = pages.filter { $0.flags & OggPage.end != 0 }
+            #expect(marked.count == 1)
+            #expect(pages.last?.flags == OggPage.end)
+            #expect(pages.last?.granulePosition == Int64(312 + length * 3))
+            let positions = pages.map(\.granulePosition)
+            #expect(positions == positions.sorted())
+        }
+    }
+
+    @Test func equalFramesMakeEqualBytesHoweverTheyAreDivided() throws {
+        var random = SeededRandom()
+        for _ in 0..<20 {
+            let length = Int.random(in: 0...30_000, using: &random)
+            let samples = TestSignal.voice(frames: length, sampleRate: 16_000)
+            let whole = try OggOpusEncoder(serialNumber: 7).file(of: samples)
+            for limit in [1, 50, 2_000] {
+                let pieces = random.pieces(of: length, upTo: limit)
+                let bytes = try OggOpusEncoder(serialNumber: 7).file(of: samples, in: pieces)
+                #expect(bytes == whole, "seed \(random.seed), \(length) samples")
+            }
+        }
+    }
+
+    @Test func serialNumbersDiffer() throws {
+        let one = try OggPage.all(in: OggOpusEncoder().file(of: []))
+        let other = try OggPage.all(in: OggOpusEncoder().file(of: []))
+        // Equal by chance once in four milliards.
+        #expect(one[0].serialNumber != other[0].serialNumber)
+    }
+
+    @Test func theBoundHoldsForWhiteNoiseAtTheHighestBitRate() throws {
+        var random = SeededRandom()
+        for milliseconds in [20, 100] {
+            let settings = OpusSettings(
+                bitrate: 510_000, complexity: 0, pageInterval: .milliseconds(milliseconds))
+            for length in [0, 1, 319, 320, 1_000, 16_000] {
+                let samples = random.noise(count: length)
+                let encoder = try OggOpusEncoder(settings: settings)
+                let bound = encoder.maximumByteCount(forFrames: length)
+                let bytes = try encoder.file(of: samples)
+                #expect(bytes.count <= bound, "seed \(random.seed), \(length) samples")
+            }
+            // In the middle of a stream: whatever is queued, the bound of the next frames and
+            // the end holds.
+            let encoder = try OggOpusEncoder(settings: settings)
+            var bytes: [UInt8] = []
+            try encoder.begin(into: &bytes)
+            try encoder.encode(random.noise(count: 319 + 320 * 4).span, into: &bytes)
+            let bound = encoder.maximumByteCount(forFrames: 320)
+            let before = bytes.count
+            try encoder.encode(random.noise(count: 320).span, into: &bytes)
+            try encoder.finish(into: &bytes)
+            #expect(bytes.count - before <= bound, "seed \(random.seed)")
+        }
+    }
+
+    @Test func settingsOutsideTheirRangesAreRefusedByName() throws {
+        let refusals: [(OpusSettings, String)] = [
+            (OpusSettings(bitrate: 5_999), "bit rate of 5999 bit/s is not between 6000 and 510000"),
+            (OpusSettings(complexity: 11), "complexity of 11 is not between 0 and 10"),
+            (OpusSettings(pageInterval: .zero), "page interval of 0.0 seconds"),
+            (OpusSettings(pageInterval: .milliseconds(30)), "is not 20, 40, 60, 80 or 100 ms"),
+            (OpusSettings(pageInterval: .milliseconds(120)), "is not 20, 40, 60, 80 or 100 ms"),
+        ]
+        for (settings, words) in refusals {
+            let error = #expect(throws: EncodingError.self) {
+                _ = try OggOpusEncoder(settings: settings)
+            }
+            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import AudioCore
+import TestSupport
+import Testing
+
+@Suite struct WAVEncoderTests {
+    @Test func theHeaderHasTheseFortyFourBytes() throws {
+        let golden: [UInt8] = [
+            0x52, 0x49, 0x46, 0x46, 0xFF, 0xFF, 0xFF, 0xFF, 0x57, 0x41, 0x56, 0x45,
+            0x66, 0x6D, 0x74, 0x20, 0x10, 0x00, 0x00, 0x00, 0x01, 0x00, 0x01, 0x00,
+            0x80, 0x3E, 0x00, 0x00, 0x00, 0x7D, 0x00, 0x00, 0x02, 0x00, 0x10, 0x00,
+            0x64, 0x61, 0x74, 0x61, 0xFF, 0xFF, 0xFF, 0xFF,
+        ]
+        #expect(try WAVEncoder().file(of: []) == golden)
+        #expect(golden.count == WAVEncoder.headerByteCount)
+        #expect(AudioFormat.pcm.bodyOffset == golden.count)
+    }
+
+    @Test func ourOwnReaderFindsSpeechOfUnknownLength() throws {
+        let bytes = try WAVEncoder().file(of: [1, 2, 3])
+        let header = try #require(try WAVHeader.parse(bytes.span))
+        #expect(header.streamFormat == .speech)
+        #expect(header.sampleFormat == .int16)
+        #expect(header.dataOffset == WAVEncoder.headerByteCount)
+        #expect(header.dataByteCount == nil)
+    }
+
+    @Test func soxAndFFmpegReadEverySampleOfTwoHundredRandomLengths() throws {
+        var random = SeededRandom()
+        let folder = try ScratchFolder()
+        var lengths = [0, 1, 2, 319, 320, 321]
+        while lengths.count < 200 { lengths.append(.random(in: 1...20_000, using: &random)) }
+        for (index, length) in lengths.enumerated() {
+            let samples = random.noise(count: length)
+            let pieces = random.pieces(of: length, upTo: 900)
+            let encoder = WAVEncoder()
+            let bytes = try encoder.file(of: samples, in: pieces)
+            #expect(try encoder.file(of: samples) == bytes, "seed \(random.seed)")
+            #expect(bytes.count <= encoder.maximumByteCount(forFrames: length))
+            let path = try folder.write(bytes, to: "\(length).wav")
+            // One program start each is slow: they take turns.
+            let result =
+                index % 2 == 0
+                ? try ForeignTool("sox").run(["-V1", path, "-t", "s16", "-"])
+                : try ForeignTool("ffmpeg").run(["-v", "quiet", "-i", path, "-f", "s16le", "-"])
+            #expect(result.samples == samples, "seed \(random.seed), \(length) samples")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Testing
+
+@testable import AudioDevices
+@testable import Capture
+
+@Suite struct ALSAErrorTests {
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM])
+    func aLimitIsNoDeviceThatIsMissing(_ code: Int32) throws {
+        let error = ALSAError(operation: "snd_pcm_open", code: code)
+        let limit = SystemError(call: "snd_pcm_open", code: code)
+        #expect(error.opening("card") == .limitReached(name: "card", limit))
+        #expect(error.playing(on: "card") == .limitReached(device: "card", limit))
+        #expect(error.opening("card").hint == limit.limitHint)
+        #expect(error.playing(on: "card").hint == limit.limitHint)
+        #expect(error.opening("card").description == "cannot open 'card': \(limit.reason)")
+    }
+
+    @Test func aDeviceThatIsMissingOrBusyIsNoLimit() {
+        let missing = ALSAError(operation: "snd_pcm_open", code: ENOENT)
+        #expect(missing.opening("card") == .deviceNotFound(device: "card"))
+        let busy = ALSAError(operation: "snd_pcm_open", code: EAGAIN)
+        #expect(busy.opening("card") == .deviceBusy(device: "card"))
+        #expect(busy.playing(on: "card") == .deviceBusy(device: "card"))
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import AudioDevices
+import Capture
+import TestSupport
+import Testing
+
+@Suite struct MicrophoneLossTests {
+    @Test func anUnpluggedCardDeliversWhatItsRingHoldsAndIsThenLost() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 8_000)
+            card.unplug(.afterRing)
+            try $0.recordToEnd()
+        }
+        #expect(
+            recording.failure
+                == .deviceLost(
+                    device: card.deviceName, frames: recording.position, sampleRate: 16_000))
+        #expect(recording.position == card.account.unpluggedAt)
+        #expect(recording.gaps.isEmpty)
+        #expect(recording.firstWrongFrame == nil)
+    }
+
+    @Test(arguments: ["", "plug:"])
+    func aCardThatTakesItsRingAlongIsLostWithEverythingReadBefore(
+        through plugin: String
+    ) async throws {
+        let card = try VirtualMicrophone()
+        let device = plugin + card.deviceName
+        let recording = try await MicrophoneRecorder.record(device) {
+            try $0.record(untilPosition: 8_000)
+            card.unplug(.withRing)
+            try $0.recordToEnd()
+        }
+        #expect(
+            recording.failure
+                == .deviceLost(device: device, frames: recording.position, sampleRate: 16_000))
+        #expect(recording.position >= 8_000)
+        #expect(recording.firstWrongFrame == nil)
+    }
+
+    @Test func afterTheLossThereIsOnlyTheEnd() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 640)
+            card.unplug()
+            do {
+                try $0.recordToEnd()
+            } catch is CaptureError {
+                try $0.stop()
+            }
+        }
+        #expect(recording.hasEnded)
+        #expect(recording.failure == nil)
+    }
+
+    @Test func aCardThatIsUnpluggedAtTheStopEndsTheTake() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 3_200)
+            card.unplug(.afterRing)
+            try $0.stop()
+        }
+        #expect(recording.hasEnded)
+        #expect(recording.position == card.account.unpluggedAt)
+        #expect(recording.firstWrongFrame == nil)
+    }
+
+    @Test func aCardThatHangsIsReportedAfterThreeSeconds() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 1_600)
+            card.setHanging()
+            try $0.recordToEnd()
+        }
+        #expect(recording.failure == .deviceSilent(device: card.deviceName, seconds: 3))
+        #expect(recording.firstWrongFrame == nil)
+    }
+
+    @Test func aCardThatNeverBeginsIsReportedAfterFiveSeconds() async throws {
+        let card = try VirtualMicrophone()
+        card.setHanging()
+        let recording = try await MicrophoneRecorder.record("plug:" + card.deviceName) {
+            try $0.recordToEnd()
+        }
+        #expect(
+            recording.failure == .deviceSilent(device: "plug:" + card.deviceName, seconds: 5))
+        #expect(recording.frames == 0)
+    }
+
+    @Test func aCardThatSomeoneHoldsIsBusy() async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) { recorder in
+            let second = Microphone(device: card.deviceName)
+            _ = try second.open()
+        }
+        #expect(recording.failure == .deviceBusy(device: card.deviceName))
+    }
+
+    @Test func aForbiddenCardIsPermissionDenied() async throws {
+        let card = try VirtualMicrophone()
+        card.setDenied()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) { _ in }
+        #expect(recording.failure == .permissionDenied(name: card.deviceName))
+    }
+
+    @Test(arguments: ["no-such-device", "plug:no-such-device", ""])
+    func anUnknownNameIsNotFound(_ name: String) async throws {
+        try VirtualMicrophone.prepare()
+        let recording = try await MicrophoneRecorder.record(name) { _ in }
+        #expect(recording.failure == .deviceNotFound(device: name))
+    }
+
+    @Test func aCardThatIsAbsentAtTheStartIsNotFound() async throws {
+        let card = try VirtualMicrophone()
+        card.unplug()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) { _ in }
+        #expect(recording.failure == .deviceNotFound(device: card.deviceName))
+    }
+
+    @Test func aClosedMicrophoneSaysTheEnd() throws {
+        let microphone = Microphone(device: "no-such-device")
+        microphone.close()
+        var buffer: [Int16] = [0]
+        var span = buffer.mutableSpan
+        let read = try microphone.read(into: &span)
+        #expect(read == .end)
+        #expect(microphone.cardName == nil)
+    }
+}

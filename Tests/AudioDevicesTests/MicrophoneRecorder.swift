@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import AudioDevices
+import Capture
+import Glibc
+import LinuxPlatform
+import TestSupport
+
+/// A small capture loop around one microphone, as tests need it.
+///
+/// Runs on a thread of its own (`record`), because it waits in poll(2).
+struct MicrophoneRecorder {
+    /// What happened, to be judged by the test afterwards.
+    struct Recording: Sendable {
+        var format = StreamFormat.speech
+        /// What was read, the gaps left out.
+        var samples: [Int16] = []
+        var reads: [Read] = []
+        var gaps: [Gap] = []
+        var hasEnded = false
+        var failure: CaptureError?
+
+        /// Frames read and lost: the place of the next one.
+        var position: Int { frames + gaps.reduce(0) { $0 + $1.frames } }
+        var frames: Int { reads.reduce(0) { $0 + $1.frames } }
+    }
+
+    /// Frames that came in one read.
+    struct Read: Sendable {
+        var position: Int
+        var frames: Int
+        /// `CLOCK_MONOTONIC` after it, in ns.
+        var at: Int
+    }
+
+    /// Frames that the microphone says it lost.
+    struct Gap: Sendable {
+        var position: Int
+        var frames: Int
+    }
+
+    let microphone: Microphone
+    private(set) var recording = Recording()
+    private var buffer: [Int16] = []
+    private var descriptors: [pollfd] = []
+    private var wait: SourceWait?
+
+    /// No test waits longer than this for one thing, in seconds.
+    static let patience = 30
+
+    /// Opens a microphone, drives it on a thread of its own, and closes it.
+    ///
+    /// - Returns: what was recorded until `script` returned or threw a `CaptureError`.
+    static func record(
+        _ device: String, _ script: @escaping @Sendable (inout MicrophoneRecorder) throws -> Void
+    ) async throws -> Recording {
+        let (results, result) = AsyncStream<Result<Recording, any Error>>.makeStream()
+        let thread = try NamedThread(name: "test capture") {
+            result.yield(Result { try recordHere(device, script) })
+            result.finish()
+        }
+        var recorded: Result<Recording, any Error>?
+        for await value in results { recorded = value }
+        thread.join()
+        return try recorded?.get() ?? Recording()
+    }
+
+    private static func recordHere(
+        _ device: String, _ script: (inout MicrophoneRecorder) throws -> Void
+    ) throws -> Recording {
+        var recorder = MicrophoneRecorder(microphone: Microphone(device: device))
+        defer { recorder.microphone.close() }
+        do {
+            recorder.recording.format = try recorder.microphone.open()
+            // As long as the longest ring, so that no read is cut short by us.
+            let format = recorder.recording.format
+            recorder.buffer = Array(
+                repeating: 0, count: format.sampleRate * format.channelCount * 8)
+            recorder.microphone.appendPollDescriptors(to: &recorder.descriptors)
+            try script(&recorder)
+        } catch let failure as CaptureError {
+            recorder.recording.failure = failure
+        }
+        return recorder.recording
+    }
+
+    private init(microphone: Microphone) { self.microphone = microphone }
+
+    /// Records until `frames` frames have been read or lost since the start.
+    mutating func record(untilPosition position: Int) throws {
+        try run { $0.position >= position }
+    }
+
+    /// Records until the microphone says that there is no more.
+    mutating func recordToEnd() throws {
+        try run { $0.hasEnded }
+    }
+
+    /// Asks for the end and takes what there is, without waiting for anything.
+    mutating func stop() throws {
+        microphone.requestStop()
+        wait = nil
+        while !recording.hasEnded, wait == nil { try readOnce() }
+    }
+
+    /// Reads nothing until the card has captured frame `frame`, as a stalled program does.
+    func stall(_ card: VirtualMicrophone, untilFrame frame: Int) {
+        let account = card.account
+        let until = account.firstFrameAt + frame * 1_000_000_000 / account.rate
+        var time = timespec(tv_sec: until / 1_000_000_000, tv_nsec: until % 1_000_000_000)
+        while clock_nanosleep(CLOCK_MONOTONIC, Int32(TIMER_ABSTIME), &time, nil) == EINTR {}
+    }
+
+    /// Reads and waits until `isDone`.
+    mutating func run(until isDone: (Recording) -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(Self.patience)
+        while !isDone(recording), !recording.hasEnded {
+            guard ContinuousClock.now < deadline else {
+                throw VirtualMicrophoneTimeout(position: recording.position)
+            }
+            try readOnce()
+            if let wait { pause(wait, before: deadline) }
+        }
+    }
+
+    /// Reads once; sets `wait` when there is nothing.
+    private mutating func readOnce() throws {
+        wait = nil
+        switch try Self.read(microphone, into: &buffer) {
+        case .frames(let count):
+            recording.reads.append(
+                Read(position: recording.position, frames: count, at: Self.now()))
+            recording.samples += buffer.prefix(count * recording.format.channelCount)
+        case .gap(let frames):
+            recording.gaps.append(Gap(position: recording.position, frames: frames))
+        case .wait(let what): wait = what
+        case .end: recording.hasEnded = true
+        }
+    }
+
+    private static func read(
+        _ microphone: Microphone, into buffer: inout [Int16]
+    ) throws(CaptureError) -> SourceRead {
+        var span = buffer.mutableSpan
+        return try microphone.read(into: &span)
+    }
+
+    private mutating func pause(_ wait: SourceWait, before deadline: ContinuousClock.Instant) {
+        var until = deadline
+        var polled: [pollfd] = []
+        switch wait {
+        case .forDescriptors: polled = descriptors
+        case .forDescriptorsOrUntil(let instant):
+            polled = descriptors
+            until = min(until, instant)
+        case .until(let instant): until = min(until, instant)
+        }
+        repeat {
+            let left = max(.zero, until - .now) / Duration.milliseconds(1)
+            let events = poll(&polled, nfds_t(polled.count), Int32(left.rounded(.up)))
+            if events > 0, microphone.isReady(polled.span) { return }
+        } while ContinuousClock.now < until
+    }
+
+    /// `CLOCK_MONOTONIC`, in ns.
+    static func now() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+}
+
+/// Thrown when a test waited too long.
+struct VirtualMicrophoneTimeout: Error {
+    var position: Int
+}
+
+extension MicrophoneRecorder.Recording {
+    /// The first frame that is not what the card said at that place, or nil when all are.
+    func firstWrongFrame(
+        expecting expected: (_ frame: Int, _ channel: Int) -> Int16
+    ) -> Int? {
+        var at = 0
+        for read in reads {
+            for frame in read.position..<read.position + read.frames {
+                for channel in 0..<format.channelCount {
+                    if samples[at] != expected(frame, channel) { return frame }
+                    at += 1
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The same for a card whose frames are numbered.
+    var firstWrongFrame: Int? {
+        firstWrongFrame { VirtualMicrophone.sample(at: $0, channel: $1) }
+    }
+}

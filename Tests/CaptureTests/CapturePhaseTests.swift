@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Capture
+
+@Suite struct CapturePhaseTests {
+    private func name(_ phase: CapturePhase) -> String {
+        if case .closing(let cause) = phase { return "closing: \(cause)" }
+        return "\(phase)"
+    }
+
+    private func control(
+        stops: Bool = false, keepsTail: Bool = true, cancels: Bool = false
+    ) -> CaptureControl {
+        let control = CaptureControl()
+        if stops { control.requestStop(keepsTail: keepsTail) }
+        if cancels { control.requestCancel() }
+        return control
+    }
+
+    @Test func withoutARequestNothingChanges() {
+        let phases: [CapturePhase] = [
+            .unopened, .running, .tail, .draining, .closing(.finished), .ended,
+        ]
+        for phase in phases {
+            #expect(!phase.heeds(control()))
+            #expect(name(phase.obeying(control(), hasTail: true)) == name(phase))
+        }
+    }
+
+    @Test func aStopLeadsToTheTailWhereThereIsOne() {
+        let stop = control(stops: true)
+        #expect(CapturePhase.running.heeds(stop))
+        #expect(name(CapturePhase.running.obeying(stop, hasTail: true)) == "tail")
+        #expect(name(CapturePhase.running.obeying(stop, hasTail: false)) == "draining")
+        // Asked for already.
+        #expect(!CapturePhase.tail.heeds(stop))
+        #expect(name(CapturePhase.tail.obeying(stop, hasTail: true)) == "tail")
+    }
+
+    @Test func aStopWithoutTailEndsTheTail() {
+        let stop = control(stops: true, keepsTail: false)
+        for phase in [CapturePhase.running, .tail] {
+            #expect(phase.heeds(stop))
+            #expect(name(phase.obeying(stop, hasTail: true)) == "draining")
+        }
+        #expect(!CapturePhase.draining.heeds(stop))
+    }
+
+    @Test func aCancelEndsWhatHasBegunAndNotEnded() {
+        let cancel = control(stops: true, cancels: true)
+        for phase in [CapturePhase.running, .tail, .draining, .closing(.finished)] {
+            #expect(phase.heeds(cancel))
+            #expect(name(phase.obeying(cancel, hasTail: true)) == "closing: cancelled")
+        }
+        for phase in [CapturePhase.unopened, .ended] {
+            #expect(!phase.heeds(cancel))
+            #expect(name(phase.obeying(cancel, hasTail: true)) == name(phase))
+        }
+    }
+}

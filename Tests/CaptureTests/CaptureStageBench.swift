@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import AudioCore
+import Synchronization
+
+@testable import Capture
+
+/// One take whose turns a test takes by hand, and whose ring it empties when it wants to.
+final class CaptureStageBench {
+    let account = CaptureAccount()
+    let control = CaptureControl()
+    let stage: CaptureStage
+    /// Everything taken from the ring.
+    private(set) var bytes: [UInt8] = []
+    private let consumer: ByteRing.Consumer
+    private let told = CaptureStageTold()
+
+    init(
+        _ source: CaptureStageScript, encoder: any AudioEncoder = WAVEncoder(),
+        ringByteCount: Int = 1 << 20, plan: CapturePlan = CapturePlan(tail: .none)
+    ) {
+        let ring = ByteRing(minimumCapacity: ringByteCount)
+        consumer = ring.takeConsumer()
+        let told = told
+        stage = CaptureStage(
+            source: source, encoder: encoder, producer: ring.takeProducer(), plan: plan,
+            control: control, account: account,
+            onOpen: { format in told.opened.withLock { $0.append(format) } },
+            onEnd: { end in told.ended.withLock { $0.append(end) } })
+    }
+
+    /// What `onOpen` was called with.
+    var opened: [StreamFormat] { told.opened.withLock { $0 } }
+
+    /// What `onEnd` was called with, when it was called once.
+    var end: CaptureEnd? { told.ended.withLock { $0.count == 1 ? $0[0] : nil } }
+
+    var ringIsFinished: Bool { consumer.isFinished }
+
+    /// The samples behind the WAV header.
+    var samples: [Int16] {
+        let body = bytes.dropFirst(WAVEncoder.headerByteCount)
+        return stride(from: body.startIndex, to: body.endIndex - 1, by: 2).map {
+            Int16(bitPattern: UInt16(body[$0]) | UInt16(body[$0 + 1]) << 8)
+        }
+    }
+
+    /// Takes turns at a moment when every timer is due.
+    func turn(_ count: Int = 1) {
+        for _ in 0..<count { stage.turn(now: .now + .seconds(1)) }
+    }
+
+    func emptyRing() {
+        while consumer.consume({ span in
+            for index in span.indices { bytes.append(span[index]) }
+            return span.count
+        }) > 0 {}
+    }
+
+    /// Takes turns and empties the ring until the take has ended; false when it never does.
+    @discardableResult
+    func runToEnd(turns: Int = 10_000) -> Bool {
+        for _ in 0..<turns {
+            turn()
+            emptyRing()
+            if stage.pendingWait == nil { return true }
+        }
+        return false
+    }
+}
+
+private final class CaptureStageTold: Sendable {
+    let opened = Mutex<[StreamFormat]>([])
+    let ended = Mutex<[CaptureEnd]>([])
+}

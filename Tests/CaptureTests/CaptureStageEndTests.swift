@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import AudioCore
+import Testing
+
+@testable import Capture
+
+@Suite struct CaptureStageEndTests {
+    /// A minute of periods of 20 ms, one a turn.
+    private static let minute = Array(
+        repeating: [CaptureStageScript.Step.frames(320), .rest], count: 3_000
+    ).flatMap { $0 }
+
+    /// A voice up to the frame `end`, then the noise of a room.
+    private static func voice(until end: Int) -> (Int) -> Int16 {
+        { place in (place < end ? 8_000 : 30) * (place % 2 == 0 ? 1 : -1) }
+    }
+
+    /// Records a second of room and `spoken` frames of voice, asks for the end, and goes on.
+    ///
+    /// - Returns: the frames recorded after the request.
+    private func tailLength(spokenAfterStop spoken: Int, tail: Tail) -> Int {
+        let source = CaptureStageScript(Self.minute)
+        source.sample = { place in
+            place < 16_000 ? Self.voice(until: 0)(place) : Self.voice(until: 32_000 + spoken)(place)
+        }
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: tail))
+        bench.turn(100)
+        bench.control.requestStop()
+        bench.runToEnd()
+        return bench.account.capturedFrames - 32_000
+    }
+
+    @Test(arguments: [
+        // Silent from the release on: the quiet 150 ms end with the period of 160 ms.
+        (0, 2_560),
+        // Silent 100 ms after the release: 150 ms later.
+        (1_600, 4_160),
+        // A word that ends 260 ms after the release: the usual 300 ms.
+        (4_160, 4_800),
+        // A voice that sounds for 500 ms: its end.
+        (8_000, 8_320),
+        // A voice that goes on: 800 ms.
+        (60_000, 12_800),
+    ])
+    func theTailFollowsTheVoice(spoken: Int, expected: Int) {
+        #expect(tailLength(spokenAfterStop: spoken, tail: .speech) == expected)
+    }
+
+    @Test func noTailEndsAtWhatTheDeviceHolds() {
+        let source = CaptureStageScript(Self.minute, afterStop: [.frames(100)])
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .none))
+        bench.turn(10)
+        bench.control.requestStop()
+        #expect(bench.runToEnd())
+        #expect(source.stopWasRequested)
+        #expect(bench.end?.cause == .finished)
+        #expect(bench.samples == (0..<3_300).map(CaptureStageScript.ramp))
+    }
+
+    @Test func aStopWithoutTailEndsAtWhatTheDeviceHolds() {
+        let source = CaptureStageScript(Self.minute, afterStop: [.frames(100)])
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        bench.turn(10)
+        bench.control.requestStop(keepsTail: false)
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 3_300)
+    }
+
+    @Test func aSecondStopWithoutTailEndsTheTail() {
+        let source = CaptureStageScript(Self.minute, afterStop: [.frames(100)])
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        bench.turn(10)
+        bench.control.requestStop()
+        bench.turn(2)
+        #expect(!source.stopWasRequested)
+        bench.control.requestStop(keepsTail: false)
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 12 * 320 + 100)
+    }
+
+    @Test func theTailCountsWhatIsLostInIt() {
+        let source = CaptureStageScript(
+            Array(Self.minute.prefix(20)) + [.gap(14_000), .restForEver])
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        bench.turn(10)
+        bench.control.requestStop()
+        #expect(bench.runToEnd(turns: 10))
+        #expect(bench.account.encodedFrames == 3_200 + 14_000)
+    }
+
+    @Test func aPipeIsReadNoFurtherThanTheJournalHasWritten() {
+        let source = CaptureStageScript(isLive: false, isStored: false, Self.minute)
+        let bench = CaptureStageBench(source)
+        bench.turn(10)
+        #expect(bench.account.capturedFrames == 320)
+        guard case .journal = bench.stage.pendingWait else {
+            Issue.record("waits for \(String(describing: bench.stage.pendingWait))")
+            return
+        }
+        bench.emptyRing()
+        bench.turn(10)
+        #expect(bench.account.capturedFrames == 640)
+        bench.control.requestStop()
+        #expect(bench.runToEnd())
+        #expect(bench.samples.count == bench.account.capturedFrames)
+    }
+
+    @Test func aFileThatIsStoppedHasNoTail() {
+        let source = CaptureStageScript(isLive: false, Self.minute, afterStop: [])
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        bench.turn(10)
+        bench.control.requestStop()
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 3_200)
+    }
+
+    @Test func aStopThatComesBeforeTheOpeningStillRecordsTheTail() {
+        let source = CaptureStageScript(Self.minute)
+        source.sample = Self.voice(until: 0)
+        let bench = CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        bench.control.requestStop()
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 2_560)
+    }
+
+    @Test(arguments: [1, 319, 320, 321, 12_345])
+    func theLongestAllowedLengthIsKeptToTheFrame(limit: Int) {
+        var plan = CapturePlan(tail: .none)
+        plan.longestFrames = limit
+        let source = CaptureStageScript(Self.minute)
+        let bench = CaptureStageBench(source, plan: plan)
+        #expect(bench.runToEnd())
+        #expect(bench.end?.cause == .limitReached)
+        #expect(bench.samples == (0..<limit).map(CaptureStageScript.ramp))
+        #expect(source.isClosed)
+    }
+
+    @Test func aGapCountsTowardsTheLongestAllowedLength() {
+        var plan = CapturePlan(tail: .none)
+        plan.longestFrames = 1_000
+        let bench = CaptureStageBench(
+            CaptureStageScript([.frames(900), .gap(500), .frames(320), .restForEver]), plan: plan)
+        #expect(bench.runToEnd())
+        #expect(bench.end?.cause == .limitReached)
+        #expect(bench.account.encodedFrames == 1_000)
+        #expect(bench.end?.gaps == [Gap(cause: .overrun, start: 900, frames: 100)])
+    }
+
+    @Test(arguments: [44_100, 48_000])
+    func theLongestAllowedLengthIsKeptAtAnyRate(rate: Int) {
+        var plan = CapturePlan(tail: .none)
+        plan.longestFrames = 5_001
+        let source = CaptureStageScript(Self.minute)
+        source.format = StreamFormat(sampleRate: rate, channelCount: 1)
+        let bench = CaptureStageBench(source, plan: plan)
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 5_001)
+        #expect(bench.samples.count == 5_001)
+    }
+
+    @Test func cancellingEndsTheTakeInTheNextTurn() {
+        let source = CaptureStageScript(Self.minute)
+        let bench = CaptureStageBench(source)
+        bench.turn(10)
+        bench.control.requestCancel()
+        bench.stage.turn(now: .now - .seconds(10))
+        #expect(bench.end?.cause == .cancelled)
+        #expect(bench.ringIsFinished)
+        #expect(bench.stage.didWrite)
+        #expect(source.isClosed)
+        bench.emptyRing()
+        #expect(bench.samples == (0..<3_200).map(CaptureStageScript.ramp))
+    }
+
+    @Test func cancellingDoesNotWaitForAJournalThatStalls() {
+        for source in [
+            CaptureStageScript(Self.minute), CaptureStageScript(isLive: false, Self.minute),
+        ] {
+            let bench = CaptureStageBench(source, ringByteCount: 8_192)
+            bench.turn(100)
+            bench.control.requestCancel()
+            bench.turn()
+            #expect(bench.end?.cause == .cancelled)
+            #expect(bench.ringIsFinished)
+        }
+    }
+
+    @Test func cancellingATakeThatWaitsForItsJournalEndsIt() {
+        let bench = CaptureStageBench(
+            CaptureStageScript([.frames(320), .gap(100_000)]), ringByteCount: 8_192)
+        bench.turn(10)
+        #expect(bench.stage.pendingWait != nil)
+        bench.control.requestCancel()
+        bench.turn()
+        #expect(bench.end?.cause == .cancelled)
+    }
+
+    @Test func anEncoderThatBreaksEndsTheTakeWithWhatItGave() {
+        let source = CaptureStageScript(Self.minute)
+        let bench = CaptureStageBench(source, encoder: BreakingEncoder(after: 3_200))
+        #expect(bench.runToEnd())
+        #expect(bench.end?.cause == .encoder(BreakingEncoder.error))
+        #expect(bench.bytes.count == 44 + 6_400)
+        #expect(source.isClosed)
+    }
+}
+
+/// A WAV encoder that fails after some frames.
+private final class BreakingEncoder: AudioEncoder, @unchecked Sendable {
+    static let error = EncodingError.codecFailed(operation: "test", reason: "as planned")
+
+    private let encoder = WAVEncoder()
+    private var left: Int
+
+    init(after frames: Int) { left = frames }
+
+    func begin(into output: inout [UInt8]) throws(EncodingError) {
+        try encoder.begin(into: &output)
+    }
+
+    func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError) {
+        left -= frames.count
+        guard left >= 0 else { throw Self.error }
+        try encoder.encode(frames, into: &output)
+    }
+
+    func finish(into output: inout [UInt8]) throws(EncodingError) { throw Self.error }
+
+    func maximumByteCount(forFrames frames: Int) -> Int {
+        encoder.maximumByteCount(forFrames: frames)
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import AudioCore
+import Testing
+
+@testable import Capture
+
+@Suite struct CaptureStageGapTests {
+    /// What a take must hold: the ramp, with zeros where the gaps are.
+    private func timeline(_ count: Int, _ gaps: [Gap]) -> [Int16] {
+        var expected = (0..<count).map(CaptureStageScript.ramp)
+        for gap in gaps {
+            for place in gap.start..<gap.start + gap.frames { expected[place] = 0 }
+        }
+        return expected
+    }
+
+    @Test func anOverrunBecomesSilenceOfTheSameLengthAtItsPlace() {
+        let bench = CaptureStageBench(
+            CaptureStageScript([
+                .frames(320), .gap(1), .frames(320), .rest, .gap(5_000), .frames(7), .gap(3),
+            ]))
+        #expect(bench.runToEnd())
+        let gaps = [
+            Gap(cause: .overrun, start: 320, frames: 1),
+            Gap(cause: .overrun, start: 641, frames: 5_000),
+            Gap(cause: .overrun, start: 5_648, frames: 3),
+        ]
+        #expect(bench.end?.gaps == gaps)
+        #expect(bench.samples == timeline(5_651, gaps))
+        #expect(bench.account.capturedFrames == 647)
+        #expect(bench.account.gapFrames == 5_004)
+        #expect(bench.account.encodedFrames == 5_651)
+    }
+
+    @Test func lossesThatFollowEachOtherAreOneGap() {
+        let bench = CaptureStageBench(
+            CaptureStageScript([.frames(320), .gap(10), .rest, .gap(20), .frames(320)]))
+        #expect(bench.runToEnd())
+        #expect(bench.end?.gaps == [Gap(cause: .overrun, start: 320, frames: 30)])
+    }
+
+    @Test func theLastOfAThousandGapsStandsForAllThatFollow() {
+        let steps = Array(repeating: [CaptureStageScript.Step.frames(1), .gap(1)], count: 1_500)
+        let bench = CaptureStageBench(CaptureStageScript(steps.flatMap { $0 }))
+        #expect(bench.runToEnd())
+        #expect(bench.end?.gaps.count == 1_000)
+        #expect(bench.end?.gaps.last == Gap(cause: .overrun, start: 1_999, frames: 501))
+        #expect(bench.account.encodedFrames == 3_000)
+    }
+
+    @Test func manySmallLossesAtAnotherRateAddUp() {
+        let steps = Array(repeating: [CaptureStageScript.Step.gap(1), .frames(1)], count: 24_000)
+        let source = CaptureStageScript(steps.flatMap { $0 })
+        source.format = StreamFormat(sampleRate: 48_000, channelCount: 1)
+        let bench = CaptureStageBench(source)
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 8_000)
+        #expect(bench.account.gapFrames == 8_000)
+        #expect(bench.account.encodedFrames == 16_000)
+    }
+
+    @Test func aFullRingRefusesWholeReadsOfALiveSource() {
+        let steps = Array(repeating: [CaptureStageScript.Step.frames(320), .rest], count: 100)
+        let bench = CaptureStageBench(
+            CaptureStageScript(steps.flatMap { $0 }), ringByteCount: 8_192)
+        // 44 bytes of header and twelve periods of 640 bytes fit into 8,192.
+        bench.turn(40)
+        let gapFrames = bench.account.gapFrames
+        #expect(bench.account.capturedFrames == 12 * 320)
+        #expect(gapFrames == 28 * 320)
+        #expect(bench.account.encodedFrames == 12 * 320)
+        #expect(bench.runToEnd())
+        let gaps = bench.end?.gaps ?? []
+        #expect(gaps.first?.start == 12 * 320)
+        #expect(gaps.allSatisfy { $0.cause == .ringFull && $0.frames % 320 == 0 })
+        #expect(bench.samples == timeline(32_000, gaps))
+        #expect(bench.account.capturedFrames + bench.account.gapFrames == 32_000)
+        #expect(bench.account.encodedFrames == 32_000)
+        #expect(gaps.reduce(0) { $0 + $1.frames } == bench.account.gapFrames)
+    }
+
+    @Test func aJournalThatStallsAgainAndAgainLeavesTheTimelineTrue() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var random = CaptureStageRandom(state: seed)
+        for _ in 0..<20 {
+            var steps: [CaptureStageScript.Step] = []
+            var length = 0
+            for _ in 0..<300 {
+                let count = Int.random(in: 1...700, using: &random)
+                length += count
+                let isGap = Int.random(in: 0..<10, using: &random) == 0
+                steps.append(isGap ? .gap(count) : .frames(count))
+                if Bool.random(using: &random) { steps.append(.rest) }
+            }
+            let bench = CaptureStageBench(CaptureStageScript(steps), ringByteCount: 8_192)
+            for _ in 0..<5_000 where bench.stage.pendingWait != nil {
+                bench.turn()
+                if Int.random(in: 0..<8, using: &random) == 0 { bench.emptyRing() }
+            }
+            bench.emptyRing()
+            let gaps = bench.end?.gaps ?? []
+            #expect(bench.end?.cause == .finished, "seed \(seed)")
+            #expect(bench.samples == timeline(length, gaps), "seed \(seed)")
+            let account = bench.account
+            #expect(account.capturedFrames + account.gapFrames == length, "seed \(seed)")
+            #expect(account.encodedFrames == length, "seed \(seed)")
+        }
+    }
+
+    @Test func silenceThatIsOwedAtTheEndWaitsForTheJournal() {
+        let bench = CaptureStageBench(
+            CaptureStageScript([.frames(320), .gap(10_000)]), ringByteCount: 8_192)
+        bench.turn(10)
+        #expect(bench.end == nil)
+        #expect(!bench.ringIsFinished)
+        #expect(bench.runToEnd())
+        #expect(bench.account.encodedFrames == 10_320)
+        #expect(bench.samples.count == 10_320)
+    }
+
+    @Test func aFileWaitsForTheJournalAndLosesNothing() throws {
+        for (encoder, ringByteCount) in [
+            (WAVEncoder() as any AudioEncoder, 8_192), (try OggOpusEncoder(), 32_768),
+        ] {
+            let bench = CaptureStageBench(
+                CaptureStageScript(isLive: false, [.frames(400_000)]), encoder: encoder,
+                ringByteCount: ringByteCount)
+            bench.turn(10)
+            #expect(bench.stage.pendingWait != nil)
+            #expect(bench.runToEnd())
+            #expect(bench.account.capturedFrames == 400_000)
+            #expect(bench.account.encodedFrames == 400_000)
+            #expect(bench.account.gapFrames == 0)
+            #expect(bench.account.encodedBytes == bench.bytes.count)
+        }
+    }
+}
+
+/// SplitMix64.
+struct CaptureStageRandom: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import AudioCore
+import Testing
+
+@testable import Capture
+
+@Suite struct CaptureStageTests {
+    @Test func everyFrameIsEncodedOnceAndInOrder() {
+        let source = CaptureStageScript([
+            .frames(320), .rest, .frames(1), .frames(1_599), .rest, .rest, .frames(12_345),
+        ])
+        let bench = CaptureStageBench(source)
+        #expect(bench.runToEnd())
+        #expect(bench.end?.cause == .finished)
+        #expect(bench.samples == (0..<14_265).map(CaptureStageScript.ramp))
+        #expect(bench.account.capturedFrames == 14_265)
+        #expect(bench.account.encodedFrames == 14_265)
+        #expect(bench.account.encodedBytes == bench.bytes.count)
+        #expect(bench.account.gapFrames == 0)
+        #expect(bench.opened == [.speech])
+        #expect(bench.ringIsFinished)
+        #expect(source.isClosed)
+    }
+
+    @Test func theWarningOfTheSourceIsPassedOn() {
+        let source = CaptureStageScript([.frames(320)])
+        source.warning = "the file is cut short"
+        let bench = CaptureStageBench(source)
+        bench.runToEnd()
+        #expect(bench.end?.warning == "the file is cut short")
+    }
+
+    @Test func aSourceThatCannotBeOpenedEndsTheTakeWithoutBytes() {
+        let source = CaptureStageScript([.frames(320)])
+        source.openError = .deviceBusy(device: "hw:0,0")
+        let bench = CaptureStageBench(source)
+        bench.turn()
+        bench.emptyRing()
+        #expect(bench.end?.cause == .source(.deviceBusy(device: "hw:0,0")))
+        #expect(bench.opened.isEmpty)
+        #expect(bench.bytes.isEmpty)
+        #expect(bench.ringIsFinished)
+        #expect(bench.stage.pendingWait == nil)
+    }
+
+    @Test func aSourceThatCannotBeConvertedEndsTheTakeWithoutBytes() {
+        let source = CaptureStageScript([.frames(320)])
+        source.format = StreamFormat(sampleRate: 62, channelCount: 1)
+        let bench = CaptureStageBench(source)
+        bench.turn()
+        bench.emptyRing()
+        #expect(
+            bench.end?.cause
+                == .source(
+                    .formatRefused(
+                        device: "script",
+                        detail: "cannot convert audio of 62 Hz and 1 channels to 16000 Hz mono")))
+        #expect(bench.bytes.isEmpty)
+        #expect(source.isClosed)
+    }
+
+    @Test func aSourceThatBreaksInMidTakeKeepsWhatCame() {
+        let lost = CaptureError.deviceLost(device: "hw:1,0", frames: 960, sampleRate: 16_000)
+        let source = CaptureStageScript([
+            .frames(320), .rest, .frames(320), .gap(100), .frames(320), .fail(lost),
+        ])
+        let bench = CaptureStageBench(source)
+        #expect(bench.runToEnd())
+        #expect(bench.end?.cause == .source(lost))
+        #expect(bench.samples.count == 1_060)
+        #expect(bench.account.capturedFrames == 960)
+        #expect(source.isClosed)
+    }
+
+    @Test func aGapBeforeTheSourceBreaksBecomesSilence() {
+        let lost = CaptureError.deviceLost(device: "hw:1,0", frames: 480, sampleRate: 16_000)
+        let bench = CaptureStageBench(
+            CaptureStageScript([.frames(320), .gap(160), .fail(lost)]))
+        #expect(bench.runToEnd())
+        #expect(bench.samples.count == 480)
+        #expect(bench.samples.suffix(160).allSatisfy { $0 == 0 })
+    }
+
+    @Test func onlyWhatIsDueTakesATurn() {
+        let source = CaptureStageScript([.frames(320), .rest, .frames(320), .rest])
+        let bench = CaptureStageBench(source)
+        bench.turn()
+        #expect(source.position == 320)
+        bench.stage.turn(now: .now - .seconds(10))
+        #expect(source.position == 320)
+        bench.turn()
+        #expect(source.position == 640)
+    }
+
+    @Test(arguments: [8_000, 11_025, 22_050, 44_100, 48_000, 96_000])
+    func aSourceOfAnotherRateIsAccountedForInFramesOf16kHz(rate: Int) {
+        let source = CaptureStageScript(
+            Array(repeating: .frames(rate / 50), count: 50))
+        source.format = StreamFormat(sampleRate: rate, channelCount: 2)
+        let bench = CaptureStageBench(source)
+        #expect(bench.runToEnd())
+        let read = rate / 50 * 50
+        let expected = (read * 16_000 * 2 + rate) / (rate * 2)
+        #expect(bench.samples.count == expected)
+        #expect(bench.account.encodedFrames == expected)
+        #expect(bench.account.capturedFrames == expected)
+        #expect(bench.opened == [source.format])
+    }
+
+    @Test func theLevelOfTheLastReadIsKnown() {
+        let source = CaptureStageScript([.frames(320), .rest])
+        source.sample = { _ in -16_384 }
+        let bench = CaptureStageBench(source)
+        bench.turn()
+        #expect(bench.account.level == Level(peak: 0.5, rootMeanSquare: 0.5))
+    }
+
+    @Test func oggOpusIsAsLongAsWhatWasCapturedAndLost() throws {
+        let source = CaptureStageScript(
+            Array(repeating: [.frames(320), .rest, .gap(77)], count: 100).flatMap { $0 })
+        let bench = CaptureStageBench(source, encoder: try OggOpusEncoder(serialNumber: 1))
+        #expect(bench.runToEnd())
+        #expect(bench.account.capturedFrames == 32_000)
+        #expect(bench.account.gapFrames == 7_700)
+        #expect(bench.account.encodedFrames == 39_700)
+        #expect(bench.account.encodedBytes == bench.bytes.count)
+        let (granule, preSkip) = try #require(captureStageOggLength(bench.bytes))
+        #expect(granule - preSkip == 39_700 * 3)
+    }
+}
+
+/// The last granule position of an Ogg file that ends as it should, and its Opus pre-skip.
+func captureStageOggLength(_ bytes: [UInt8]) -> (granule: Int, preSkip: Int)? {
+    guard bytes.count > 47, Array(bytes[28..<36]) == Array("OpusHead".utf8) else { return nil }
+    let preSkip = Int(bytes[38]) | Int(bytes[39]) << 8
+    var offset = 0
+    var granule: Int?
+    while offset + 27 <= bytes.count, Array(bytes[offset..<offset + 4]) == Array("OggS".utf8) {
+        granule = (0..<8).reduce(0) { $0 | Int(bytes[offset + 6 + $1]) << (8 * $1) }
+        let isLast = bytes[offset + 5] & 4 != 0
+        let table = bytes[(offset + 27)..<(offset + 27 + Int(bytes[offset + 26]))]
+        offset += 27 + table.count + table.reduce(0) { $0 + Int($1) }
+        if isLast { return offset == bytes.count ? granule.map { ($0, preSkip) } : nil }
+    }
+    return nil
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Upload
+
+@Suite struct SendingPaceTests {
+    private let start = ContinuousClock.now
+
+    /// What a transfer that takes all that it may has sent after so many turns of 20 ms.
+    private func sent(at bytesPerSecond: Int, turns: Int) -> Int {
+        var pace = SendingPace(bytesPerSecond: bytesPerSecond, now: start)
+        return (0...turns).reduce(0) { sent, turn in
+            let room = pace.room(now: start + .milliseconds(turn * 20))
+            pace.spend(room)
+            return sent + room
+        }
+    }
+
+    @Test func aSecondHasItsBytesAndTheFirstOneABurst() {
+        #expect((424_000...426_000).contains(sent(at: 100_000, turns: 200)))
+    }
+
+    @Test func anHourOfSilenceEarnsNoMoreThanABurst() {
+        var pace = SendingPace(bytesPerSecond: 100_000, now: start)
+        pace.spend(pace.room(now: start))
+        #expect(pace.room(now: start + .seconds(3_600)) == 25_000)
+    }
+
+    @Test func aByteASecondIsStillSent() {
+        #expect((10...11).contains(sent(at: 1, turns: 500)))
+    }
+
+    @Test func aBodyIsHeldBackAndStillWhole() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "slow"))
+        // What is held back by us is no stall.
+        let upload = try Upload(
+            to: server.url(), bytes(100_000), isSealed: true,
+            deadlines: TransferDeadlines(stall: .milliseconds(900))
+        ) { $0.bytesPerSecond = 40_000 }
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        let request = try #require(server.requests.first)
+        #expect(request.body == bytes(100_000))
+        let begin = try #require(request.chunks.first?.beganAt)
+        let end = try #require(request.lastChunkAt)
+        // A burst of 10,000 bytes, and 90,000 at their pace.
+        #expect(end - begin >= .milliseconds(2_100))
+    }
+
+    @Test func aPauseOfTheSpeakerIsNotHeldBack() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: ""))
+        let upload = try Upload(to: server.url(), bytes(640)) { $0.bytesPerSecond = 64_000 }
+        _ = try #require(await server.wait(untilBytes: 640))
+        for turn in 1...5 {
+            try upload.append(bytes(640, from: turn * 640))
+            _ = try #require(await server.wait(untilBytes: (turn + 1) * 640, within: .seconds(5)))
+        }
+        upload.seal()
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+}

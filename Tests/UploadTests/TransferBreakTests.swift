@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+import Upload
+
+/// Connections that are not made, break, or stand still.
+@Suite struct TransferBreakTests {
+    private func isLost(_ result: TransferResult?) -> Bool {
+        guard case .connectionLost(let reason)? = result?.ending else { return false }
+        return !reason.isEmpty
+    }
+
+    // MARK: - Connecting
+
+    @Test func aRefusedConnectionIsSaidAtOnce() async throws {
+        let server = try RecordingServer()
+        let url = server.url()
+        server.stop()
+        let upload = try Upload(to: url, bytes(640))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .cannotConnect("Connection refused"))
+        #expect(result.sentByteCount == 0)
+        #expect(upload.recorder.record.look { $0.connects } == 0)
+    }
+
+    @Test func whatWasSaidDuringASlowConnectArrives() async throws {
+        let server = try RecordingServer(connecting: .whenReleased)
+        // The connect takes longer than a stall may last: waiting for it is none.
+        let deadlines = TransferDeadlines(connect: .seconds(120), stall: .seconds(1))
+        let upload = try Upload(to: server.url(), deadlines: deadlines)
+        for turn in 0..<20 {
+            try upload.append(bytes(640, from: turn * 640))
+            _ = await upload.result(within: .milliseconds(100))
+        }
+        #expect(upload.recorder.record.look { $0.connects } == 0)
+        server.releaseConnects()
+        let arrived = await server.wait(untilBytes: 20 * 640, within: .seconds(120))
+        let request = try #require(
+            arrived, "\(upload.recorder.record.look { $0.results.map(\.ending) })")
+        #expect(request.body == bytes(20 * 640))
+        #expect(upload.recorder.record.look { $0.connects } == 1)
+        upload.seal()
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+    }
+
+    @Test func aConnectionThatIsNeverMadeTimesOut() async throws {
+        let server = try RecordingServer(connecting: .whenReleased)
+        let deadlines = TransferDeadlines(connect: .milliseconds(600))
+        let upload = try Upload(to: server.url(), bytes(640), deadlines: deadlines)
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.connect))
+        #expect(result.sentByteCount == 0)
+        let end = try #require(result.timings.end)
+        #expect(end >= .milliseconds(600))
+        #expect(end < .seconds(10))
+    }
+
+    @Test func aNameThatDoesNotExistIsSaid() async throws {
+        let upload = try Upload(to: "http://nowhere.invalid/")
+        let result = try #require(await upload.result())
+        switch result.ending {
+        case .cannotResolve(let reason): #expect(reason.contains("nowhere.invalid"))
+        // Without a network the name server may stay silent.
+        case .timedOut(.connect): break
+        default: Issue.record("\(result.ending)")
+        }
+    }
+
+    // MARK: - Breaking
+
+    @Test func aCloseInMidBodyIsALoss() async throws {
+        let server = try RecordingServer(scripts: [[.readHead, .readBody(bytes: 640), .close]])
+        let upload = try Upload(to: server.url(), bytes(640))
+        while upload.recorder.record.look({ $0.results.isEmpty && $0.sentByteCount < 1 << 20 }) {
+            try upload.append(bytes(640))
+            _ = await upload.result(within: .milliseconds(5))
+        }
+        let result = try #require(await upload.result())
+        #expect(isLost(result), "\(result.ending)")
+        #expect(result.status == nil)
+    }
+
+    @Test(arguments: [0, 640]) func aResetIsALoss(afterBytes count: Int) async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: count), .reset]])
+        let upload = try Upload(to: server.url(), bytes(640))
+        let result = await upload.result()
+        #expect(isLost(result), "\(String(describing: result?.ending))")
+    }
+
+    @Test func aResetAfterTheBodyIsALossOfAWholeBody() async throws {
+        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .reset]])
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
+        let result = try #require(await upload.result())
+        #expect(isLost(result), "\(result.ending)")
+        // Nobody knows whether the service has the recording: all of it was handed over.
+        #expect(result.isBodyComplete)
+    }
+
+    @Test func aCloseAfterTheBodyIsALoss() async throws {
+        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .close]])
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
+        #expect(isLost(await upload.result()))
+    }
+
+    @Test(arguments: [true, false]) func aCloseInSilenceIsNoticed(isHalf: Bool) async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 640), isHalf ? .halfClose : .close]])
+        let upload = try Upload(to: server.url(), bytes(640))
+        // Nothing is appended and nothing sealed: only the service's FIN tells.
+        let result = await upload.result(within: .seconds(20))
+        #expect(isLost(result), "\(String(describing: result?.ending))")
+    }
+
+    // MARK: - Standing still
+
+    @Test func aServerThatStopsReadingIsAStall() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 640), .stall(.seconds(60))]],
+            receiveBufferBytes: 8_192)
+        let upload = try Upload(
+            to: server.url(), bytes(12_000_000), deadlines: TransferDeadlines(stall: .seconds(1)))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.stall))
+        // What the kernel took is nearly what it could send: megabytes would otherwise lie in its
+        // own buffer, counted as sent.
+        #expect(result.sentByteCount < 500_000)
+    }
+
+    @Test func aSealedBodyWhoseLastBytesAreNotTakenIsAStall() async throws {
+        let script: [ServerStep] = [.readHead, .readBody(bytes: 1), .stall(.seconds(60))]
+        let server = try RecordingServer(
+            scripts: [script, script], receiveBufferBytes: 8_192)
+        // How much fits into the kernel and into libcurl when nobody reads.
+        let deadlines = TransferDeadlines(stall: .seconds(1))
+        let probe = try Upload(to: server.url(), bytes(12_000_000), deadlines: deadlines)
+        let room = try #require(await probe.result()).sentByteCount
+        // All of it is handed to libcurl; what remains is the end, which is not taken.
+        let upload = try Upload(to: server.url(), bytes(room), isSealed: true, deadlines: deadlines)
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.stall))
+        #expect(!result.isBodyComplete)
+    }
+
+    @Test func aServerThatReadsSlowlyIsNoStall() async throws {
+        // First at full speed, so that the kernel's buffers grow as on a fast network.
+        var steps: [ServerStep] = [.readHead, .readBody(bytes: 16_000_000)]
+        for turn in 1...12 {
+            steps += [.stall(.milliseconds(500)), .readBody(bytes: 16_000_000 + turn * 100_000)]
+        }
+        let server = try RecordingServer(
+            scripts: [steps + [.readBodyToEnd, .respond(status: 200, text: "")]])
+        // Much more waits than is taken in twice the time that a stall may last.
+        let upload = try Upload(
+            to: server.url(), bytes(32_000_000), isSealed: true,
+            deadlines: TransferDeadlines(stall: .seconds(3)))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered, "\(result.sentByteCount)")
+    }
+
+    @Test func anAnswerThatDoesNotComeTimesOut() async throws {
+        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true,
+            deadlines: TransferDeadlines(answer: .milliseconds(700)))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.answer))
+        #expect(result.isBodyComplete)
+        let bodyEnd = try #require(result.timings.lastByteOut)
+        #expect(try #require(result.timings.end) - bodyEnd >= .milliseconds(700))
+    }
+
+    @Test func theWholeTakesNoLongerThanAllowed() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(
+            to: server.url(), bytes(640), deadlines: TransferDeadlines(whole: .milliseconds(700)))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.whole))
+        #expect(!result.isBodyComplete)
+    }
+
+    /// A process that is stopped, or a machine that sleeps, finds its deadlines passed.
+    @Test func whatHadComeBeforeADeadlineWasLookedAtCounts() async throws {
+        let (asked, answered) = (Gate(), Gate())
+        let server = try RecordingServer(scripts: [
+            [
+                .readHead, .readBody(bytes: 1), .stallUntil(asked),
+                .respond(status: 503, text: "later"), .open(answered),
+            ]
+        ])
+        let whole = Duration.seconds(2)
+        let upload = try Upload(
+            to: server.url(), bytes(1), isSealed: true, deadlines: TransferDeadlines(whole: whole)
+        ) { request in
+            // Stands in for the stop: it holds libcurl's turn until the deadline has passed.
+            request.mayEndBody = {
+                asked.open()
+                _ = answered.waitBlocking()
+                poll(nil, 0, Int32(whole.components.seconds) * 1_000)
+                return true
+            }
+        }
+        #expect(try #require(await upload.result()).ending == .answered)
+        #expect(upload.recorder.text == "later")
+    }
+
+    @Test func deadlinesMayBeAsLongAsOneLikes() async throws {
+        let server = try RecordingServer()
+        let ages = Duration.seconds(Int64.max)
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true,
+            deadlines: TransferDeadlines(connect: ages, stall: ages, answer: ages, whole: ages))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+    }
+
+    // MARK: - Cancelling
+
+    @Test func aCancelClosesWithoutTheLastChunk() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640))
+        _ = await server.wait(untilBytes: 640)
+        upload.cancel()
+        let result = try #require(await upload.result())
+        #expect(result.ending == .cancelled)
+        #expect(!result.isBodyComplete)
+        let request = try #require(await server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+        #expect(!request.isComplete)
+        // A second cancel, and one of a transfer that has ended, do nothing.
+        upload.cancel()
+        #expect(upload.recorder.record.look { $0.results.count } == 1)
+    }
+
+    @Test func aCancelAfterTheSealSendsNoLastChunkEither() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 640), .stallUntil(gate), .readOn]],
+            receiveBufferBytes: 8_192)
+        let upload = try Upload(
+            to: server.url(), bytes(12_000_000), isSealed: true,
+            deadlines: TransferDeadlines(stall: .seconds(300)))
+        _ = await server.wait(untilBytes: 640)
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+        gate.open()
+        let request = try #require(await server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+        #expect(request.body.count < 12_000_000)
+    }
+
+    @Test func aCancelWhileConnectingEndsAtOnce() async throws {
+        let server = try RecordingServer(connecting: .whenReleased)
+        let upload = try Upload(to: server.url(), bytes(640))
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+    }
+
+    @Test func aJournalThatIsCutFromOutsideEndsTheTransfer() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640))
+        _ = await server.wait(untilBytes: 640)
+        try upload.truncateAndGrow(to: 1_000)
+        let result = try #require(await upload.result())
+        guard case .journalUnreadable(let reason) = result.ending else {
+            Issue.record("\(result.ending)")
+            return
+        }
+        #expect(!reason.isEmpty)
+        #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
+    }
+}

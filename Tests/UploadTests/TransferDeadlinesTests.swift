@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Upload
+
+@Suite struct TransferDeadlinesTests {
+    private static let start = ContinuousClock.now
+    private static let deadlines = TransferDeadlines(
+        connect: .seconds(10), stall: .seconds(5), answer: .seconds(60), whole: .seconds(1_000))
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let isConnected: Bool
+        var waitingSince: Int?
+        var bodyEnd: Int?
+        /// Seconds since the start.
+        let now: Double
+        let missed: TransferDeadlines.Missed?
+        /// When to look again, in seconds since the start.
+        var next = 0
+
+        init(
+            _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
+            at now: Double, missed: TransferDeadlines.Missed
+        ) {
+            testDescription = description
+            isConnected = connected
+            waitingSince = waiting
+            bodyEnd = end
+            self.now = now
+            self.missed = missed
+        }
+
+        init(
+            _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
+            at now: Double, next: Int
+        ) {
+            testDescription = description
+            isConnected = connected
+            waitingSince = waiting
+            bodyEnd = end
+            self.now = now
+            missed = nil
+            self.next = next
+        }
+    }
+
+    static let rows = [
+        Row("just begun", connected: false, at: 0, next: 10),
+        Row("still connecting", connected: false, at: 9.9, next: 10),
+        Row("not connected in time", connected: false, at: 10, missed: .connect),
+        Row("bytes wait while connecting", connected: false, waiting: 1, at: 8, next: 10),
+        Row("connected and silent for minutes", at: 900, next: 1_000),
+        Row("bytes wait", waiting: 20, at: 24.9, next: 25),
+        Row("bytes wait too long", waiting: 20, at: 25, missed: .stall),
+        Row("the body has ended", end: 100, at: 159.9, next: 160),
+        Row("no answer in time", end: 100, at: 160, missed: .answer),
+        Row("the end counts, not what waited before it", waiting: 90, end: 100, at: 120, next: 160),
+        Row("the whole comes first", waiting: 998, at: 999, next: 1_000),
+        Row("the whole comes before the answer", end: 999, at: 1_000, missed: .whole),
+        Row("the whole while speaking", at: 1_000, missed: .whole),
+        Row("the whole is the worst", connected: false, at: 2_000, missed: .whole),
+    ]
+
+    @Test(arguments: rows) func aDeadlineIsMissedWhenItsInstantHasCome(_ row: Row) {
+        let at = { (seconds: Int) in Self.start + .seconds(seconds) }
+        let progress = TransferProgress(
+            start: Self.start, isConnected: row.isConnected,
+            waitingSince: row.waitingSince.map(at), bodyEnd: row.bodyEnd.map(at))
+        let check = Self.deadlines.check(progress, now: Self.start + .seconds(row.now))
+        if let missed = row.missed {
+            #expect(check == .missed(missed))
+        } else {
+            #expect(check == .next(at(row.next)))
+        }
+    }
+
+    @Test(arguments: [
+        (Duration.zero, 0), (.seconds(-5), 0), (.nanoseconds(1), 1), (.milliseconds(1), 1),
+        (.microseconds(1_001), 2), (.milliseconds(1_500), 1_500), (.seconds(10), 9_999),
+        (.seconds(Int64.max), 9_999),
+    ]) func millisecondsAreRoundedUpAndBounded(_ duration: Duration, milliseconds: Int) {
+        #expect(duration.wholeMilliseconds(upTo: 9_999) == milliseconds)
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+import Upload
+
+@Suite struct TransferLoopTests {
+    @Test func aHundredTransfersShareOneLoop() async throws {
+        var random = SeededRandom()
+        let server = try RecordingServer()
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        var uploads: [Upload] = []
+        var bodies: [[UInt8]] = []
+        for number in 0..<100 {
+            uploads.append(try Upload(to: server.url("/\(number)"), on: loop))
+            bodies.append(random.bytes(Int.random(in: 0...20_000, using: &random)))
+        }
+        // A piece of each in turn, so that all of them are under way together.
+        for part in 0..<10 {
+            for (upload, body) in zip(uploads, bodies) {
+                let range = body.count * part / 10..<body.count * (part + 1) / 10
+                try upload.append(Array(body[range]))
+            }
+        }
+        for upload in uploads { upload.seal() }
+        for upload in uploads {
+            let result = try #require(await upload.result())
+            #expect(result.ending == .answered, "seed \(random.seed)")
+        }
+        var received: [String: [UInt8]] = [:]
+        for number in 0..<100 {
+            let request = try #require(await server.finishedRequest(number))
+            #expect(request.framingErrors.isEmpty)
+            received[request.target] = request.body
+        }
+        for (number, body) in bodies.enumerated() {
+            #expect(received["/\(number)"] == body, "seed \(random.seed), body \(number)")
+        }
+    }
+
+    @Test func oneStalledServerHoldsUpNobodyElse() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 1), .stall(.seconds(60))]],
+            receiveBufferBytes: 8_192)
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        let stalled = try Upload(
+            to: server.url("/stalled"), bytes(12_000_000),
+            deadlines: TransferDeadlines(stall: .seconds(300)), on: loop)
+        _ = await server.wait(untilBytes: 1)
+        for number in 1...20 {
+            let other = try Upload(to: server.url(), bytes(6_400), isSealed: true, on: loop)
+            #expect(try #require(await other.result()).ending == .answered)
+            #expect(try #require(await server.finishedRequest(number)).body == bytes(6_400))
+        }
+        #expect(stalled.recorder.record.look { $0.results.isEmpty })
+    }
+
+    @Test func noConnectionOutlivesItsTransfer() async throws {
+        // The server keeps its side open until the client closes.
+        let script: [ServerStep] = [.readHead, .readBodyToEnd, .respond(status: 200), .readOn]
+        let server = try RecordingServer(otherwise: script)
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        for number in 0..<5 {
+            let upload = try Upload(to: server.url(), bytes(64), isSealed: true, on: loop)
+            #expect(try #require(await upload.result()).ending == .answered)
+            // Finished means that `readOn` saw the end of the connection.
+            let request = await server.finishedRequest(number, within: .seconds(10))
+            #expect(request?.connection == number)
+        }
+        #expect(server.connectionCount == 5)
+    }
+
+    @Test func shuttingDownEndsWhatRuns() async throws {
+        let server = try RecordingServer()
+        let loop = try TransferLoop()
+        let uploads = try (0..<10).map { _ in try Upload(to: server.url(), bytes(640), on: loop) }
+        for number in 0..<10 { _ = await server.wait(untilBytes: 640, ofRequest: number) }
+        loop.shutDown()
+        for upload in uploads {
+            #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
+        }
+        for number in 0..<10 {
+            #expect(try #require(await server.finishedRequest(number)).lastChunkAt == nil)
+        }
+    }
+
+    @Test func everyTransferIsToldItsEndHoweverLateItCame() async throws {
+        let server = try RecordingServer()
+        for _ in 0..<20 {
+            let loop = try TransferLoop()
+            let racing = try (0..<5).map { _ in try Upload(to: server.url(), on: loop) }
+            loop.shutDown()
+            let late = try Upload(to: server.url(), on: loop)
+            for upload in racing + [late] {
+                #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
+            }
+        }
+    }
+
+    @Test func aShutDownDoesNotWaitForAConnect() async throws {
+        let server = try RecordingServer(connecting: .whenReleased)
+        let loop = try TransferLoop()
+        let upload = try Upload(to: server.url(), bytes(640), on: loop)
+        loop.shutDown()
+        #expect(upload.recorder.record.look { $0.results.map(\.ending) } == [.cancelled])
+    }
+
+    @Test func aPausedTransferBeginsWhenItIsHurried() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        #expect(await upload.result(within: .milliseconds(300))?.ending == nil)
+        #expect(server.connectionCount == 0)
+        upload.hurry()
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func aPausedTransferBeginsByItself() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .milliseconds(300))
+        #expect(try #require(await upload.result()).ending == .answered)
+    }
+
+    @Test func noHurryShortensWhatTheServiceAskedFor() async throws {
+        let server = try RecordingServer()
+        let began = MonotonicTime.now
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, after: .seconds(600),
+            atLeast: .milliseconds(700))
+        upload.hurry()
+        #expect(try #require(await upload.result()).ending == .answered)
+        let request = try #require(server.requests.first)
+        #expect(request.acceptedAt - began >= .milliseconds(700))
+    }
+
+    @Test func aTransferIsCancelledInItsPause() async throws {
+        let server = try RecordingServer()
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, after: .seconds(600))
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+        #expect(server.connectionCount == 0)
+    }
+
+    struct Idleness: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [ServerStep]
+        var body = bytes(640)
+        var isSealed = false
+    }
+
+    @Test(arguments: [
+        Idleness(
+            testDescription: "a silent speaker", steps: [.readHead, .readBody(bytes: 640), .readOn]),
+        Idleness(
+            testDescription: "a recogniser that thinks",
+            steps: [.readHead, .readBodyToEnd, .readOn], isSealed: true),
+        Idleness(
+            testDescription: "a server that does not read",
+            steps: [.readHead, .readBody(bytes: 640), .stall(.seconds(60))],
+            body: bytes(12_000_000)),
+        Idleness(
+            testDescription: "an answer under way in silence",
+            steps: [
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
+                .sendBodyChunk(text: "partial"), .readOn,
+            ]),
+        Idleness(
+            testDescription: "an early answer that is complete",
+            steps: [
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
+                .sendBodyChunk(text: "all"), .endResponse, .readOn,
+            ]),
+        Idleness(
+            testDescription: "an early answer, and the server's side closed",
+            steps: [
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 200),
+                .sendBodyChunk(text: "all"), .endResponse, .halfClose, .readOn,
+            ]),
+        Idleness(
+            testDescription: "a refusal whose body does not end",
+            steps: [
+                .readHead, .readBody(bytes: 640), .beginResponse(status: 401),
+                .sendBodyChunk(text: "no"), .readOn,
+            ]),
+    ]) func waitingUsesNoProcessorTime(_ idleness: Idleness) async throws {
+        let server = try RecordingServer(scripts: [idleness.steps], receiveBufferBytes: 8_192)
+        let upload = try Upload(
+            to: server.url(), idleness.body, isSealed: idleness.isSealed,
+            deadlines: TransferDeadlines(stall: .seconds(300)))
+        _ = await server.wait(untilBytes: 640)
+        // What had to be done is done when a while has passed without any of it.
+        _ = await upload.result(within: .milliseconds(500))
+        let before = try #require(upload.recorder.threadTime)
+        let result = await upload.result(within: .seconds(1))
+        let used = try #require(upload.recorder.threadTime) - before
+        #expect(result == nil)
+        // A loop that spins uses all of the second, or what the other tests leave of it.
+        #expect(used < .milliseconds(50))
+    }
+
+    @Test func aLoopWithoutTransfersWaits() async throws {
+        let server = try RecordingServer()
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        let upload = try Upload(to: server.url(), bytes(1), isSealed: true, on: loop)
+        _ = try #require(await upload.result())
+        let before = try #require(upload.recorder.threadTime)
+        _ = await upload.recorder.wait(within: .seconds(1)) { $0.results.count == 2 }
+        #expect(try #require(upload.recorder.threadTime) - before < .milliseconds(50))
+    }
+}

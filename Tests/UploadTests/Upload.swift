@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import TestSupport
+import Upload
+
+@testable import TakeStore
+
+/// A journal in a real file, which the test writes, and a transfer that sends it.
+final class Upload: Sendable {
+    let journal: Journal
+    let recorder = TransferRecorder()
+    let loop: TransferLoop
+    private let ownsLoop: Bool
+    private let folder: TemporaryFolder
+    private let id: TransferID
+
+    /// Starts a transfer of what the journal holds at once, on a loop of its own if none is given.
+    init(
+        to url: String, _ bytes: [UInt8] = [], isSealed: Bool = false,
+        after pause: Duration = .zero, atLeast: Duration = .zero,
+        deadlines: TransferDeadlines = TransferDeadlines(), on sharedLoop: TransferLoop? = nil,
+        change: (inout TransferRequest) -> Void = { _ in }
+    ) throws {
+        folder = try TemporaryFolder()
+        let file = try Folder.make(at: folder.path).createFile("audio.wav")
+        journal = Journal(file: file, path: folder.path("audio.wav"))
+        loop = try sharedLoop ?? TransferLoop()
+        ownsLoop = sharedLoop == nil
+        if !bytes.isEmpty { try journal.append(bytes.span) }
+        if isSealed { journal.seal() }
+        var request = TransferRequest(
+            url: url, headers: [(name: "Content-Type", value: "audio/pcm")], journal: journal,
+            bodyOffset: 0, deadlines: deadlines)
+        change(&request)
+        id = loop.start(request, after: pause, atLeast: atLeast, observer: recorder)
+    }
+
+    deinit { if ownsLoop { loop.shutDown() } }
+
+    func append(_ bytes: [UInt8]) throws {
+        try journal.append(bytes.span)
+        loop.wake()
+    }
+
+    func seal() {
+        journal.seal()
+        loop.wake()
+    }
+
+    /// Does what another program might: cuts the file short, while the journal grows.
+    func truncateAndGrow(to count: Int) throws {
+        try journal.append(bytes(count).span)
+        truncate(folder.path("audio.wav"), 0)
+        loop.wake()
+    }
+
+    func hurry() { loop.hurry(id) }
+
+    func cancel() { loop.cancel(id) }
+
+    /// Waits for the end.
+    func result(within limit: Duration = .seconds(60)) async -> TransferResult? {
+        await recorder.record.wait(within: limit) { $0.results.first }
+    }
+
+    /// Waits until the connection has taken so many bytes.
+    func hasSent(_ byteCount: Int, within limit: Duration = .seconds(30)) async -> Bool {
+        await recorder.wait(within: limit) { $0.sentByteCount >= byteCount }
+    }
+}
+
+/// Bytes that repeat only after 251, so that a shifted or doubled block is seen.
+func bytes(_ count: Int, from start: Int = 0) -> [UInt8] {
+    // Doubled rather than counted: unoptimised tests need megabytes of them.
+    var pattern: [UInt8] = (0..<251).map { UInt8(($0 + start) % 251) }
+    while pattern.count < count { pattern += pattern }
+    return Array(pattern[..<count])
+}
+
+extension SeededRandom {
+    /// Random bytes.
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        let words = (0..<(count + 7) / 8).map { _ in next() }
+        return words.withUnsafeBytes { Array($0[..<count]) }
+    }
+}
