@@ -38,7 +38,7 @@ final class TakeRun: Sendable {
     private let continuation: AsyncStream<TakeEvent>.Continuation
     private let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
-    private let meter: ProgressMeter
+    let meter: ProgressMeter
     /// The file of a kept take that travels in another form than it is kept in.
     private let audioPath: String?
 
@@ -117,61 +117,9 @@ final class TakeRun: Sendable {
     /// Whether a body of this part may end.
     func isWanted(_ part: Int) -> Bool { state.withLock { $0.machine.isWanted(part) } }
 
-    /// What is known of a part's body by the time at which an attempt begins.
-    func lateHeaders(of part: Int) -> [(name: String, value: String)] {
-        state.withLock { $0.machine.parts[part].digest }.map { plan.digestHeaders($0) } ?? []
-    }
+    /// The SHA-256 of a part's body, once it is known.
+    func digest(of part: Int) -> String? { state.withLock { $0.machine.parts[part].digest } }
 
-    /// The SHA-256 of a part's body, or nil: the attempt is marked by its id and number alone then.
-    ///
-    /// On the sync thread: it reads all of the journal.
-    func digest(of part: Int) -> String? {
-        try? journal?.sha256(from: plan.format.bodyOffset)
-    }
-
-    /// What is known of a new take when it begins, its first attempt included unless that waits.
-    func manifest(source: String) -> TakeManifest {
-        var manifest = TakeManifest(
-            id: id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.rawValue, source: source, url: plan.service.url.description)
-        manifest.delivery = plan.record
-        let first = state.withLock { $0.machine.parts[0].exchange.request }
-        if !first.saysLength {
-            manifest.beginTransfer(first.number, at: Date(), to: manifest.url)
-        }
-        return manifest
-    }
-
-    // MARK: - How far it has come
-
-    /// On the journal thread, with every period.
-    func didGrow() {
-        guard meter.isDue(), let journal else { return }
-        handle(.protection(.journal(journal.condition)))
-        record?.writeAgain()
-        if meter.hasBeenSilent() { tell(.silent) }
-        tellProgress()
-    }
-
-    /// On the journal thread, when the journal is sealed.
-    func didComplete() {
-        meter.noteComplete(journal?.byteCount ?? 0)
-        tellProgress()
-    }
-
-    /// On the sync thread.
-    func didTend() {
-        if let journal { handle(.protection(.journal(journal.condition))) }
-        record?.unlockOnceSettled()
-    }
-
-    func willSend() { _ = meter.noteSent(0) }
-
-    /// On the transfer thread; while the journal grows, its thread tells.
-    func didSend(byteCount: Int) { if meter.noteSent(byteCount) { tellProgress() } }
-
-    private func tellProgress() {
-        guard plan.reportsProgress, let journal else { return }
-        tell(.progress(meter.progress(of: journal)))
-    }
+    /// The request with which the delivery begins.
+    var firstRequest: ExchangeRequest { state.withLock { $0.machine.parts[0].exchange.request } }
 }

@@ -89,7 +89,7 @@ final class Wiring: Sendable {
     private func open(_ source: String, for run: TakeRun) -> Result<Journal, SystemError> {
         Result { () throws(SystemError) in
             let opened = try OpenedTake(
-                in: run.pipeline, run.manifest(source: source),
+                in: run.pipeline, manifest(of: run, from: source),
                 onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
             run.hold(opened.journal, opened.record)
             if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
@@ -99,6 +99,19 @@ final class Wiring: Sendable {
             opened.record?.announce()
             return opened.journal
         }
+    }
+
+    /// What is known of a new take, its first attempt included unless that waits for the seal.
+    private func manifest(of run: TakeRun, from source: String) -> TakeManifest {
+        let (plan, first) = (run.plan, run.firstRequest)
+        var manifest = TakeManifest(
+            id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
+            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+        manifest.delivery = plan.record
+        if !first.saysLength {
+            manifest.beginTransfer(first.number, at: Date(), to: manifest.url)
+        }
+        return manifest
     }
 
     // MARK: - What a take's machine asks for
@@ -114,7 +127,11 @@ final class Wiring: Sendable {
         case .hurry(let part): run.transfer(of: part).map { transfer.hurry($0) }
         case .breakOff(let part): run.transfer(of: part).map { transfer.cancel($0) }
         case .digest(let part):
-            sync.perform { run.handle(.digested(part: part, run.digest(of: part))) }
+            sync.perform {
+                // Without it the attempt is marked by its id and number alone.
+                let digest = try? run.journal?.sha256(from: run.plan.format.bodyOffset)
+                run.handle(.digested(part: part, digest))
+            }
         case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
         case .endCapture(let stop):
             switch stop {
@@ -150,9 +167,12 @@ final class Wiring: Sendable {
     ) {
         // A request begins when there is a journal.
         guard let journal = run.journal else { return }
-        var body = run.plan.request(request, for: journal, of: run.id)
+        let plan = run.plan
+        var body = plan.request(request, for: journal, of: run.id)
         // On the transfer thread, when the request begins and before its body ends.
-        body.lateHeaders = { [weak run] in run?.lateHeaders(of: part) ?? [] }
+        body.lateHeaders = { [weak run, plan] in
+            run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+        }
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
         run.willSend()
         let observer = AttemptObserver(of: part, for: run)
