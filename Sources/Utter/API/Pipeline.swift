@@ -77,7 +77,9 @@ public final class Pipeline: Sendable {
             id: TakeID(at: Date(), using: &generator), plan: delivery,
             machine: TakeMachine(parts: [part]), pipeline: self)
         began(run)
-        wiring.record(plan.source, by: plan.capture, for: run)
+        let isSent = plan.isCompleteSoon || !exchange.request.saysLength
+        wiring.record(
+            plan.source, by: plan.capture, noting: isSent ? exchange.request : nil, for: run)
         return Take(run: run)
     }
 

@@ -7,8 +7,8 @@ internal import TakeStore
 extension TakeRun {
     /// On the journal thread, with every period.
     func didGrow() {
-        guard meter.isDue(), let journal else { return }
-        handle(.protection(.journal(journal.condition)))
+        guard meter.isDue() else { return }
+        reportJournal()
         record?.writeAgain()
         if meter.hasBeenSilent() { tell(.silent) }
         tellProgress()
@@ -17,12 +17,14 @@ extension TakeRun {
     /// On the journal thread, when the journal is sealed.
     func didComplete() {
         meter.noteComplete(journal?.byteCount ?? 0)
+        // The outcome says of a write that failed just now that the take is not safe.
+        reportJournal()
         tellProgress()
     }
 
     /// On the sync thread.
     func didTend() {
-        if let journal { handle(.protection(.journal(journal.condition))) }
+        reportJournal()
         record?.unlockOnceSettled()
     }
 
@@ -30,6 +32,10 @@ extension TakeRun {
 
     /// On the transfer thread; while the journal grows, its thread tells.
     func didSend(byteCount: Int) { if meter.noteSent(byteCount) { tellProgress() } }
+
+    private func reportJournal() {
+        if let journal { handle(.protection(.journal(journal.condition))) }
+    }
 
     private func tellProgress() {
         guard plan.reportsProgress, let journal else { return }

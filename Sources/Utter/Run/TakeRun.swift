@@ -119,7 +119,4 @@ final class TakeRun: Sendable {
 
     /// The SHA-256 of a part's body, once it is known.
     func digest(of part: Int) -> String? { state.withLock { $0.machine.parts[part].digest } }
-
-    /// The request with which the delivery begins.
-    var firstRequest: ExchangeRequest { state.withLock { $0.machine.parts[0].exchange.request } }
 }

@@ -54,10 +54,14 @@ final class Wiring: Sendable {
 
     // MARK: - Source → encoder → ring → journal
 
-    /// Records a take.
+    /// Records a take, whose manifest notes its first request from the beginning unless that waits
+    /// for a speaker (nil).
     ///
     /// From any thread; does not block.
-    func record(_ source: any CaptureSource, by plan: CapturePlan, for run: TakeRun) {
+    func record(
+        _ source: any CaptureSource, by plan: CapturePlan, noting first: ExchangeRequest?,
+        for run: TakeRun
+    ) {
         let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
         do throws(EncodingError) {
             capture.add(
@@ -75,7 +79,7 @@ final class Wiring: Sendable {
         // On the journal thread; all but `onGrowth` and `onDrain` once.
         journal.add(
             ring: ring.takeConsumer(),
-            open: { [self] in open(source.name, for: run) },
+            open: { [self] in open(manifest(of: run, from: source.name, first), for: run) },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
@@ -86,10 +90,10 @@ final class Wiring: Sendable {
     }
 
     /// Makes the take's folder and journal.
-    private func open(_ source: String, for run: TakeRun) -> Result<Journal, SystemError> {
+    private func open(_ manifest: TakeManifest, for run: TakeRun) -> Result<Journal, SystemError> {
         Result { () throws(SystemError) in
             let opened = try OpenedTake(
-                in: run.pipeline, manifest(of: run, from: source),
+                in: run.pipeline, manifest,
                 onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
             run.hold(opened.journal, opened.record)
             if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
@@ -101,16 +105,15 @@ final class Wiring: Sendable {
         }
     }
 
-    /// What is known of a new take, its first attempt included unless that waits for the seal.
-    private func manifest(of run: TakeRun, from source: String) -> TakeManifest {
-        let (plan, first) = (run.plan, run.firstRequest)
+    private func manifest(
+        of run: TakeRun, from source: String, _ first: ExchangeRequest?
+    ) -> TakeManifest {
+        let plan = run.plan
         var manifest = TakeManifest(
             id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
             format: plan.format.rawValue, source: source, url: plan.service.url.description)
         manifest.delivery = plan.record
-        if !first.saysLength {
-            manifest.beginTransfer(first.number, at: Date(), to: manifest.url)
-        }
+        if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
         return manifest
     }
 
