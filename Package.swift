@@ -64,7 +64,7 @@ let package = Package(
         .target(
             name: "TakeStore", dependencies: ["AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
-        .target(name: "SpeechService", swiftSettings: shipped),
+        .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
             swiftSettings: shipped),

@@ -75,12 +75,14 @@ findings=$(
         library=$(basename "$folder")
         importers=$(grep -rlE "^[a-z@_ ]*import ([a-z]+ )?$library([^A-Za-z]|$)" \
             --include='*.swift' Sources | cut -d / -f 2 | sort -u || true)
+        # Of libcurl, the parser of URLs is for the module that describes services.
+        [ "$library $importers" = $'CCurl SpeechService\nUpload' ] && continue
         if [ "$(wc -w <<<"$importers")" -gt 1 ]; then
             echo "Sources/C/$library: imported by more than one target: ${importers//$'\n'/, }"
         fi
     done
 
-    # A reason that nobody needs any more is removed with its cause.
+    # A reason that is not needed any more is removed with its cause.
     { grep -vE '^(#|$)' "$allowlist" || true; } | while IFS=: read -r path reason; do
         if [ -z "${reason// /}" ]; then
             echo "$allowlist: '$path' has no reason"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing: install-packages.sh [runtime|build|test|bench]
-# UTTER_PACKAGES=skip leaves that to somebody else, for machines that are not Debian.
+# UTTER_PACKAGES=skip installs nothing, for machines that are not Debian.
 set -euo pipefail
 export LC_ALL=C
 
@@ -36,6 +36,9 @@ strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 procps                       shows threads and memory
+nghttp2-server               a service that speaks HTTP/2 alone
+socat                        TLS in front of a service, which counts the handshakes
+brotli                       compresses answers
 curl                         a second client to compare with"
 
 bench_packages="$build_packages

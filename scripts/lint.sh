@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the formatting, the layers and the scripts, and says all it has found.
+# Checks the formatting, the layers, the scripts and the index of decisions, and says all it has
+# found.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,6 +10,13 @@ swift format lint --strict --parallel -r Sources Tests Package.swift || status=1
 scripts/check-layers.sh || status=1
 for script in scripts/*.sh scripts/git-hooks/* .ci/run; do
     bash -n "$script" || status=1
+done
+for file in docs/decisions/*.md; do
+    name=${file##*/}
+    [ "$name" = README.md ] && continue
+    grep -qF "($name)" docs/decisions/README.md && continue
+    echo "docs/decisions/README.md: does not list $name"
+    status=1
 done
 # The linter for scripts is a convenience of the machines that have it.
 if command -v shellcheck >/dev/null; then

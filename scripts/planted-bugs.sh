@@ -91,7 +91,7 @@ plant() {
     expressions[$1]=$4
 }
 
-# What the tests say to a bug: who has caught it, or in capitals why nobody has.
+# What the tests say to a bug: which has caught it, or in capitals why none has.
 verdict() {
     local file=${files[$1]}
     perl -0pi -e "${expressions[$1]}" "$file"

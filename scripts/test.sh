@@ -51,7 +51,7 @@ status=0
 swift test --skip-build "${flags[@]}" "${options[@]}" "$@" 2>&1 | tee "$log" || status=$?
 closing=$(grep -E 'Test run with [0-9]+ tests?' "$log" | tail -n 1 || true)
 if [ "$status" -ne 0 ]; then
-    # Whoever sees only the end of the output shall see what has failed, and why.
+    # The end of the output shows what has failed, and why.
     echo "utter: what has failed:" >&2
     grep -E 'recorded an issue|Fatal error|unexpected signal' "$log" |
         tail -n 40 | cut -c 1-400 >&2 || true

@@ -10,6 +10,8 @@ struct ResponseHead {
     static let lineLimit = 200
 
     private(set) var status: Int?
+    /// Whether it came over HTTP/2, in which each stream has an end of its own.
+    private(set) var isHTTP2 = false
     private(set) var headers: [(name: String, value: String)] = []
     private(set) var isComplete = false
     private var byteCount = 0
@@ -22,7 +24,7 @@ struct ResponseHead {
         case complete
         /// The head is longer than allowed.
         case tooLong
-        /// The service switched protocols, which nobody asked for (RFC 9110 §15.2.2).
+        /// The service switched protocols, which was not asked for (RFC 9110 §15.2.2).
         case switchesProtocol
     }
 
@@ -36,6 +38,7 @@ struct ResponseHead {
         let text = line.trimmingSuffix { $0.isWhitespace }
         if text.hasPrefix("HTTP/") {
             headers = []
+            isHTTP2 = text.hasPrefix("HTTP/2")
             status = text.split(separator: " ").dropFirst().first.flatMap { Int($0) }
             return .goesOn
         }

@@ -31,7 +31,14 @@ package struct TransferRequest: Sendable {
     /// Asked on the transfer thread before the body is ended: false breaks the transfer off
     /// instead, for a take that was cancelled after the loop last looked.
     package var mayEndBody: @Sendable () -> Bool = { true }
-    /// The most response bytes that are read, heads excluded.
+    /// The newest version of HTTP to speak.
+    package var httpVersion = HTTPVersion.one
+    /// How long a connection that an earlier transfer has left may have been idle to carry it, in
+    /// whole seconds; nil for a connection of its own.
+    package var longestIdleTime: Duration?
+    /// Whether its connection stays open for a later transfer, once the answer is complete.
+    package var leavesConnection = false
+    /// The most response bytes that are read, decoded, heads excluded.
     package var responseLimit = 8 << 20
 
     /// Creates a request.

@@ -38,7 +38,7 @@ struct TransferResponse {
         }
     }
 
-    /// Counts bytes of the body.
+    /// Counts bytes of the body, decoded.
     ///
     /// - Returns: why it cannot be used, or nil.
     mutating func take(bodyByteCount: Int) -> String? {
@@ -76,6 +76,7 @@ struct TransferResponse {
         // Over TLS a bare close cannot be told from an attacker's cut.
         let isBareClose =
             isSecure && status != 204 && head.header("content-length") == nil && !isChunked
+            && !head.isHTTP2
         return isBareClose ? .badResponse("the answer's end is not marked") : .answered
     }
 
@@ -90,11 +91,13 @@ struct TransferResponse {
 
     /// Whether the response says by its length that it is complete (RFC 9112 §6.3).
     ///
-    /// Of a chunked one libcurl keeps the end to itself.
+    /// Of a chunked one libcurl keeps the end to itself, and of an encoded one it counts bytes that
+    /// are not those that we see.
     var isWhole: Bool {
         guard let status, byteCount <= limit else { return false }
         if status == 204 { return true }
-        return !isChunked && head.header("content-length").flatMap { Int($0) } == byteCount
+        return !isChunked && head.header("content-encoding") == nil
+            && head.header("content-length").flatMap { Int($0) } == byteCount
     }
 
     private var isChunked: Bool {

@@ -20,6 +20,8 @@ public struct TransferResult: Sendable {
         case timedOut(TransferDeadlines.Missed)
         /// The response was not HTTP, too large, or otherwise broken.
         case badResponse(String)
+        /// libcurl does not take the request; the text says what of it.
+        case unprepared(String)
         /// The journal could not be read; the text is the system's.
         case journalUnreadable(String)
         /// Somebody cancelled it.
@@ -38,6 +40,11 @@ public struct TransferResult: Sendable {
     public var isBodyComplete: Bool
     /// When things happened.
     public var timings: TransferTimings
+    /// How long the service asks to wait (`Retry-After`, RFC 9110 §10.2.3), up to an hour; zero when
+    /// it does not.
+    public var retryAfter = Duration.zero
+    /// Whether it went over a connection that an earlier transfer had left.
+    public var hasReusedConnection = false
 
     /// The value of the first header field of that name; `name` in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -52,7 +59,8 @@ public struct TransferResult: Sendable {
         switch ending {
         case .answered: return true
         case .connectionLost:
-            return header("content-length") == nil && header("transfer-encoding") == nil
+            return timings.httpVersion != "2" && header("content-length") == nil
+                && header("transfer-encoding") == nil
         default: return false
         }
     }
@@ -76,6 +84,6 @@ public struct TransferTimings: Sendable, Equatable {
     public var lastByteIn: Duration?
     /// The transfer ended.
     public var end: Duration?
-    /// The HTTP version, such as "1.1".
-    public var httpVersion = "1.1"
+    /// The version of HTTP in which the service answered, such as "1.1"; nil without an answer.
+    public var httpVersion: String?
 }

@@ -172,7 +172,7 @@ private final class ByteRingTalk: Sendable {
 
     func read() {
         while !isOver.load(ordering: .relaxed) {
-            // Asked only behind a byte: nobody asks again for a notice that was missed.
+            // Asked only behind a byte: a notice that was missed is not asked for again.
             guard consumer.consume({ $0.count }) > 0, consumer.wasAwaited() else { continue }
             notices.add(1, ordering: .relaxed)
         }

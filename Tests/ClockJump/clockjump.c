@@ -2,7 +2,7 @@
 //
 // Loaded into a program, it moves the wall clock by the number of seconds that the file in
 // UTTER_TEST_CLOCK holds (a native 64-bit integer, mapped, so that the test can jump at any moment).
-// Monotonic clocks go on as they do when somebody sets the time.
+// Monotonic clocks go on as they do when the time is set.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdint.h>

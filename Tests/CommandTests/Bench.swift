@@ -26,7 +26,7 @@ final class Bench: Sendable {
         var environment = CommandRun.cleanEnvironment
         environment["HOME"] = folder.path
         environment["XDG_STATE_HOME"] = folder.path("state")
-        // Port 9 is discard: nobody listens there.
+        // Port 9 is discard: no program listens there.
         environment["UTTER_URL"] = server?.url() ?? "http://127.0.0.1:9/"
         environment["TERM"] = "xterm"
         // Most tests want to see that what is answered leaves the disk.

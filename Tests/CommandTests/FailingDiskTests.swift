@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A disk that fails while somebody speaks, and works again.
+/// A disk that fails during a recording, and works again.
 @Suite struct FailingDiskTests {
     private let server: RecordingServer
     private let disk: SlowDisk

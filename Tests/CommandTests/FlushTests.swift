@@ -41,7 +41,7 @@ import Utter
         #expect(result.status == .exited(77))
         #expect(server.requests.count == before + 1)
         let origin = "http://127.0.0.1:"
-        #expect(result.errorText.contains("nothing more is sent to \(origin)"))
+        #expect(result.errorText.contains("skipping the other takes for \(origin)"))
         #expect(result.errorText.contains("utter: 0 of 3 answered, 1 failed, 2 left\n"))
         #expect(try waiting(bench) == 3)
         #expect(result.hasPlainErrors)

@@ -3,7 +3,7 @@
 import TestSupport
 import Testing
 
-/// What has waited so long that nobody may want it to be sent unasked.
+/// What has waited so long that it is not sent unasked.
 @Suite struct OldTakeTests {
     private static let day = 86_400
 

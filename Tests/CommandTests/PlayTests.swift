@@ -46,7 +46,7 @@ import Testing
         #expect(result.status == .exited(64))
         #expect(
             result.errorText.hasPrefix(
-                "utter: error: '\(path)' would hold \(form), whatever its name says\n"))
+                "utter: error: '\(path)' would hold \(form), despite its name\n"))
         #expect(result.errorText.contains("utter: hint: name it with ."))
         #expect(access(path, F_OK) != 0)
         #expect(try await bench.run("export", "last", path + ".wav").status == .exited(0))

@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// Expects an end that nobody has asked for any more, and all of what was recorded.
+    /// Expects an end for which no request came, and all of what was recorded.
     private func expectEnd(of run: BenchRun, _ server: RecordingServer) async throws {
         let result = try await run.result()
         #expect(result.status == .exited(0))

@@ -38,7 +38,7 @@ import UtterCommands
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
         let bench = try Bench(server: server, microphone: card)
         let terminal = try PseudoTerminal()
-        // The terminal keeps it for whoever reads first.
+        // The terminal keeps it for the first process that reads.
         try terminal.type("0123456789abcdef\n")
         let run = try bench.start(
             [

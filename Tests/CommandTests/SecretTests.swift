@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// The key reaches the service and nobody else.
+/// The token reaches the service and no other program.
 @Suite struct SecretTests {
     private static let key = "sesame-4711"
 
@@ -132,7 +132,7 @@ import Testing
             "send", "--to", "http://192.0.2.1:8/x", "--token-file", try writeKey(bench),
             "--insecure-token", "--no-retry", "--connect-timeout", "100ms", Clip.digits.path,
         ])
-        // Nobody is there (RFC 5737): what matters is that it was tried.
+        // No machine has that address (RFC 5737): what matters is that it was tried.
         #expect(try await run.result().status == .exited(75))
     }
 }

@@ -97,7 +97,7 @@ import Testing
         let take = try bench.takes().first
         if result.warnings == 0, take?.manifest?.transcript != FaultBench.transcript {
             problems.append(
-                "\(take?.manifest?.state ?? "nothing") on the disk, and nobody was told")
+                "\(take?.manifest?.state ?? "nothing") on the disk, without a warning")
         }
         // What looks as it does without a fault is listed as it is then.
         if take?.names != ["take.json"] || take?.manifest?.state != "answered" {

@@ -39,7 +39,7 @@ import Testing
             return ["\(result.status) \(result.errorText)"]
         }
         guard result.errorText.contains("utter: kept: ") else {
-            return result.warnings > 0 ? [] : ["nobody was told: \(result.errorText)"]
+            return result.warnings > 0 ? [] : ["there is no warning: \(result.errorText)"]
         }
         let problems = try await SurvivorCheck(bench: bench).problems()
         let sent = bench.server.requests.last?.body
@@ -56,7 +56,7 @@ import Testing
             var problems = Self.wrongs(result, on: bench)
             let take = try bench.takes().first?.manifest
             if result.warnings == 0, take?.transcript != FaultBench.transcript {
-                problems.append("\(take?.state ?? "nothing") on the disk, and nobody was told")
+                problems.append("\(take?.state ?? "nothing") on the disk, without a warning")
             }
             return problems.map { "\(quota) bytes: \($0)" }
         }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// A real ext4 in a file, whose power can be cut.
 ///
-/// It is mounted where nobody but one program and its children sees it, and goes with them.
+/// It is mounted where only one program and its children see it, and goes with them.
 struct LoopDisk {
     /// Larger than what utter wants to stay free; the file has holes.
     private static let byteCount = 192 << 20
@@ -64,8 +64,8 @@ struct LoopDisk {
         guard ioctl(folder.number, shutDown, &flags) == 0 else { throw SystemError.last("ioctl") }
     }
 
-    /// Waits until nobody uses the disk, mounts it at `path`, which replays its journal, and copies
-    /// all that is left into a folder.
+    /// Waits until no process uses the disk, mounts it at `path`, which replays its journal, and
+    /// copies all that is left into a folder.
     func copy(to folder: String, by path: String) throws {
         try ForeignTool("unshare").run([
             "-m", "sh", "-c",

@@ -2,7 +2,7 @@
 
 import TestSupport
 
-/// Mounts that nobody but one program sees; many machines allow them to everybody.
+/// Mounts that only one program sees; many machines allow them to every user.
 enum Namespaces {
     /// Whether this machine does.
     static let areAllowed: Bool = {

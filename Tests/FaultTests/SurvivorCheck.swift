@@ -26,7 +26,7 @@ struct SurvivorCheck {
         for take in dead {
             for request in bench.requests(for: take.id) where take.audio != nil {
                 let sent = WholeAudio.body(of: take.audio ?? [], format: format(of: take))
-                // Without a manifest, nobody knows whether a header was sent.
+                // Without a manifest it is not known whether a header was sent.
                 let isFile = take.manifest == nil && take.audio?.starts(with: request.body) == true
                 if !isFile && !sent.starts(with: request.body) {
                     problems.append("\(take.id): the server has bytes that the disk has not")

@@ -128,7 +128,7 @@ import Testing
                 try client.sendChunk(audio.prefix(64_000))
                 let head = try client.readHead()
                 endpoint.shutdown()
-                // Refused once nobody listens any more; whoever was let in before is sent away.
+                // Refused once the port is closed; clients that were let in before are sent away.
                 while let other = try? RawClient(port: port) {
                     // A reset is as good an end as any.
                     do { _ = try other.readToEnd() } catch RawClient.Failure.reset {}

@@ -20,7 +20,7 @@ func onThread<Value: Sendable>(
     return result
 }
 
-/// A thread that is joined by whoever waits for its result.
+/// A thread that is joined by the task that waits for its result.
 private final class JoinedThread: @unchecked Sendable {
     private var thread: NamedThread?
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import RecognitionEndpoint
 
-/// Waiting for a recogniser that somebody else has.
+/// Waiting for a recogniser that works at another job.
 @Suite struct RecogniserPoolTests {
     /// A pool whose only recogniser works at a job.
     private func withBusyPool(

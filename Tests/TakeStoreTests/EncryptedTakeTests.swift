@@ -32,7 +32,7 @@ import Testing
         return manifest
     }
 
-    /// The same take, opened by somebody with another key, or none.
+    /// The same take, opened with another key, or none.
     private func take(secret: [UInt8]?) throws -> TakeFolder {
         let key = try secret.map { try #require(EncryptionKey(secret: $0)) }
         return try TakeStore(stateFolder: scratch.path + "/utter", key: key).take(take.id)
@@ -57,7 +57,7 @@ import Testing
             #expect(locked.isLocked)
             #expect(locked.transcript == nil && locked.reason == nil && locked.history == nil)
             #expect(locked.attempts == 1)
-            // Whoever has no key can say that it is released, and loses nothing.
+            // A process without the key can say that it is released, and loses nothing.
             locked.isReleased = true
             try other.save(locked)
         }

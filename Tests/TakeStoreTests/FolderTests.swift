@@ -101,7 +101,7 @@ import Testing
         #expect(try holder.lock())
         #expect(try await !other.waitForLock(until: .now))
         #expect(try await !other.waitForLock(until: .now + .milliseconds(20)))
-        // Whoever has waited in vain keeps nothing.
+        // A process that has waited in vain keeps nothing.
         holder.unlock()
         let deadline = ContinuousClock.now + .seconds(30)
         while try !other.lock() {

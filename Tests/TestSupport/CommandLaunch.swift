@@ -7,7 +7,7 @@ internal import LinuxPlatform
 struct CommandLaunch {
     /// The test's ends of the program's pipes, -1 where there is none.
     ///
-    /// Whoever gets them closes them.
+    /// The caller that gets them closes them.
     struct Ends: Sendable {
         var input: Int32 = -1
         var output: Int32 = -1

@@ -7,7 +7,7 @@ package final class Gate: Sendable {
     /// Creates a closed gate.
     package init() {}
 
-    /// Lets everybody through who waits or will wait, from any thread.
+    /// Lets every task through that waits or will wait, from any thread.
     package func open() {
         state.update { $0 = true }
     }

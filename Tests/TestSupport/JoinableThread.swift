@@ -3,7 +3,7 @@
 internal import LinuxPlatform
 internal import Synchronization
 
-/// A thread that can be kept in an array and is joined once, by whoever comes first.
+/// A thread that can be kept in an array and is joined once, by the first caller.
 final class JoinableThread: Sendable {
     private let thread: Mutex<NamedThread?>
 

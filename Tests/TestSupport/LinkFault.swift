@@ -21,7 +21,7 @@ package struct LinkFault: Sendable, Hashable, CustomStringConvertible {
         case halfClose
         /// Nothing passes either way for so long.
         case stall(Duration)
-        /// Nothing passes either way from then on, and nobody is told.
+        /// Nothing passes either way from then on, without a word to either side.
         case blackHole
     }
 

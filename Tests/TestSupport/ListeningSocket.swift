@@ -60,7 +60,7 @@ final class ListeningSocket: Sendable {
                 try retryingInterrupts("bind") { address.withPointer { bind(number, $0, $1) } }
                 return
             } catch {
-                // Somebody else was given the port in between.
+                // Another process was given the port in between.
                 guard error.code == EADDRINUSE, attempts < 100 else { throw error }
             }
         }
@@ -71,7 +71,7 @@ final class ListeningSocket: Sendable {
     /// The descriptor to poll for new connections.
     var number: Int32 { descriptor.number }
 
-    /// Makes the accept queue long enough for everybody.
+    /// Makes the accept queue long enough for every client.
     func releaseConnects() {
         listen(descriptor.number, 128)
     }

@@ -55,7 +55,7 @@ package final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Lets every packet disappear from now on: nobody is told.
+    /// Lets every packet disappear from now on, without a word to either side.
     package func cut() throws {
         _ = try inside {
             try ForeignTool("tc").run(["qdisc", "replace", "dev", "lo", "root", "blackhole"])

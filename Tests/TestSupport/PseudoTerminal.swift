@@ -56,7 +56,7 @@ package final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
-    /// Closes the terminal; takes effect when nobody waits for its output any more.
+    /// Closes the terminal; takes effect when no thread waits for its output any more.
     func hangUp() {
         // Never readable: in place of the terminal, nothing is to be read any more.
         let nothing = requireWakeup()

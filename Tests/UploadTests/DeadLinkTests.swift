@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import Upload
 
-/// A link that dies without a word: the kernel still takes bytes, and nobody acknowledges them.
+/// A link that dies without a word: the kernel still takes bytes that are never acknowledged.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "needs root, ip and tc"))
 struct DeadLinkTests {
     /// Sends at so many bytes a second, kills the link, and measures until that is noticed.

@@ -11,7 +11,7 @@ import Upload
         let text = String(repeating: "why ", count: words)
         var delays: [Duration] = []
         for _ in 0..<4 { delays.append(try await delayOfRefusalInSilence(status, text)) }
-        // Below every timer of the loop and of libcurl (200 ms): nobody waited. One try of a busy
+        // Below every timer of the loop and of libcurl (200 ms): no wait. One try of a busy
         // machine may be late.
         #expect(try #require(delays.min()) < .milliseconds(100), "\(delays)")
     }

@@ -96,7 +96,7 @@ import Upload
         let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
         let result = try #require(await upload.result())
         #expect(isLost(result), "\(result.ending)")
-        // Nobody knows whether the service has the recording: all of it was handed over.
+        // Whether the service has the recording is unknown: all of it was handed over.
         #expect(result.isBodyComplete)
     }
 
@@ -134,7 +134,7 @@ import Upload
         let script: [ServerStep] = [.readHead, .readBody(bytes: 1), .stall(.seconds(60))]
         let server = try RecordingServer(
             scripts: [script, script], receiveBufferBytes: 8_192)
-        // How much fits into the kernel and into libcurl when nobody reads.
+        // How much fits into the kernel and into libcurl when the server does not read.
         let deadlines = TransferDeadlines(stall: .seconds(1))
         let probe = try Upload(to: server.url(), bytes(12_000_000), deadlines: deadlines)
         let room = try #require(await probe.result()).sentByteCount

@@ -258,7 +258,7 @@ import Testing
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<200 {
             let take = try store.makeTake(TakeID(at: Date(), using: &generator))
-            // Nobody else may lock it while it is held.
+            // No other process may lock it while it is held.
             #expect(try !store.take(take.id).lock())
             _ = try take.makeJournal(fileName: "audio.wav")
             #expect(store.holds(take))

@@ -123,7 +123,7 @@ extension TakeEvent {
     var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
 }
 
-/// Somebody whose every word is the test's: raw PCM through a pipe.
+/// A speaker whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
     let source: RawInput
     private let input: Int32

@@ -40,7 +40,7 @@ import Testing
             }
         }
         var outcomes = try await deliver(100, by: bench, through: proxy)
-        // Whoever was unlucky eight times in a row is kept, and sent like any kept take.
+        // A take that fails eight times in a row is kept, and sent like any kept take.
         let clean = try FaultProxy(to: bench.server.port)
         for index in outcomes.indices {
             guard case .failure(let failure) = outcomes[index].result else { continue }

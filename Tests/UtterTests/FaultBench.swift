@@ -59,7 +59,7 @@ final class FaultBench: Sendable {
         pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))
     }
 
-    /// Records a take from somebody who says all of it and does not fall silent.
+    /// Records a take from a speaker who says all of it and does not fall silent.
     func start(_ plan: DeliveryPlan, from speaker: Speaker) -> Take {
         speaker.say(noise)
         return pipeline.start(TakePlan(source: speaker.source, delivery: plan))

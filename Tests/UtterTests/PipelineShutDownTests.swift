@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import Utter
 
-/// A pipeline that ends leaves nobody waiting.
+/// A pipeline that ends leaves no caller waiting.
 @Suite struct PipelineShutDownTests {
     @Test func theOutcomeOfATakeThatStillRunsIsLeft() async throws {
         let server = try RecordingServer(otherwise: [.readHead, .readOn])

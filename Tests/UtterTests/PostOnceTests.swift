@@ -208,7 +208,7 @@ import Testing
     @Test func aLongWaitIsNamed() throws {
         var delivery = try delivery(policy: .standard)
         var busy = Self.result(Self.answered, status: 429)
-        busy.headers = [(name: "retry-after", value: "2400")]
+        busy.retryAfter = .seconds(2_400)
         let step = delivery.next(
             after: busy, answer: nil, message: "slow down", Self.circumstances)
         #expect(
@@ -320,7 +320,7 @@ import Testing
         _ = delivery.next(
             after: Self.result(.connectionLost("x")), answer: nil, message: nil,
             Self.circumstances)
-        // Nobody knows whether the service has the one that was whole, but it has no second one.
+        // Whether the service has the one that was whole is unknown, but it has no second one.
         #expect(delivery.takenCount == 1)
         #expect(delivery.takenCount < 2)
         #expect(delivery.request.number == 3)

@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func aNameInTheFutureIsNoAge() throws {
-        // Recorded while the clock was ten years ahead, which nobody has noticed.
+        // Recorded while the clock was ten years ahead, without being noticed.
         let id = try leave("20361121", .answered, age: 40 * 86_400)
         #expect(Retention.standard.sweep(store, now: now) == [id])
     }

@@ -31,7 +31,7 @@ import Testing
         Case(name: "empty", values: [""], wait: 0),
         Case(
             name: "doubled",
-            values: ["1", "99999"],
+            values: ["99999", "1"],
             wait: 1),
         Case(name: "none", values: [], wait: 0),
     ]

@@ -26,7 +26,7 @@ import Utter
         #expect(outcome.result == .failure(.cancelled))
         #expect(outcome.capture.cause == .cancelled)
         #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
-        // What was sent is in the account, although nobody wanted it any more.
+        // What was sent is in the account, although the take was cancelled.
         #expect(outcome.attempts.map(\.result.ending) == [.cancelled])
         #expect(outcome.account.sentBytes == 640)
         let manifest = try await bench.manifest(of: take)

@@ -20,7 +20,7 @@ import Utter
         let log = EventLog(take)
         speaker.say(period)
         #expect(await log.wait { $0.isRefused })
-        // Nobody has stopped speaking; what follows is recorded all the same.
+        // The speaker goes on; what follows is recorded all the same.
         #expect(!log.log.value.events.contains { $0.isCaptured })
         speaker.say(period)
         speaker.say(period)

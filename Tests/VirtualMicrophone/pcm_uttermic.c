@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A sound card that exists only in user space: an ALSA external I/O plug-in (pcm_ioplug.h) whose
-// converter is CLOCK_MONOTONIC. Frame i is captured at t0 + (i + 1) / rate, whether or not anyone
-// reads it, and its value is a function of i, so that a test can tell which frame it got.
+// converter is CLOCK_MONOTONIC. Frame i is captured at t0 + (i + 1) / rate, whether or not a
+// program reads it, and its value is a function of i, so that a test can tell which frame it got.
 //
 // Like a card and its driver,
 //   - it interrupts once a period (a timerfd) and is readable when avail_min frames wait;

@@ -34,12 +34,12 @@ final class BodyServer {
     /// - Parameters:
     ///   - onTick: called about every 100 ms while nothing comes, and between reads.
     ///   - onBody: called with each piece of the body, without framing, and when it was read.
-    /// - Throws: `BenchmarkError` when nobody comes within 10 s, or the body breaks off.
+    /// - Throws: `BenchmarkError` when no client connects within 10 s, or the body breaks off.
     func receive(
         onTick: () -> Void = {}, onBody: (ArraySlice<UInt8>, Int64) -> Void
     ) throws(BenchmarkError) {
         guard isReadable(socket, milliseconds: 10_000) else {
-            throw BenchmarkError("nobody connects")
+            throw BenchmarkError("no client connects")
         }
         let connection = accept(socket, nil, nil)
         guard connection >= 0 else { throw BenchmarkError("cannot accept") }

@@ -18,6 +18,6 @@
 package enum ResamplingQuality: Sendable, Hashable, CaseIterable {
     /// For a microphone: speech is whole and the delay stays far below a period.
     case live
-    /// For files: as good as it gets, where a delay of half a period harms nobody.
+    /// For files: as good as it gets, where a delay of half a period does no harm.
     case recording
 }

@@ -103,7 +103,7 @@ package struct WAVHeaderParser: Sendable {
         return nil
     }
 
-    /// The data's length, or `nil` when the number in the file means that nobody knows it.
+    /// The data's length, or `nil` when the number in the file means that it is unknown.
     private func dataByteCount(_ claimed: UInt64, dataOffset: Int) -> Int? {
         if claimed == 0xFFFF_FFFF, let longDataByteCount {
             let isKnown = longDataByteCount > 0 && longDataByteCount < UInt64(Int.max / 2)

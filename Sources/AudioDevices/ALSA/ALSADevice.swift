@@ -87,7 +87,7 @@ extension ALSADevice {
     /// What the PCM is doing.
     var state: snd_pcm_state_t { unsafe snd_pcm_state(handle.pcm) }
 
-    /// Frames that the card has captured and nobody has read; more than the ring holds when older
+    /// Frames that the card has captured and we have not read; more than the ring holds when older
     /// ones have been overwritten.
     func available() throws(ALSAError) -> Int {
         try ALSAError.check("snd_pcm_avail_update", unsafe snd_pcm_avail_update(handle.pcm))

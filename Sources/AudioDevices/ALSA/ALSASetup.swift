@@ -98,7 +98,7 @@ struct ALSASetup {
 
     /// Says when the card starts, stops and wakes us.
     ///
-    /// It starts when told to and never stops by itself: a ring that nobody reads is overwritten,
+    /// It starts when told to and never stops by itself: a ring that is not read is overwritten,
     /// so that an overrun costs what does not fit into the ring rather than all that is in it, and
     /// the card's position still says how much that was. The wake-up comes once a period;
     /// `snd_pcm_sw_params_set_avail_min` raises anything less to a period.

@@ -62,7 +62,7 @@ public enum CaptureDevices {
     ) -> CaptureDevice? {
         // A device that is for both directions has no IOID.
         guard unsafe text("IOID", of: hint) != purpose.opposite else { return nil }
-        // "null" records silence, and plays nothing; nobody means it.
+        // "null" records silence, and plays nothing; no person means it.
         guard let name = unsafe text("NAME", of: hint), name != "null" else { return nil }
         let lines = unsafe text("DESC", of: hint)?.split(separator: "\n") ?? []
         return CaptureDevice(

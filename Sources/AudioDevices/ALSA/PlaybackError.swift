@@ -73,7 +73,7 @@ extension ALSAError {
         return .deviceUnusable(device: device, reason: fullReason)
     }
 
-    /// The error as whoever plays on a device has it.
+    /// The error as a caller that plays on a device sees it.
     func playing(on device: String) -> PlaybackError {
         if let limit { return .limitReached(device: device, limit) }
         return switch code {

@@ -4,6 +4,7 @@
 #define UTTER_CCURL_H
 
 #include <curl/curl.h>
+#include <locale.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -13,6 +14,11 @@ typedef int (*utter_prerequest_callback)(
     void *_Nullable, char *_Nullable, char *_Nullable, int, int);
 
 static inline CURLcode utter_setopt_long(CURL *_Nonnull easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode utter_setopt_offset(
+    CURL *_Nonnull easy, CURLoption option, curl_off_t value) {
     return curl_easy_setopt(easy, option, value);
 }
 
@@ -39,6 +45,11 @@ static inline CURLcode utter_setopt_callback(
 static inline CURLcode utter_setopt_prerequest(
     CURL *_Nonnull easy, utter_prerequest_callback _Nonnull value) {
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
+}
+
+static inline CURLMcode utter_multi_setopt_long(
+    CURLM *_Nonnull multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
 }
 
 static inline long utter_getinfo_long(CURL *_Nonnull easy, CURLINFO info) {
@@ -86,6 +97,20 @@ static inline int utter_local_port(curl_socket_t socket) {
     if (address.sin6_family != AF_INET && address.sin6_family != AF_INET6) return -1;
     // The port stands at the same place in both kinds.
     return ntohs(address.sin6_port);
+}
+
+// A part of a URL, by curl_url_get. The library that gives a host name its ASCII form takes names to
+// be in the encoding of the locale, which a program in C's own locale does not say; ours are UTF-8.
+static inline CURLUcode utter_url_get(
+    CURLU *_Nonnull url, CURLUPart part, char *_Nullable *_Nonnull text, unsigned int flags) {
+    locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    locale_t before = utf8 ? uselocale(utf8) : (locale_t)0;
+    CURLUcode code = curl_url_get(url, part, text, flags);
+    if (utf8) {
+        uselocale(before);
+        freelocale(utf8);
+    }
+    return code;
 }
 
 // What the easy handle of a finished transfer says; the message's union is not imported.

@@ -28,7 +28,7 @@ struct BodyUpload: Sendable {
         self.acceptsEnd = acceptsEnd
     }
 
-    /// Takes the body until its end, even when nobody needs it any more.
+    /// Takes the body until its end, even when it is not needed any more.
     ///
     /// - Throws: what the connection says when it broke off, or `CancellationError`.
     @concurrent func take(_ body: RequestBody) async throws {

@@ -18,7 +18,7 @@ enum Demand: Sendable, Equatable {
     ) throws(Refusal) {
         let path = (head.path ?? "").prefix { $0 != "?" }
         try Self.checkFraming(head)
-        // Browsers send this; no page that somebody happens to visit may use the endpoint.
+        // Browsers send this; a page that a person happens to visit may not use the endpoint.
         guard head.headerFields[.origin] == nil else {
             throw Refusal(403, "requests of web pages are not served")
         }

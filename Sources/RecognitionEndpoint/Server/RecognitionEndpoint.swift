@@ -57,7 +57,7 @@ public final class RecognitionEndpoint: Sendable {
 
     /// Listens and answers until `shutdown` is called or the task is cancelled.
     ///
-    /// Both end it gracefully: nobody new is let in, and recognitions that run get the grace
+    /// Both end it gracefully: no new client is let in, and recognitions that run get the grace
     /// period to finish. Can be called once.
     ///
     /// - Parameter onReady: called with the port once clients can connect.

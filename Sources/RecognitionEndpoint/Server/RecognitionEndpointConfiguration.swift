@@ -11,12 +11,12 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// What the recognisers know.
     public var model: RecognitionModel
 
-    /// What clients must show, or nil to let everybody in.
+    /// What clients must show, or nil to let every client in.
     public var bearerToken: BearerToken?
 
     /// How many bodies are recognised at once; beyond it, clients are told to come back.
     ///
-    /// Each one costs a thread, a core while somebody speaks, and 35 MB with a grammar or
+    /// Each one costs a thread, a core during speech, and 35 MB with a grammar or
     /// 120 MB with the language model; given back when it is over, but for one.
     public var maximumConcurrentRecognitions = 2
 

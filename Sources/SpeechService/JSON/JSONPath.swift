@@ -48,7 +48,7 @@ public struct JSONPath: Sendable, Hashable {
     /// The strings at this place, each without outer white space, joined by a space.
     ///
     /// - Returns: nil when there is no string; the empty text when `[]` stands for an array without
-    ///   elements, which is how services say that nobody spoke.
+    ///   elements, which is how services say that there was no speech.
     public func text(in value: JSONValue) -> String? {
         let texts = values(in: value).compactMap(\.string)
         if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }

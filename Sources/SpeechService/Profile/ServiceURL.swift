@@ -11,12 +11,32 @@ public struct ServiceURL: Sendable, Hashable {
 
     /// Reads a URL.
     ///
-    /// Only the characters of RFC 3986 are taken: what is not ASCII must be percent-encoded, a
-    /// host with other letters written in its `xn--` form. A fragment is dropped.
+    /// A host with other letters than those of ASCII gets its `xn--` form, and such letters in the
+    /// path and the query are percent-encoded. A fragment is dropped.
     ///
     /// - Throws: `ServiceError.invalidURL`; `.userInfoInURL` for `https://name:password@host/`.
     public init(_ text: String) throws(ServiceError) {
-        self = try URLReader(text).url()
+        try self.init(text, from: nil)
+    }
+
+    /// Reads a URL, or a reference that stands in another one.
+    private init(_ text: String, from base: ServiceURL?) throws(ServiceError) {
+        do throws(URLParser.Failure) {
+            let parser = try URLParser()
+            if let base { try parser.read(base.text) }
+            try parser.read(text)
+            let scheme = try parser.scheme()
+            guard scheme == "http" || scheme == "https" else {
+                throw .invalid("it must begin with http:// or https://")
+            }
+            origin = Origin(scheme: scheme, host: try parser.host(), port: try parser.port())
+            target = try parser.target()
+        } catch {
+            switch error {
+            case .userInfo: throw .userInfoInURL(text: Self.shown(text))
+            case .invalid(let reason): throw Self.invalid(text, reason)
+            }
+        }
     }
 
     init(origin: Origin, target: String) {
@@ -38,49 +58,9 @@ public struct ServiceURL: Sendable, Hashable {
     ///
     /// - Throws: `ServiceError` when it is no URL that can be posted to.
     public func resolving(location: String) throws(ServiceError) -> ServiceURL {
-        let reference = location.prefix { $0 != "#" }
-        if Self.scheme(of: reference) != nil { return try ServiceURL(String(reference)) }
-        if reference.hasPrefix("//") { return try ServiceURL("\(origin.scheme):\(reference)") }
-        try URLReader(String(reference)).checkCharacters()
-        guard !reference.isEmpty else { return self }
-        let basePath = target.prefix { $0 != "?" }
-        if reference.hasPrefix("?") {
-            return ServiceURL(origin: origin, target: "\(basePath)\(reference)")
-        }
-        let path = reference.prefix { $0 != "?" }
-        let query = reference[path.endIndex...]
-        var folder = ""
-        if !path.hasPrefix("/"), let slash = basePath.lastIndex(of: "/") {
-            folder = String(basePath[...slash])
-        }
-        return ServiceURL(origin: origin, target: Self.withoutDots(folder + path) + query)
-    }
-
-    /// The scheme that the reference begins with (RFC 3986 §3.1), or nil.
-    static func scheme(of reference: Substring) -> Substring? {
-        let scheme = reference.prefix { $0 != ":" && $0 != "/" && $0 != "?" }
-        guard scheme.endIndex < reference.endIndex, reference[scheme.endIndex] == ":",
-            scheme.first?.isLetter == true,
-            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
-        else { return nil }
-        return scheme
-    }
-
-    /// The path without `.` and `..` (RFC 3986 §5.2.4).
-    static func withoutDots(_ path: some StringProtocol) -> String {
-        var kept: [Substring] = []
-        let segments = Substring(path).split(separator: "/", omittingEmptySubsequences: false)
-        for (position, segment) in segments.enumerated().dropFirst() {
-            let isLast = position == segments.count - 1
-            switch segment {
-            case ".": if isLast { kept.append("") }
-            case "..":
-                _ = kept.popLast()
-                if isLast { kept.append("") }
-            default: kept.append(segment)
-            }
-        }
-        return kept.isEmpty ? "/" : kept.reduce(into: "") { $0 += "/\($1)" }
+        // A reference to the same document; libcurl takes it for one to the folder.
+        if location.isEmpty || location.hasPrefix("#") { return self }
+        return try ServiceURL(location, from: self)
     }
 
     /// The error for a text, of which neither user information nor query is repeated.

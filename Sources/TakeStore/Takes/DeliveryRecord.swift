@@ -66,6 +66,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var idHeader: String
     /// The body's framing: `auto`, `chunked` or `length`.
     package var framing: String
+    /// The newest version of HTTP to speak, `1.1` or `2`; nil is `1.1`.
+    package var httpVersion: String?
     /// Whether the service decides itself when the speaker has finished; nil is no.
     package var detectsEnd: Bool?
     /// A file of certificates to trust instead of the system's, an absolute path.

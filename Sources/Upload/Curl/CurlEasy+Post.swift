@@ -6,38 +6,65 @@ extension CurlEasy {
     /// Sets everything about one request but the callbacks.
     ///
     /// On the transfer thread, when the transfer begins: it asks for the late headers.
-    mutating func prepare(_ request: TransferRequest) {
-        set(CURLOPT_URL, request.url)
-        set(CURLOPT_PROTOCOLS_STR, "http,https")
+    mutating func prepare(_ request: TransferRequest) throws(CurlRefusal) {
+        try keepMessage()
+        try set(CURLOPT_URL, request.url)
+        try set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
-        set(CURLOPT_POST, 1)
-        if request.method != "POST" { set(CURLOPT_CUSTOMREQUEST, request.method) }
-        if let length = request.contentLength { set(CURLOPT_POSTFIELDSIZE_LARGE, length) }
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_FOLLOWLOCATION, 0)
-        // A reused connection that dies would make libcurl post a second time by itself, and one
-        // that is kept for nobody is a descriptor lost.
-        set(CURLOPT_FRESH_CONNECT, 1)
-        set(CURLOPT_FORBID_REUSE, 1)
+        try set(CURLOPT_POST, 1)
+        if request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
+        if let length = request.contentLength {
+            try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
+        }
+        try set(CURLOPT_HTTP_VERSION, Int(request.httpVersion.option))
+        // Each encoding that libcurl can undo; what is counted and read is the decoded answer.
+        try set(CURLOPT_ACCEPT_ENCODING, "")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        if let idle = request.longestIdleTime {
+            try set(CURLOPT_MAXAGE_CONN, Int(idle.components.seconds))
+        } else {
+            try set(CURLOPT_FRESH_CONNECT, 1)
+        }
+        if !request.leavesConnection { try forbidReuse() }
         // Breaking off must not wait for a name server that is silent.
-        set(CURLOPT_QUICK_EXIT, 1)
-        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        set(CURLOPT_NOSIGNAL, 1)
-        if request.bypassesProxy { set(CURLOPT_PROXY, "") }
+        try set(CURLOPT_QUICK_EXIT, 1)
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_NOSIGNAL, 1)
+        if request.bypassesProxy { try set(CURLOPT_PROXY, "") }
         // A proxy's own answer to CONNECT is not the service's.
-        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.
-        set(CURLOPT_BUFFERSIZE, 131_072)
+        try set(CURLOPT_BUFFERSIZE, 131_072)
         // Our own deadline comes first; without this libcurl has one of 300 s.
         let connect = request.deadlines.connect + .seconds(1)
-        set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
-        if let file = request.certificateFile { trustOnly(certificatesIn: file) }
+        try set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
+        if let file = request.certificateFile {
+            try set(CURLOPT_CAINFO, file)
+            // The system's folder would be trusted beside it.
+            try set(CURLOPT_CAPATH, nil)
+        }
         // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
         // cost a second of dead air, and the second is libcurl's own to write.
         let lines = (request.headers + request.lateHeaders()).map { name, value in
             // "Name:" would take a field away; this is how libcurl is told to send an empty one.
             value.isEmpty ? "\(name);" : "\(name): \(value)"
         }
-        setHeaders(["Expect:"] + lines)
+        try setHeaders(["Expect:"] + lines)
+    }
+
+    /// Has the connection closed when the transfer ends, whatever it has come to.
+    func forbidReuse() throws(CurlRefusal) { try set(CURLOPT_FORBID_REUSE, 1) }
+}
+
+extension HTTPVersion {
+    /// libcurl's value for `CURLOPT_HTTP_VERSION`.
+    ///
+    /// HTTP/2 is agreed on in the TLS handshake alone: without TLS, libcurl 7.88 loses the second
+    /// request of a connection.
+    fileprivate var option: UInt32 {
+        switch self {
+        case .one: UInt32(CURL_HTTP_VERSION_1_1)
+        case .two: UInt32(CURL_HTTP_VERSION_2TLS)
+        }
     }
 }

@@ -15,7 +15,6 @@ internal import CCurl
         unsafe self.handle = handle
         unsafe message = .allocate(capacity: Int(CURL_ERROR_SIZE))
         unsafe message.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-        _ = unsafe utter_setopt_pointer(handle, CURLOPT_ERRORBUFFER, message)
     }
 
     deinit {
@@ -27,43 +26,57 @@ internal import CCurl
     /// The C handle, for the multi handle's calls; not to be kept.
     var raw: UnsafeMutableRawPointer { unsafe handle }
 
-    func set(_ option: CURLoption, _ value: Int) {
-        _ = unsafe utter_setopt_long(handle, option, value)
+    // MARK: - Options, of which libcurl takes each or ends the transfer
+
+    /// Has libcurl say in its own words what goes wrong.
+    func keepMessage() throws(CurlRefusal) {
+        unsafe try set(CURLOPT_ERRORBUFFER, UnsafeMutableRawPointer(message))
     }
 
-    func set(_ option: CURLoption, _ value: String) {
-        // libcurl copies strings.
-        _ = unsafe utter_setopt_string(handle, option, value)
+    func set(_ option: CURLoption, _ value: Int) throws(CurlRefusal) {
+        try check(option, unsafe utter_setopt_long(handle, option, value))
     }
 
-    func set(_ option: CURLoption, _ context: UnsafeMutableRawPointer) {
-        _ = unsafe utter_setopt_pointer(handle, option, context)
+    /// Sets a length, which may be longer than a `long` is elsewhere.
+    func setOffset(_ option: CURLoption, _ value: Int) throws(CurlRefusal) {
+        try check(option, unsafe utter_setopt_offset(handle, option, curl_off_t(value)))
     }
 
-    func set(_ option: CURLoption, _ callback: utter_transfer_callback) {
-        _ = unsafe utter_setopt_callback(handle, option, callback)
+    /// Sets a text, which libcurl copies; nil takes the default away.
+    func set(_ option: CURLoption, _ value: String?) throws(CurlRefusal) {
+        try check(option, unsafe utter_setopt_string(handle, option, value))
     }
 
-    /// Trusts the certificates of a PEM file and no others.
-    func trustOnly(certificatesIn file: String) {
-        set(CURLOPT_CAINFO, file)
-        // The system's folder would be trusted beside it.
-        _ = unsafe utter_setopt_string(handle, CURLOPT_CAPATH, nil)
+    func set(_ option: CURLoption, _ context: UnsafeMutableRawPointer) throws(CurlRefusal) {
+        try check(option, unsafe utter_setopt_pointer(handle, option, context))
     }
 
-    func setPrerequest(_ callback: utter_prerequest_callback) {
-        _ = unsafe utter_setopt_prerequest(handle, callback)
+    func set(_ option: CURLoption, _ callback: utter_transfer_callback) throws(CurlRefusal) {
+        try check(option, unsafe utter_setopt_callback(handle, option, callback))
     }
 
-    func setSocketPreparation(_ callback: utter_socket_callback) {
-        _ = unsafe utter_setopt_socket(handle, callback)
+    func setPrerequest(_ callback: utter_prerequest_callback) throws(CurlRefusal) {
+        try check(CURLOPT_PREREQFUNCTION, unsafe utter_setopt_prerequest(handle, callback))
+    }
+
+    func setSocketPreparation(_ callback: utter_socket_callback) throws(CurlRefusal) {
+        try check(CURLOPT_SOCKOPTFUNCTION, unsafe utter_setopt_socket(handle, callback))
     }
 
     /// Sets the request's header lines; a line "Name:" takes a default header away.
-    mutating func setHeaders(_ lines: [String]) {
-        for line in lines { unsafe headers = curl_slist_append(headers, line) }
-        _ = unsafe utter_setopt_list(handle, CURLOPT_HTTPHEADER, headers)
+    mutating func setHeaders(_ lines: [String]) throws(CurlRefusal) {
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(headers, line) else { throw .noMemory }
+            unsafe headers = longer
+        }
+        try check(CURLOPT_HTTPHEADER, unsafe utter_setopt_list(handle, CURLOPT_HTTPHEADER, headers))
     }
+
+    private func check(_ option: CURLoption, _ code: CURLcode) throws(CurlRefusal) {
+        guard code == CURLE_OK else { throw CurlRefusal(option, code) }
+    }
+
+    // MARK: - While it runs, and after
 
     /// Lets the body flow again; harmless when it is not paused.
     func unpause() { _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }

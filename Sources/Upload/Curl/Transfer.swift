@@ -22,9 +22,13 @@ final class Transfer: @unchecked Sendable {
     private var timings = TransferTimings()
     private var offset: Int
     private var pace: SendingPace?
-    /// Every socket that was opened for this transfer, and the one that connected.
-    private var sockets: [Int32] = []
+    private let sockets: OpenSockets
+    /// The socket of the connection, once that stands.
     private var socket: Int32?
+    /// Whether a connection was made for it.
+    private var hasOpenedSocket = false
+    /// Whether the connection is one that an earlier transfer has left.
+    private var hasReusedConnection = false
     /// When a silent connection is asked again whether the service has closed it.
     private var nextHangUpLook = ContinuousClock.now
     /// When the head of a refusal was complete.
@@ -34,35 +38,42 @@ final class Transfer: @unchecked Sendable {
     /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
-    /// Prepares the request; nil when memory ran out.
-    init?(id: TransferID, request: TransferRequest, observer: any TransferObserver) {
-        guard let easy = CurlEasy() else { return nil }
+    /// How long a service may have us wait; one that asks for more gets this.
+    private static let longestRetryAfter = 3_600
+
+    /// Prepares the request.
+    init(
+        id: TransferID, request: TransferRequest, observer: any TransferObserver,
+        sockets: OpenSockets
+    ) throws(CurlRefusal) {
+        guard let easy = CurlEasy() else { throw .noMemory }
         self.id = id
+        self.sockets = sockets
         self.request = request
         self.observer = observer
         self.easy = easy
         response = TransferResponse(to: request.url, limit: request.responseLimit)
         offset = request.bodyOffset
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
-        configure()
+        try configure()
     }
 
     /// The C handle, for the multi handle's calls; not to be kept.
     var raw: UnsafeMutableRawPointer { unsafe easy.raw }
 
-    private func configure() {
-        easy.prepare(request)
+    private func configure() throws(CurlRefusal) {
+        try easy.prepare(request)
         let context = unsafe Unmanaged.passUnretained(self).toOpaque()
-        unsafe easy.set(CURLOPT_SOCKOPTDATA, context)
-        unsafe easy.setSocketPreparation(prepareSocket)
-        unsafe easy.set(CURLOPT_READDATA, context)
-        unsafe easy.set(CURLOPT_READFUNCTION, readBody)
-        unsafe easy.set(CURLOPT_WRITEDATA, context)
-        unsafe easy.set(CURLOPT_WRITEFUNCTION, writeResponse)
-        unsafe easy.set(CURLOPT_HEADERDATA, context)
-        unsafe easy.set(CURLOPT_HEADERFUNCTION, writeHeader)
-        unsafe easy.set(CURLOPT_PREREQDATA, context)
-        unsafe easy.setPrerequest(beforeRequest)
+        unsafe try easy.set(CURLOPT_SOCKOPTDATA, context)
+        unsafe try easy.setSocketPreparation(prepareSocket)
+        unsafe try easy.set(CURLOPT_READDATA, context)
+        unsafe try easy.set(CURLOPT_READFUNCTION, readBody)
+        unsafe try easy.set(CURLOPT_WRITEDATA, context)
+        unsafe try easy.set(CURLOPT_WRITEFUNCTION, writeResponse)
+        unsafe try easy.set(CURLOPT_HEADERDATA, context)
+        unsafe try easy.set(CURLOPT_HEADERFUNCTION, writeHeader)
+        unsafe try easy.set(CURLOPT_PREREQDATA, context)
+        unsafe try easy.setPrerequest(beforeRequest)
     }
 
     // MARK: - Each turn of the loop
@@ -122,10 +133,7 @@ final class Transfer: @unchecked Sendable {
             now >= nextHangUpLook
         else { return }
         nextHangUpLook = now + .milliseconds(250)
-        var byte: UInt8 = 0
-        let flags = Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)
-        guard let socket, unsafe recv(socket, &byte, 1, flags) == 0
-        else { return }
+        guard let socket, OpenSockets.peek(socket) == 0 else { return }
         ownEnding = ownEnding ?? .connectionLost("the service closed it before the body's end")
     }
 
@@ -140,27 +148,48 @@ final class Transfer: @unchecked Sendable {
     /// Breaks the transfer off without finishing the body.
     func cancel() { ownEnding = ownEnding ?? .cancelled }
 
+    /// Has the connection closed: what breaks a transfer off makes it useless for others.
+    func closeConnection() {
+        // It is closed in any case when it carries no HTTP/2.
+        try? easy.forbidReuse()
+    }
+
     // MARK: - libcurl's callbacks
 
     /// A socket was opened; several are when a name has several addresses.
     fileprivate func didOpen(_ socket: Int32) {
         let stall = request.deadlines.stall.wholeMilliseconds(upTo: 3_600_000)
         utter_prepare_socket(socket, Int32(max(1, stall / 4_000)))
-        sockets.append(socket)
+        sockets.add(socket)
+        hasOpenedSocket = true
     }
 
-    /// The connection stands, from this port of ours.
-    fileprivate func didConnect(localPort: Int32) {
+    /// The connection stands, from this port of ours, and nothing of the request has been sent.
+    ///
+    /// - Returns: whether the request may be made on it.
+    fileprivate func didConnect(localPort: Int32) -> Bool {
+        // libcurl makes a request again by itself when a connection that it has used before dies.
+        guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
         progress.isConnected = true
+        hasReusedConnection = !hasOpenedSocket
         // What was said while connecting has only now begun to wait for the connection.
         progress.waitingSince = nil
-        // The others have been closed, and their numbers may be somebody else's.
-        socket = sockets.last { utter_local_port($0) == localPort }
+        socket = sockets.socket(ofLocalPort: localPort)
         if let socket {
+            if hasReusedConnection, sockets.hasUnaskedBytes(socket) {
+                return breakOff(.connectionLost("the service spoke on it without being asked"))
+            }
             let stall = request.deadlines.stall.wholeMilliseconds(upTo: Int(Int32.max))
             utter_limit_unacknowledged(socket, UInt32(stall))
         }
         observer.transferDidConnect()
+        return true
+    }
+
+    /// Notes why we break it off, for libcurl to hear.
+    private func breakOff(_ ending: TransferResult.Ending) -> Bool {
+        ownEnding = ownEnding ?? ending
+        return false
     }
 
     /// Fills libcurl's buffer with the next bytes of the body.
@@ -253,13 +282,28 @@ final class Transfer: @unchecked Sendable {
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)
         timings.connected = duration(CURLINFO_CONNECT_TIME_T)
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
+        timings.httpVersion = httpVersion
+        if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
+        let wait = min(max(0, easy.offset(CURLINFO_RETRY_AFTER)), Self.longestRetryAfter)
         observer.transferDidEnd(
             TransferResult(
                 ending: response.ending(
                     own: ownEnding, failure: code == CURLE_OK ? nil : failure(code)),
                 status: response.status, headers: response.headers,
                 sentByteCount: offset - request.bodyOffset,
-                isBodyComplete: timings.lastByteOut != nil, timings: timings))
+                isBodyComplete: timings.lastByteOut != nil, timings: timings,
+                retryAfter: .seconds(wait),
+                hasReusedConnection: hasReusedConnection))
+    }
+
+    /// The version of the answer, by libcurl's number (`CURLINFO_HTTP_VERSION`).
+    private var httpVersion: String? {
+        switch UInt32(clamping: easy.long(CURLINFO_HTTP_VERSION)) {
+        case UInt32(CURL_HTTP_VERSION_1_0): "1.0"
+        case UInt32(CURL_HTTP_VERSION_1_1): "1.1"
+        case UInt32(CURL_HTTP_VERSION_2_0): "2"
+        default: nil
+        }
     }
 
     private func failure(_ code: CURLcode) -> TransferResult.Ending {
@@ -295,8 +339,8 @@ private func beforeRequest(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
     _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
 ) -> Int32 {
-    unsafe transfer(context)?.didConnect(localPort: localPort)
-    return CURL_PREREQFUNC_OK
+    unsafe transfer(context)?.didConnect(localPort: localPort) == true
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// Called by libcurl on the transfer thread when the connection has room for body bytes.

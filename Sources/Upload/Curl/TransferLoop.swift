@@ -12,7 +12,7 @@ package struct TransferID: Sendable, Hashable {
 ///
 /// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
 /// journal loop when a journal grew.
-package final class TransferLoop: Sendable {
+package final class TransferLoop: Transport {
     /// The longest wait without looking at everything again.
     private static let longestWait = Duration.milliseconds(500)
 
@@ -98,7 +98,12 @@ package final class TransferLoop: Sendable {
     // MARK: - The transfer thread
 
     private func run() {
-        guard let table = TransferTable() else { return close(.unstarted(.noMemory)) }
+        let table: TransferTable
+        do throws(CurlRefusal) {
+            table = try TransferTable()
+        } catch {
+            return close(.unstarted(.unprepared(error.description)))
+        }
         while !isShutDown.load(ordering: .relaxed) {
             wakeup.drain()
             for command in takeCommands() { table.obey(command) }
@@ -132,9 +137,4 @@ extension TransferResult {
             ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
             timings: TransferTimings())
     }
-}
-
-extension TransferResult.Ending {
-    /// libcurl had no memory.
-    static let noMemory = Self.cannotConnect("out of memory")
 }

@@ -31,8 +31,11 @@ extension TransferResult.Ending {
         // There is no code of its own for an answer whose chunks are broken (RFC 9112 §7.1).
         case CURLE_RECV_ERROR where text.contains("in chunked-encoding"):
             self = .badResponse(text)
+        // libcurl wanted to make the request again on a new connection, and had no body for it.
+        case CURLE_SEND_FAIL_REWIND:
+            self = .connectionLost("the service closed a connection that was kept open")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR,
-            CURLE_SEND_FAIL_REWIND, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR:
+            CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_WRITE_ERROR:
             self = .connectionLost(text)
         default:
             self = .badResponse(text)
@@ -49,7 +52,7 @@ extension TransferResult.Ending {
 
     /// Why no connection was made, in the system's words: libcurl's say three times that.
     ///
-    /// Names who was asked when that is somebody else, such as a proxy.
+    /// Names who was asked when that is another, such as a proxy.
     private static func refusal(_ text: String, systemCode: Int, url: String) -> String {
         let reason = SystemError(call: "connect", code: Int32(clamping: systemCode)).reason
         // "Failed to connect to HOST port NUMBER after …"

@@ -11,14 +11,27 @@ internal import Glibc
     private var waiting: [TransferCommand.Start] = []
     private var transfers: [Transfer] = []
 
-    /// Makes libcurl ready; nil when memory ran out.
-    init?() {
-        curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    /// The most connections that are kept, idle ones included.
+    private static let connectionLimit = 16
+
+    private let sockets = OpenSockets()
+
+    /// Makes libcurl ready.
+    init() throws(CurlRefusal) {
+        guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { throw .noMemory }
         guard let multi = unsafe curl_multi_init() else {
             curl_global_cleanup()
-            return nil
+            throw .noMemory
         }
         unsafe self.multi = multi
+        // A connection that breaks harms the one take that it carries.
+        try set(CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+        try set(CURLMOPT_MAXCONNECTS, Self.connectionLimit)
+    }
+
+    private func set(_ option: CURLMoption, _ value: Int) throws(CurlRefusal) {
+        let code = unsafe utter_multi_setopt_long(multi, option, value)
+        guard code == CURLM_OK else { throw CurlRefusal(code) }
     }
 
     deinit {
@@ -39,7 +52,7 @@ internal import Glibc
                 waiting.remove(at: index).observer.transferDidEnd(.unstarted(.cancelled))
             } else if let transfer = transfers.first(where: { $0.id == id }) {
                 transfer.cancel()
-                remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
+                breakOff(transfer)
             }
         }
     }
@@ -57,9 +70,7 @@ internal import Glibc
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
         for transfer in transfers { next = min(next, transfer.look(now: now)) }
-        for transfer in transfers where transfer.mustEnd {
-            remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
-        }
+        for transfer in transfers where transfer.mustEnd { breakOff(transfer) }
         return next
     }
 
@@ -77,15 +88,16 @@ internal import Glibc
 
     private func begin(now: ContinuousClock.Instant) {
         for start in waiting where start.due <= now {
-            guard
-                let transfer = Transfer(
-                    id: start.id, request: start.request, observer: start.observer),
-                unsafe curl_multi_add_handle(multi, transfer.raw) == CURLM_OK
-            else {
-                start.observer.transferDidEnd(.unstarted(.noMemory))
-                continue
+            do throws(CurlRefusal) {
+                let transfer = try Transfer(
+                    id: start.id, request: start.request, observer: start.observer,
+                    sockets: sockets)
+                let code = unsafe curl_multi_add_handle(multi, transfer.raw)
+                guard code == CURLM_OK else { throw CurlRefusal(code) }
+                transfers.append(transfer)
+            } catch {
+                start.observer.transferDidEnd(.unstarted(.unprepared(error.description)))
             }
-            transfers.append(transfer)
         }
         waiting.removeAll { $0.due <= now }
     }
@@ -100,6 +112,11 @@ internal import Glibc
                 remove(transfer, code: code)
             }
         }
+    }
+
+    private func breakOff(_ transfer: Transfer) {
+        transfer.closeConnection()
+        remove(transfer, code: CURLE_ABORTED_BY_CALLBACK)
     }
 
     private func remove(_ transfer: Transfer, code: CURLcode) {

@@ -17,6 +17,8 @@ public struct DeliveryPlan: Sendable {
     public var redirectOrigins: [Origin]
     /// A file of PEM certificates to trust instead of the system's, or nil.
     public var certificateFile: String?
+    /// The newest version of HTTP to speak.
+    public var httpVersion = HTTPVersion.one
     /// How the service learns where the body ends.
     public var framing = BodyFraming.auto
     /// Whether secrets may travel without TLS to another machine.

@@ -173,6 +173,7 @@ extension TakeFailure {
         case .timedOut(.stall): "\(host) stopped taking the recording"
         case .timedOut(.answer): "\(host) took the recording and did not answer in time"
         case .timedOut(.whole): "the transfer to \(host) took longer than allowed"
+        case .unprepared(let text): "the request to \(host) cannot be made: \(text)"
         case .journalUnreadable(let text): "the recording cannot be read back: \(text)"
         case .badResponse(let text), .insecure(let text), .notTLS(let text): text
         case .answered, .cancelled: "the transfer to \(host) ended"

@@ -29,10 +29,16 @@ extension DeliveryPlan {
             url: request.url.text, headers: headers, journal: journal,
             bodyOffset: format.bodyOffset,
             deadlines: deadlines, certificateFile: certificateFile)
+        transfer.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
         transfer.bypassesProxy = request.url.isLoopback
         transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
         transfer.method = request.method.rawValue
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        transfer.leavesConnection = journal.isSealed
+        if journal.isSealed, !request.wantsFreshConnection {
+            transfer.longestIdleTime = PostOnce.longestIdleTime
+        }
         if request.saysLength { transfer.contentLength = journal.byteCount - format.bodyOffset }
         return transfer
     }

@@ -16,6 +16,7 @@ extension DeliveryPlan {
             ? nil : service.headers.map { .init(name: $0.name, value: $0.value) }
         record.contentType = service.contentType
         record.detectsEnd = service.detectsEnd ? true : nil
+        record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
         record.certificateFile = certificateFile
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
@@ -45,6 +46,7 @@ extension DeliveryPlan {
                 try Origin(text)
             }, certificateFile: record.certificateFile)
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
+        httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }

@@ -57,6 +57,8 @@ struct ExchangeRequest: Sendable, Equatable {
     var url: ServiceURL
     /// Whether it says the body's length, and so waits for the end of the recording.
     var saysLength: Bool
+    /// Whether a connection that an earlier take has left may not carry it.
+    var wantsFreshConnection = false
 }
 
 /// What follows a request.
@@ -108,8 +110,6 @@ struct Reply: Sendable {
 struct Moment: Sendable {
     /// The time since the take began, by a clock that is never set.
     var elapsed = Duration.zero
-    /// The seconds since 1970, for a `Retry-After` that is a date.
-    var unixTime: Int64 = 0
     /// From 0 to 1.
     var jitter = 0.0
 }

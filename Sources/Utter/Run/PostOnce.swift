@@ -15,6 +15,11 @@ struct PostOnce: Exchange {
     /// The least pause that a hurry leaves: what failed just now fails again.
     private static let shortestHurry = Duration.seconds(1)
 
+    /// How long a connection may have been idle to carry a take.
+    ///
+    /// Many services close theirs after 5 s: a request that crosses the close is lost.
+    static let longestIdleTime = Duration.seconds(4)
+
     private(set) var request: ExchangeRequest
     private(set) var takenCount: Int
     private(set) var needsLength = false
@@ -97,7 +102,7 @@ struct PostOnce: Exchange {
             return .failed(.notTLS(reason: text, host: request.url.origin.description))
         case .badResponse(let text): return .failed(.responseUnusable(reason: text))
         case .cancelled: return .failed(.cancelled)
-        case .journalUnreadable:
+        case .journalUnreadable, .unprepared:
             return .failed(.notDelivered(result.ending, host: request.url.origin.description))
         case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
             let failure = TakeFailure.notDelivered(
@@ -157,8 +162,15 @@ struct PostOnce: Exchange {
     private mutating func retry(
         _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
+        request.wantsFreshConnection = true
         if result.ending == .timedOut(.whole) { return .failed(failure) }
         if result.mayBeTaken, policy.unknownOutcome != .resend { return .failed(failure) }
+        // That an idle connection was closed says nothing of the service.
+        if result.hasReusedConnection, result.status == nil, !result.mayBeTaken {
+            request.number += 1
+            starts.append(now.elapsed)
+            return .request(after: Pause())
+        }
         if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
             failures = 0
         }
@@ -168,9 +180,7 @@ struct PostOnce: Exchange {
         if case .cannotResolve = result.ending, !isSpeaking, failures > 1 {
             return .failed(failure)
         }
-        let asked =
-            result.header("retry-after")
-            .flatMap { RetryAfter.parse($0, now: now.unixTime) } ?? .zero
+        let asked = result.retryAfter
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: isSpeaking, asked: asked,

@@ -2,8 +2,6 @@
 
 internal import AudioCore
 internal import Capture
-internal import FoundationEssentials
-internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import TakeStore
@@ -63,9 +61,7 @@ final class TakeRun: Sendable {
     ///
     /// From any thread; never blocks.
     func handle(_ event: TakeMachine.Event) {
-        let now = Moment(
-            elapsed: meter.elapsed, unixTime: Int64(Date().timeIntervalSince1970),
-            jitter: .random(in: 0...1))
+        let now = Moment(elapsed: meter.elapsed, jitter: .random(in: 0...1))
         let isMine = state.withLock { state in
             state.due += state.machine.handle(event, at: now)
             defer { state.isActing = true }

@@ -24,7 +24,7 @@ internal import Upload
 final class Wiring: Sendable {
     let capture: CaptureLoop
     let journal: JournalLoop
-    let transfer: TransferLoop
+    let transfer: any Transport
     let sync: SyncLoop
     let notes: NoteLoop
 

@@ -52,7 +52,7 @@ package struct CommandFailure: Error {
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
-    /// Nobody can hear a take; the hint lists the devices when there is none of that name.
+    /// A take cannot be played; the hint lists the devices when there is none of that name.
     init(_ error: PlaybackError) {
         let status: ExitStatus =
             switch error {

@@ -23,7 +23,7 @@ struct CommandLineMistake: Error, Equatable {
         ".wma", ".amr", ".raw", ".pcm",
     ]
 
-    /// A word in the place of a command that is none; nil when it is one.
+    /// The mistake in a word that stands where a command belongs; nil when it is a command.
     ///
     /// - Parameters:
     ///   - words: the command line without the program's name.
@@ -49,7 +49,7 @@ struct CommandLineMistake: Error, Equatable {
         return mistake
     }
 
-    /// Puts the parser's words into ours.
+    /// Translates the parser's message into one of ours.
     ///
     /// - Parameters:
     ///   - message: what the parser says.
@@ -117,7 +117,7 @@ struct CommandLineMistake: Error, Equatable {
 
     private static func isFile(_ word: String) -> Bool { unsafe access(word, R_OK) == 0 }
 
-    /// Says it.
+    /// Prints it.
     func report() {
         StandardError.error(message)
         for hint in hints { StandardError.hint(hint) }

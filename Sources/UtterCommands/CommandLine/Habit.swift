@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Options of other programs, which hands type by habit, and what there is instead.
+/// Options of other programs that people type by habit, and what to use instead.
 enum Habit {
     /// Options of ours under another name; the first that a command has is meant.
     private static let synonyms = [

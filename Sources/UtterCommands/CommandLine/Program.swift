@@ -18,7 +18,7 @@ package enum Program {
         _ root: Root.Type
     ) -> Never {
         openStandardDescriptors()
-        // It throws for want of a descriptor, which is what is said then.
+        // It throws when no descriptor is left, which is reported below.
         let executor = try? ThreadExecutor()
         guard let executor, ProcessLimits.areDescriptorsLeft(neededDescriptors) else {
             end(
@@ -37,7 +37,7 @@ package enum Program {
             do {
                 try await runCommand(of: root)
             } catch let code as ExitCode {
-                // Whoever threw it has said why.
+                // The code that threw it has said why.
                 exit(code.rawValue)
             } catch {
                 end(root, error)
@@ -71,7 +71,7 @@ package enum Program {
             command = root.configuration.subcommands.first { $0._commandName == name }
             arguments = arguments.dropFirst()
         }
-        // What is wrong is found, and said, by the long way.
+        // The long way finds and reports what is wrong.
         if let command, let parsed = try? command.parseAsRoot(Array(arguments)),
             type(of: parsed) == command
         {
@@ -108,13 +108,12 @@ package enum Program {
         }
     }
 
-    /// What a take without a microphone needs at least, at the moment at which it has most of them:
-    /// ours, those of libcurl, and those of libdispatch, which ends the process with a trap when it
-    /// gets none.
+    /// The free descriptors that a take without a microphone needs: ours, those of libcurl, and
+    /// those of libdispatch, which ends the process with a trap when it gets none.
     private static let neededDescriptors = 24
 
-    /// What a take needs at least for code, libraries and the stacks of its threads: where Swift has
-    /// no memory left, it ends the process with a trap.
+    /// The address space that a take needs for code, libraries and the stacks of its threads:
+    /// without memory Swift ends the process with a trap.
     private static let neededAddressSpace = 160 << 20
 
     /// Says that the process may not have enough, and ends it.
@@ -127,7 +126,7 @@ package enum Program {
     /// Fills the places of closed standard descriptors.
     ///
     /// Otherwise a journal or a connection gets such a number, and the transcript goes into it.
-    /// They are opened the wrong way round, so that using them is still an error.
+    /// They are opened in the wrong direction, so that using them is still an error.
     private static func openStandardDescriptors() {
         for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
             _ = unsafe open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY)

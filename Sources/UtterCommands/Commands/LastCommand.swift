@@ -6,7 +6,7 @@ import Utter
 /// `utter last`: prints the last transcript once more.
 struct LastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "last", abstract: "Print the last transcript once more.",
+        commandName: "last", abstract: "Print the last transcript again.",
         discussion: "A take in which nothing was heard has none.")
 
     @OptionGroup(title: "Encryption")

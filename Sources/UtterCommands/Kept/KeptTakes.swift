@@ -156,7 +156,7 @@ enum KeptTakes {
         }
         guard let last = takes.dropLast(steps).last else {
             throw CommandFailure(
-                "no take waits for an answer, and none has its audio still",
+                "no take waits for an answer, and none still has its audio",
                 hint: "run 'utter list' to see what is kept", status: .noInput)
         }
         return try TakeLookup.take(last.id.text)

@@ -55,7 +55,7 @@ package enum TakeExport {
         let form = isOpus ? "Ogg Opus" : "WAV"
         let isRaw = ending == ".raw" || ending == ".pcm"
         throw CommandFailure(
-            "'\(path)' would hold \(form), whatever its name says",
+            "'\(path)' would hold \(form), despite its name",
             hint: "name it with \(isOpus ? ".ogg or .wav" : ".wav"), or convert it: "
                 + "utter export \(manifest.id.text) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT\(ending)",
             status: .usage)

@@ -9,6 +9,7 @@ extension RequestMethod: ExpressibleByArgument {
     package init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }
 extension BodyFraming: ExpressibleByArgument {}
+extension HTTPVersion: ExpressibleByArgument {}
 extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
@@ -70,6 +71,12 @@ package struct ServiceOptions: ParsableArguments {
                 + "complete), or auto: chunked, unless the service cannot. (default: auto)",
             valueName: "how"))
     package var framing: BodyFraming?
+
+    @Option(
+        help: ArgumentHelp(
+            "The newest HTTP to speak, 1.1 or 2; 2 is for https alone. (default: 1.1)",
+            valueName: "version"))
+    package var http: HTTPVersion?
 
     @Flag(help: "The service decides when you have finished: its answer ends the recording.")
     package var endpointing = false

@@ -143,7 +143,7 @@ extension TakeAttempt: Encodable {
 }
 
 extension TransferResult.Ending {
-    /// The case as one word, and the words of whoever noticed it.
+    /// The case as one word, and the words of the part that noticed it.
     fileprivate var words: (String, String?) {
         switch self {
         case .answered: ("answered", nil)
@@ -157,6 +157,7 @@ extension TransferResult.Ending {
         case .timedOut(.answer): ("answer-timeout", nil)
         case .timedOut(.whole): ("timeout", nil)
         case .badResponse(let text): ("bad-response", text)
+        case .unprepared(let text): ("unprepared", text)
         case .journalUnreadable(let text): ("journal-unreadable", text)
         case .cancelled: ("cancelled", nil)
         }

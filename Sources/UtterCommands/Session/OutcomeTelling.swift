@@ -26,7 +26,7 @@ struct OutcomeTelling {
     func tell() {
         if let imbalance = outcome.imbalance {
             StandardError.error("the account of the take does not balance: \(imbalance)")
-            StandardError.hint("this is a mistake in utter: please report it with 'utter show'")
+            StandardError.hint("this is an error inside utter: please report it with 'utter show'")
         }
         if outcome.mayBeDoubled {
             // It may have been charged for, which is worth a warning.

@@ -178,7 +178,7 @@ package struct TakeSession {
         // Nobody has heard of what failed after the last event.
         for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
             StandardError.line(
-                "warning: what became of take \(take.id.text) is not on the disk: "
+                "warning: the outcome of take \(take.id.text) is not on the disk: "
                     + take.reason)
         }
     }

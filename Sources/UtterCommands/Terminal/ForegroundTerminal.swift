@@ -10,7 +10,7 @@ internal import LinuxPlatform
 final class ForegroundTerminal {
     private let descriptor: OwnedDescriptor
 
-    /// The terminal's descriptor, for whoever makes it another group's.
+    /// The terminal's descriptor, for the caller that makes it another group's.
     var number: Int32 { descriptor.number }
 
     /// Opens the terminal; nil when there is none, or when it is another program's now.
@@ -28,7 +28,7 @@ final class ForegroundTerminal {
 
     /// Takes the terminal back.
     func takeBack() {
-        // Whoever does this from the background is stopped by it.
+        // A process that does this from the background is stopped by it.
         var stop = sigset_t()
         var before = sigset_t()
         unsafe sigemptyset(&stop)

@@ -8,7 +8,7 @@ internal import Glibc
 /// What is typed while this process is in the background is the shell's; after `fg` it is ours.
 /// So `utter | wl-copy` and `git commit -m "$(utter)"` listen to the keyboard, and a key
 /// binding without a terminal listens to nothing. A file or /dev/null on standard input is not
-/// read: it belongs to somebody else's loop.
+/// read: it belongs to another program's loop.
 struct Keyboard: Sendable {
     let descriptor: Int32
 
@@ -34,7 +34,7 @@ struct Keyboard: Sendable {
         !isTerminal || tcgetpgrp(descriptor) == getpgrp()
     }
 
-    /// Drops what was typed before anything was there to be ended by it; a pipe keeps its lines.
+    /// Drops what was typed before there was a recording to end; a pipe keeps its lines.
     func forgetWhatWasTyped() {
         // From the background it would be the shell's, and tcflush would stop this process.
         guard isTerminal, isInForeground else { return }

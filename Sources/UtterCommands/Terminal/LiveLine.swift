@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// The status line on the terminal, drawn by a thread of its own.
 ///
-/// From any thread. The lock is held while the terminal takes bytes: it is the terminal that must
-/// not be written to by two at once.
+/// From any thread. The lock is held while the terminal takes bytes: two threads must not write to
+/// it at once.
 final class LiveLine: Sendable {
     private struct State {
         var line: StatusLine

@@ -6,7 +6,7 @@
 /// keeps it there, and one that cuts the line does too; so clearing from the cursor to the end of
 /// the screen erases all pieces, and nothing above.
 package enum LiveText {
-    /// Puts the cursor on the line again that Enter has moved down so often, and erases the line.
+    /// Moves the cursor up by as many lines as Enter has moved it down, and erases the line.
     package static func erasure(afterLineFeeds count: Int = 0) -> String {
         String(repeating: "\u{1B}[A", count: count) + "\r\u{1B}[J"
     }

@@ -9,7 +9,7 @@ final class Question: Sendable {
     private let answer = Mutex<String?>(nil)
     private let wakeup: Wakeup
 
-    /// Asks; nobody has answered yet.
+    /// Asks; there is no answer yet.
     ///
     /// - Throws: `SystemError` when the process has no descriptor left.
     init() throws(SystemError) { wakeup = try Wakeup() }
@@ -24,7 +24,7 @@ final class Question: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long the person has.
-    ///   - keyboard: read here when nobody else listens to it.
+    ///   - keyboard: read here when no other thread listens to it.
     ///   - isOver: asked now and then: whether the answer is not wanted any more.
     /// - Returns: the line, or nil without one.
     func wait(within limit: Duration, _ keyboard: Keyboard?, isOver: () -> Bool) -> String? {

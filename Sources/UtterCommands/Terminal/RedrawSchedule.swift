@@ -10,7 +10,7 @@ package struct RedrawSchedule {
 
     private var isDue = false
     private var earliest: ContinuousClock.Instant?
-    /// When the line, which counts seconds, is another one by itself.
+    /// When the line changes by itself, because it counts seconds.
     private var changesAt: ContinuousClock.Instant?
 
     /// Begins with nothing to be drawn.
@@ -30,7 +30,7 @@ package struct RedrawSchedule {
         return changesAt.map { max(.zero, $0 - now) }
     }
 
-    /// Says that the line is drawn, and after how long it is another one by itself.
+    /// Says that the line is drawn, and after how long it changes by itself.
     package mutating func draw(at now: ContinuousClock.Instant, nextChange: Duration?) {
         isDue = false
         earliest = now + Self.interval

@@ -5,7 +5,7 @@ package import LinuxPlatform
 internal import Synchronization
 internal import Utter
 
-/// What a person, or another program, asks a running take for.
+/// What a person or another program asks of a running take.
 package enum Request: Sendable, Equatable {
     /// SIGUSR1, or a line on a pipe: the recording is over, also one that is about to begin.
     case stop
@@ -15,7 +15,7 @@ package enum Request: Sendable, Equatable {
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.
     case leave(signal: Int32)
-    /// Whoever sent SIGTERM or SIGHUP will not wait any longer.
+    /// The sender of SIGTERM or SIGHUP will not wait any longer.
     case leaveNow
 }
 
@@ -26,7 +26,7 @@ package enum Request: Sendable, Equatable {
 package final class Signals: Sendable {
     private struct State {
         var handler: (@Sendable (Request) -> Void)?
-        /// Where the next line goes when somebody has asked a question.
+        /// Where the next line goes when a question has been asked.
         var question: Question?
         /// What came before there was a handler, in order.
         var early: [Request] = []
@@ -47,7 +47,7 @@ package final class Signals: Sendable {
         // A file that may not grow is an error of write(2) like a full disk, not an end.
         _ = signal(SIGXFSZ, SIG_IGN)
         // A shell without job control starts what it puts into the background with SIGINT
-        // ignored; who sends it all the same means it. SIGHUP stays as nohup(1) left it.
+        // ignored; a program that sends it anyway means it. SIGHUP stays as nohup(1) left it.
         for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
     }
 
@@ -71,7 +71,7 @@ package final class Signals: Sendable {
     }()
 
     /// How often a program in the background looks whether the keyboard is its own again, in
-    /// milliseconds; only while somebody types.
+    /// milliseconds; only while a person types.
     private static let foregroundInterval: Int32 = 250
 
     /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
@@ -105,7 +105,7 @@ package final class Signals: Sendable {
         _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
 
-    /// Whether anybody can press Enter.
+    /// Whether there is a keyboard on which Enter can be pressed.
     package var hasKeyboard: Bool { keyboard.withLock { $0?.isInForeground ?? false } }
 
     /// The line feeds that typing has put on the screen since this was asked last.
@@ -151,13 +151,13 @@ package final class Signals: Sendable {
                     continuation.resume(returning: line)
                 }
             } catch {
-                // A process that has no thread left asks nobody.
+                // A process that has no thread left cannot ask.
                 continuation.resume(returning: nil)
             }
         }
     }
 
-    /// Gives a line to whoever has asked for one; false when nobody has.
+    /// Gives a line to the question that waits for one; false when there is none.
     private func take(_ line: String) -> Bool {
         guard let question = state.withLock({ $0.question }) else { return false }
         question.take(line)

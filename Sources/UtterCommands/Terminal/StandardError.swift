@@ -4,7 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
-/// Everything that a person reads beside the transcript.
+/// Everything that a person reads besides the transcript.
 ///
 /// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
 /// a full stop. Nothing here is ever mixed into standard output.

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// The transcript's way out, and nothing else's.
+/// Prints the transcript, and nothing else.
 package enum StandardOutput {
     /// The terminal's width in columns; nil when standard output is none.
     package static var columns: Int? {

@@ -35,11 +35,11 @@ package struct StatusLine: Equatable {
         var nextTry: ContinuousClock.Instant
     }
 
-    /// At least so many columns are for words before anything but a warning has room.
+    /// The columns that words get before anything but a warning.
     private static let leastWords = 12
     /// Levels from -60 to 0 dBFS, 7.5 dB a step.
     private static let bars = Array(" ▁▂▃▄▅▆▇█")
-    /// How often a count of seconds is drawn anew.
+    /// How often a count of seconds is redrawn.
     private static let tick = Duration.milliseconds(100)
 
     private let isVoice: Bool
@@ -84,7 +84,7 @@ package struct StatusLine: Equatable {
         waitingSince = phase == .waiting ? waitingSince ?? now : nil
     }
 
-    /// After how long the line is another one although nothing happens; nil when it is not.
+    /// After how long the line changes without an event; nil when it does not.
     package var nextChange: Duration? { waitingSince != nil || outage != nil ? Self.tick : nil }
 
     /// What the take is doing: it waits once all of it is sent, and not before.
@@ -150,8 +150,8 @@ package struct StatusLine: Equatable {
         }
     }
 
-    /// What a person has to know of a take that is not both safe and on its way: the same thing
-    /// several times, ever shorter.
+    /// What a person has to know of a take that is not both safe and on its way: the same
+    /// statement several times, the longest first.
     private func warnings(at now: ContinuousClock.Instant) -> [String] {
         let delays = delays(at: now)
         let dangers =
@@ -163,7 +163,7 @@ package struct StatusLine: Equatable {
         if let outage {
             let name = outage.isBusy ? "busy" : "offline"
             guard outage.nextTry > now else { return ["\(name), trying again", name] }
-            // The last second is shown as one, not as none.
+            // The last second is shown as 1, not as 0.
             let seconds = (outage.nextTry - now).wholeSeconds + 1
             return ["\(name), next try in \(seconds) s", "\(name) \(seconds) s", name]
         }

@@ -149,7 +149,7 @@ struct TakeReporter {
         say("recording stopped, waiting for the answer")
     }
 
-    /// A line that everybody sees, but for those who asked for quiet.
+    /// A line that is shown unless quiet was asked for.
     private func say(_ text: String) {
         guard !options.quiet else { return }
         write(text)

@@ -109,7 +109,7 @@ package struct Flush {
             gate.note(failure, at: item.service)
             guard wasOpen, let reason = gate.reason(against: item.service) else { return }
             clear()
-            StandardError.line("nothing more is sent to \(item.plan.service.url): \(reason)")
+            StandardError.line("skipping the other takes for \(item.plan.service.url): \(reason)")
             StandardError.hint(failure.hint)
         }
     }

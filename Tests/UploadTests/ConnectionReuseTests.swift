@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+import Upload
+
+/// Several transfers over one connection, and what happens when it is not what it seems.
+@Suite struct ConnectionReuseTests {
+    private func reusing(_ request: inout TransferRequest) {
+        request.longestIdleTime = .seconds(600)
+        request.leavesConnection = true
+    }
+
+    /// A transfer that leaves its connection for the next one.
+    private func leaveConnection(to server: RecordingServer, on loop: TransferLoop) async throws {
+        let first = try Upload(
+            to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
+        let result = try #require(await first.result())
+        #expect(result.ending == .answered)
+        #expect(!result.hasReusedConnection)
+    }
+
+    @Test func oneConnectionCarriesWhatIsSentOneAfterTheOther() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        try await leaveConnection(to: server, on: loop)
+        for number in 1..<6 {
+            let upload = try Upload(
+                to: server.url(), bytes(100_000, from: number), isSealed: true, on: loop,
+                change: reusing)
+            let result = try #require(await upload.result())
+            #expect(result.ending == .answered)
+            #expect(result.hasReusedConnection)
+            let request = try #require(await server.finishedRequest(number))
+            #expect(request.body == bytes(100_000, from: number))
+            #expect(request.framingErrors.isEmpty)
+        }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test func aTransferThatWantsItsOwnConnectionHasIt() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        try await leaveConnection(to: server, on: loop)
+        let own = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop)
+        #expect(try #require(await own.result()).hasReusedConnection == false)
+        #expect(server.connectionCount == 2)
+    }
+
+    struct Death: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let steps: [ServerStep]
+        var bodyByteCount = 3_000_000
+        var isBodyComplete: Bool?
+    }
+
+    @Test(arguments: [
+        Death(testDescription: "closed after the head", steps: [.readHead, .close]),
+        Death(testDescription: "reset after the head", steps: [.readHead, .reset]),
+        Death(
+            testDescription: "reset in the body", steps: [.readHead, .readBody(bytes: 1), .reset]),
+        Death(
+            testDescription: "closed after the body", steps: [.readHead, .readBodyToEnd, .close],
+            isBodyComplete: true),
+        Death(
+            testDescription: "reset after a short body",
+            steps: [.readHead, .readBodyToEnd, .reset], bodyByteCount: 640, isBodyComplete: true),
+    ]) func libcurlMakesNoRequestAgain(_ death: Death) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), death.steps], otherwise: .answer(text: "again"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        try await leaveConnection(to: server, on: loop)
+        let upload = try Upload(
+            to: server.url(), bytes(death.bodyByteCount), isSealed: true, on: loop, change: reusing)
+        let result = try #require(await upload.result())
+        guard case .connectionLost = result.ending else {
+            Issue.record("\(result.ending)")
+            return
+        }
+        #expect(result.hasReusedConnection)
+        if let isComplete = death.isBodyComplete { #expect(result.isBodyComplete == isComplete) }
+        #expect(upload.recorder.record.look { $0.connects } == 1)
+        loop.shutDown()
+        #expect(server.requests.count == 2)
+    }
+
+    /// Nothing of the body has left, so that libcurl would need no rewinding.
+    @Test func aHeadAloneIsNotSentAgainEither() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), [.readHead, .close]], otherwise: .answer(text: "again"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        try await leaveConnection(to: server, on: loop)
+        let upload = try Upload(to: server.url(), on: loop, change: reusing)
+        let result = try #require(await upload.result())
+        guard case .connectionLost = result.ending else {
+            Issue.record("\(result.ending)")
+            return
+        }
+        #expect(result.sentByteCount == 0)
+        loop.shutDown()
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func whatWasNotAskedForIsNoAnswer() async throws {
+        let mayLie = Gate()
+        let hasLied = Gate()
+        let lie = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlies"
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBodyToEnd, .respond(status: 200, text: "one"),
+                    .stallUntil(mayLie), .sendRaw(Array(lie.utf8)), .open(hasLied),
+                ]
+            ], otherwise: .answer(text: "the truth"))
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        try await leaveConnection(to: server, on: loop)
+        mayLie.open()
+        #expect(await hasLied.wait())
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true, on: loop, change: reusing)
+        let result = try #require(await upload.result())
+        guard case .connectionLost = result.ending else {
+            Issue.record("\(result.ending), \(upload.recorder.text)")
+            return
+        }
+        #expect(result.sentByteCount == 0)
+        #expect(upload.recorder.text == "")
+        #expect(server.requests.count == 1)
+    }
+
+    /// TLS has records of its own on a connection that is idle: they are no reason against it.
+    @Test func connectionsWithTLSAreUsedAgain() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let front = try await TLSFront(to: server)
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        for number in 0..<5 {
+            let upload = try Upload(
+                to: front.url(), bytes(100_000, from: number), isSealed: true, on: loop
+            ) {
+                $0.certificateFile = front.certificateFile
+                reusing(&$0)
+            }
+            let result = try #require(await upload.result())
+            #expect(result.ending == .answered)
+            #expect(try #require(await server.finishedRequest(number)).body.count == 100_000)
+        }
+        #expect(server.connectionCount == 1)
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+import Upload
+
+/// What libcurl refuses of a request ends that transfer, and says what it was.
+@Suite struct TransferSetupTests {
+    /// One more than libcurl takes (`CURL_MAX_INPUT_LENGTH`).
+    private static let tooLong = String(repeating: "a", count: 8_000_001)
+
+    @Test(arguments: ["CURLOPT_URL", "CURLOPT_CAINFO", "CURLOPT_POSTFIELDSIZE_LARGE"])
+    func anOptionThatIsRefusedEndsTheTransfer(_ option: String) async throws {
+        let server = try RecordingServer()
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop) {
+            switch option {
+            case "CURLOPT_URL": $0.url += Self.tooLong
+            case "CURLOPT_CAINFO": $0.certificateFile = "/" + Self.tooLong
+            default: $0.contentLength = -2
+            }
+        }
+        guard case .unprepared(let reason) = try #require(await upload.result()).ending else {
+            Issue.record("it was sent")
+            return
+        }
+        #expect(reason.contains(option))
+        #expect(server.connectionCount == 0)
+        // Others are sent all the same.
+        let other = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop)
+        #expect(try #require(await other.result()).ending == .answered)
+    }
+}
