@@ -35,6 +35,8 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", path: "Sources/C/CCurl",
             providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "CFLAC", path: "Sources/C/CFLAC", providers: [.apt(["libflac-dev"])]),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
         .systemLibrary(
             name: "COpus", path: "Sources/C/COpus",
@@ -54,7 +56,9 @@ let package = Package(
             swiftSettings: shipped),
 
         // The stages.
-        .target(name: "AudioCodecs", dependencies: ["COpus"], swiftSettings: shipped),
+        .target(
+            name: "AudioCodecs", dependencies: ["AudioCore", "CFLAC", "COpus"],
+            swiftSettings: shipped),
         .target(
             name: "Capture", dependencies: ["AudioCore", "AudioCodecs", "LinuxPlatform"],
             swiftSettings: shipped),
@@ -62,7 +66,8 @@ let package = Package(
             name: "AudioDevices", dependencies: ["AudioCore", "Capture", "LinuxPlatform", "CALSA"],
             swiftSettings: shipped),
         .target(
-            name: "TakeStore", dependencies: ["AudioCore", "Cryptography", "LinuxPlatform"],
+            name: "TakeStore",
+            dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(

@@ -25,6 +25,16 @@ package protocol AudioEncoder: AnyObject, Sendable {
     /// - Throws: `EncodingError` when the codec fails.
     func finish(into output: inout [UInt8]) throws(EncodingError)
 
+    /// What the file would begin with if it had been known before what is known now: how long it is.
+    ///
+    /// As long as what `begin` has appended, and asked after `finish`; nil when nothing would change.
+    var settledHeader: [UInt8]? { get }
+
     /// The most bytes that encoding `frames` more frames, and finishing, can append.
     func maximumByteCount(forFrames frames: Int) -> Int
+}
+
+extension AudioEncoder {
+    /// Nothing: the header says nothing that depends on what was said.
+    package var settledHeader: [UInt8]? { nil }
 }

@@ -5,10 +5,9 @@ public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
-/// The capture loop owns a source and drives it: `open`, then `read` until it says `wait`,
-/// then a wait on what it names, and so on until it says `end`; then `close`. Every member but
-/// `requestStop` is called on the capture thread alone. No member may block longer than a
-/// period once the source is open.
+/// A thread of its own opens a source, and hands it to the capture thread, which drives it: `read`
+/// until it says `wait`, then a wait on what it names, and so on until it says `end`; then `close`.
+/// No two members are called at once. No member but `open` may block longer than a period.
 public protocol CaptureSource: AnyObject, Sendable {
     /// What a person calls this source: a device name, a file name, "standard input".
     var name: String { get }
@@ -29,7 +28,7 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// Opens the source and says what it will deliver.
     ///
-    /// May block for as long as opening a sound card or a file takes.
+    /// May block for as long as opening a sound card or a file takes; no other take waits for it.
     ///
     /// - Returns: the rate and layout of every frame that `read` will deliver.
     /// - Throws: `CaptureError` when there is no such source, it is busy, or its audio is

@@ -15,7 +15,7 @@ import Testing
         ]
         #expect(try WAVEncoder().file(of: []) == golden)
         #expect(golden.count == WAVEncoder.headerByteCount)
-        #expect(AudioFormat.pcm.bodyOffset == golden.count)
+        #expect(AudioCodec.pcm.bodyOffset == golden.count)
     }
 
     @Test func ourOwnReaderFindsSpeechOfUnknownLength() throws {

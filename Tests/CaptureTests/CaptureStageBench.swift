@@ -28,6 +28,7 @@ final class CaptureStageBench {
             control: control, account: account,
             onOpen: { format in told.opened.withLock { $0.append(format) } },
             onEnd: { end in told.ended.withLock { $0.append(end) } })
+        stage.opening.open()
     }
 
     /// What `onOpen` was called with.

@@ -44,9 +44,9 @@ import Testing
     }
 
     @Test func whatItIsNotIsSaid() throws {
-        let flac = try folder.write(Array("fLaC, and so on".utf8), to: "a.wav")
-        #expect(throws: CaptureError.foreignAudio(name: flac, kind: "FLAC")) {
-            try FileReplay(path: flac).open()
+        let other = try folder.write(Array("FORM, and so on".utf8), to: "a.wav")
+        #expect(throws: CaptureError.foreignAudio(name: other, kind: "AIFF")) {
+            try FileReplay(path: other).open()
         }
         let text = try folder.write(Array("hello, this is not audio".utf8), to: "text.wav")
         #expect(

@@ -99,7 +99,10 @@ import Testing
         ),
         (["--max-takes", "x"], "--max-takes: 'x' is not a count: write a number, such as 2"),
         (["flush", "--jobs", "x"], "--jobs: 'x' is not a count: write a number, such as 2"),
-        (["--format", "mp3"], "--format: 'mp3' is not known: write 'pcm', 'wav' or 'ogg-opus'"),
+        (
+            ["--format", "mp3"],
+            "--format: 'mp3' is not known: write 'pcm', 'wav', 'ogg-opus' or 'flac'"
+        ),
         (
             ["rm", "--older", "7"],
             "--older: '7' is not an age: write a number with its unit, such as 7d, 12h or 30m"

@@ -31,7 +31,7 @@ import Testing
     @Test func aLineWithoutACommandHasTheOptionsOfRecord() async throws {
         #expect(try await offered("--fo") == ["--for", "--format"])
         #expect(try await offered("--json", "--fo") == ["--for", "--format"])
-        #expect(try await offered("--format", "") == ["pcm", "wav", "ogg-opus"])
+        #expect(try await offered("--format", "") == ["pcm", "wav", "ogg-opus", "flac"])
     }
 
     @Test func helpIsFollowedByACommand() async throws {

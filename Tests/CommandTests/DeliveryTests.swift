@@ -164,7 +164,7 @@ import Testing
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
     }
 
-    @Test(arguments: ["pcm", "wav", "ogg-opus"])
+    @Test(arguments: ["pcm", "wav", "ogg-opus", "flac"])
     func aKeptTakeIsSentAgainAsTheHintSays(_ format: String) async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))

@@ -50,7 +50,7 @@ import Testing
         let home = try TemporaryFolder()
         #expect(try await run("install", "~/own", home: home).status == .exited(0))
         let loaded = try ForeignTool("ldd").run([home.path("own/bin/utter")]).text
-        let names = ["asound", "crypto", "curl", "ogg", "opus", "samplerate"]
+        let names = ["FLAC", "asound", "crypto", "curl", "ogg", "opus", "samplerate"]
         for name in names { #expect(loaded.contains("lib\(name).so."), "\(loaded)") }
         #expect(!loaded.contains("not found"), "\(loaded)")
     }
@@ -60,7 +60,7 @@ import Testing
         #expect(try await run("install", "~/own", home: home).status == .exited(0))
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("installed"))
         let bench = try Bench(server: server, microphone: card)
-        for format in ["pcm", "ogg-opus"] {
+        for format in ["pcm", "ogg-opus", "flac"] {
             let result = try await CommandRun.run(
                 home.path("own/bin/utter"), ["--for", "300ms", "--format", format],
                 environment: bench.environment)

@@ -234,7 +234,8 @@ import Utter
 
     @Test(arguments: [
         ("pcm", "wav"), ("wav", "pcm"), ("pcm", "ogg-opus"), ("ogg-opus", "wav"),
-        ("ogg-opus", "pcm"),
+        ("ogg-opus", "pcm"), ("pcm", "flac"), ("flac", "wav"), ("flac", "pcm"),
+        ("ogg-opus", "flac"),
     ])
     func aTakeIsSentInAnotherForm(_ old: String, _ new: String) async throws {
         let server = try RecordingServer(
@@ -244,14 +245,15 @@ import Utter
             "send", "--format", old, "--content-type", "audio/odd", Clip.goForward.path)
         #expect(first.status == .exited(69))
         let before = try #require(try bench.onlyTake())
-        let audio = "\(before.path)/audio.\(old == "ogg-opus" ? "ogg" : "wav")"
+        let audio =
+            "\(before.path)/\(["ogg-opus": "audio.ogg", "flac": "audio.flac"][old] ?? "audio.wav")"
         let bytes = try readFile(audio)
         let again = try await bench.run("retry", "--json", "--format", new, before.id)
         #expect(again.status == .exited(0), "\(again.errorText)")
         let request = try #require(server.requests.last)
         let type = [
             "pcm": "audio/pcm;rate=16000;channels=1", "wav": "audio/wav",
-            "ogg-opus": "audio/ogg;codecs=opus",
+            "ogg-opus": "audio/ogg;codecs=opus", "flac": "audio/flac",
         ]
         #expect(request["Content-Type"] == type[new])
         switch new {
@@ -259,13 +261,19 @@ import Utter
         case "wav": #expect(request.body.starts(with: Array("RIFF".utf8)))
         default: break
         }
-        if new != "ogg-opus", old != "ogg-opus" {
-            #expect(request.body.suffix(1_000) == bytes.suffix(1_000))
+        let samples = try Clip.goForward.samples
+        if ["pcm", "wav"].contains(new), old != "ogg-opus" {
+            #expect(request.body.suffix(samples.count) == samples)
         }
         // As long as it was: Opus keeps the number of samples.
         let header = new == "wav" ? 44 : 0
-        if new != "ogg-opus" {
-            #expect(request.body.count - header == (try Clip.goForward.samples.count))
+        if ["pcm", "wav"].contains(new) {
+            #expect(request.body.count - header == samples.count)
+        }
+        if new == "flac" {
+            let frames = FLACFile(request.body).frames
+            #expect(frames.last?.endIndex == request.body.count)
+            #expect(frames.count == (samples.count / 2 + 318) / 319)
         }
         // What is on the disk is what was recorded.
         #expect(try readFile(audio) == bytes)

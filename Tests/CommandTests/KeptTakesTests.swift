@@ -66,7 +66,7 @@ import Testing
         #expect(last.outputText == "say it again\n")
     }
 
-    @Test(arguments: ["pcm", "ogg-opus"])
+    @Test(arguments: ["pcm", "ogg-opus", "flac"])
     func anExportedWAVHasItsTrueLength(_ format: String) async throws {
         let bench = try Bench()
         let take = try await keep(bench, .goForward, "--format", format)
@@ -77,7 +77,7 @@ import Testing
         #expect(wav.count == 44 + samples.count)
         let length = wav[40..<44].reversed().reduce(0) { $0 << 8 | Int($1) }
         #expect(length == samples.count)
-        if format == "pcm" { #expect(Array(wav[44...]) == samples) }
+        if format != "ogg-opus" { #expect(Array(wav[44...]) == samples) }
         let nowhere = try await bench.run("export", take.id, "/nowhere/out.wav")
         #expect(nowhere.status == .exited(74))
         #expect(

@@ -6,7 +6,7 @@ import Testing
 
 /// `utter play`, through ALSA.
 @Suite struct PlayTests {
-    static let formats = ["pcm", "wav", "ogg-opus"]
+    static let formats = ["pcm", "wav", "ogg-opus", "flac"]
 
     /// Keeps a take that could not be delivered, and returns its samples as an export has them.
     private func keep(
@@ -33,8 +33,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("pcm", "out.mp3", "WAV"), ("pcm", "out.OGG", "WAV"), ("wav", "out.raw", "WAV"),
-        ("ogg-opus", "out.m4a", "Ogg Opus"),
+        ("pcm", "out.mp3", "WAV"), ("wav", "out.raw", "WAV"), ("ogg-opus", "out.m4a", "Ogg Opus"),
+        ("flac", "out.MP3", "FLAC"),
     ])
     func anExportWhoseNamePromisesAnotherFormIsRefused(
         _ format: String, _ name: String, _ form: String
@@ -50,6 +50,24 @@ import Testing
         #expect(result.errorText.contains("utter: hint: name it with ."))
         #expect(access(path, F_OK) != 0)
         #expect(try await bench.run("export", "last", path + ".wav").status == .exited(0))
+    }
+
+    @Test(arguments: formats, ["flac", "OGG"])
+    func anExportIsWhatItsNameSays(_ format: String, _ ending: String) async throws {
+        let bench = try Bench()
+        let samples = try await keep(as: format, in: bench)
+        let path = bench.folder.path("out.\(ending)")
+        #expect(try await bench.run("export", "last", path).status == .exited(0))
+        guard ending == "flac" else {
+            #expect(try ForeignTool("opusinfo").run([path]).complaint == "")
+            return
+        }
+        // Its sum is there, and right: otherwise this would be warned of.
+        let told = try ForeignTool("flac").run([
+            "-w", "-s", "-d", "-c", "--force-raw-format", "--endian=little", "--sign=signed", path,
+        ])
+        #expect(told.complaint == "")
+        #expect(told.output == samples)
     }
 
     @Test(arguments: formats)

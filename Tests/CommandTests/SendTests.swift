@@ -184,7 +184,7 @@ import Testing
         #expect(kept.count < samples.count && samples.starts(with: kept))
     }
 
-    @Test(arguments: ["pcm", "wav", "ogg-opus"])
+    @Test(arguments: ["pcm", "wav", "ogg-opus", "flac"])
     func theFormatIsWhatIsSentAndKept(_ format: String) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "yes"))
         let bench = try Bench(server: server)
@@ -192,9 +192,22 @@ import Testing
             "send", "--keep-audio", "1d", "--format", format, Clip.digits.path)
         #expect(result.status == .exited(0))
         let take = try #require(try bench.onlyTake())
-        let name = format == "ogg-opus" ? "audio.ogg" : "audio.wav"
+        let name = ["ogg-opus": "audio.ogg", "flac": "audio.flac"][format] ?? "audio.wav"
         let journal = try readFile("\(take.path)/\(name)")
         #expect(server.requests.first?.body == Array(journal.dropFirst(format == "pcm" ? 44 : 0)))
+    }
+
+    @Test(arguments: [true, false])
+    func aFLACFileIsRead(_ isFile: Bool) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "yes"))
+        let bench = try Bench(server: server)
+        let path = bench.folder.path("said.flac")
+        try ForeignTool("flac").run(["-s", "-o", path, Clip.digits.path])
+        let result =
+            try await isFile
+            ? bench.run("send", path) : bench.run("send", "-", input: .bytes(readFile(path)))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.first?.body == (try Clip.digits.samples))
     }
 
     // MARK: - Standard input

@@ -13,10 +13,12 @@ import Testing
         var part: Int
 
         static let count = 4
-        static let all = [("pcm", "max"), ("ogg-opus", "realtime"), ("wav", "realtime")]
-            .flatMap { format, pace in
-                (0..<count).map { Share(format: format, pace: pace, part: $0) }
-            }
+        static let all = [
+            ("pcm", "max"), ("ogg-opus", "realtime"), ("wav", "realtime"), ("flac", "realtime"),
+        ]
+        .flatMap { format, pace in
+            (0..<count).map { Share(format: format, pace: pace, part: $0) }
+        }
 
         var testDescription: String { "\(format), \(pace), \(part + 1) of \(Self.count)" }
 
@@ -82,12 +84,12 @@ import Testing
         _ = try await bench.run(arguments, FileFaults(kill: .after(middle.number)))
         let take = try #require(try bench.takes().first)
         let audio = try #require(take.audio)
-        let torn = audio + (format == "ogg-opus" ? Array(audio.suffix(30)) : [7])
+        let torn = audio + (format == "pcm" ? [7] : Array(audio.suffix(30)))
         try bench.folder.write(torn, to: "\(FaultBench.takes)/\(take.id)/\(take.audioName)")
         return bench
     }
 
-    @Test(arguments: ["pcm", "ogg-opus"])
+    @Test(arguments: ["pcm", "ogg-opus", "flac"])
     func aKillAtEveryFileOperationOfARecoveryLosesNothing(_ format: String) async throws {
         let dead = try await Self.dead(format)
         let (before, written) = (try dead.snapshot(), try dead.trace.writtenAudio)
@@ -105,9 +107,9 @@ import Testing
         #expect(problems == [])
     }
 
-    @Test(arguments: 0..<4)
+    @Test(arguments: 0..<6)
     func aKillAtEveryFileOperationOfARetryLosesNothing(_ part: Int) async throws {
-        let format = part < 2 ? "pcm" : "ogg-opus"
+        let format = ["pcm", "ogg-opus", "flac"][part / 2]
         let kept = try FaultBench()
         _ = try await kept.run(
             [
@@ -135,7 +137,10 @@ import Testing
         var random = SeededRandom()
         let deaths = Array(0..<20).thinned(to: 3).map { number in
             // 300 ms are spoken; what comes before and after takes about as long.
-            (Int.random(in: 0..<600, using: &random), ["pcm", "wav", "ogg-opus"][number % 3])
+            (
+                Int.random(in: 0..<600, using: &random),
+                ["pcm", "wav", "ogg-opus", "flac"][number % 4]
+            )
         }
         let problems = try await inLanes(4, deaths) { milliseconds, format in
             let bench = try FaultBench()

@@ -7,16 +7,13 @@ import TestSupport
 enum Players {
     /// What each of them says against a recording.
     static func complaints(about audio: [UInt8], named name: String) -> [String] {
-        let commands: [(String, [String])] =
+        let commands: [(String, [String])] = [
             name.hasSuffix(".ogg")
-            ? [
-                ("opusdec", ["--quiet", "FILE", "/dev/null"]),
-                ("ffmpeg", ["-v", "error", "-i", "FILE", "-f", "null", "-"]),
-            ]
-            : [
-                ("sox", ["--ignore-length", "FILE", "-n"]),
-                ("ffmpeg", ["-v", "error", "-i", "FILE", "-f", "null", "-"]),
-            ]
+                ? ("opusdec", ["--quiet", "FILE", "/dev/null"])
+                : name.hasSuffix(".flac")
+                    ? ("flac", ["-s", "-t", "FILE"]) : ("sox", ["--ignore-length", "FILE", "-n"]),
+            ("ffmpeg", ["-v", "error", "-i", "FILE", "-f", "null", "-"]),
+        ]
         return commands.filter { isInstalled($0.0) }.compactMap { tool, arguments in
             do {
                 let folder = try TemporaryFolder()

@@ -19,10 +19,10 @@ import Utter
         }
 
         static let all =
-            ["wav", "ogg-opus", "pcm"].flatMap { format in
+            ["wav", "ogg-opus", "pcm", "flac"].flatMap { format in
                 [true, false].map { Script(format: format, isDelivered: $0) }
             }
-            + ["wav", "ogg-opus"].map {
+            + ["wav", "ogg-opus", "flac"].map {
                 Script(format: $0, isDelivered: false, isEncrypted: true)
             }
 
@@ -127,7 +127,8 @@ import Utter
                 let audio = try take.openAudio(of: manifest).journal(byteCount: 44).contents()
                 let isWhole =
                     manifest.audio.contains(".wav")
-                    ? audio == WholeAudio.header : audio.starts(with: "OggS".utf8)
+                    ? audio == WholeAudio.header
+                    : audio.starts(with: (manifest.format == "flac" ? "fLaC" : "OggS").utf8)
                 if !isWhole { problems.append("\(id.text): begins with \(audio)") }
             } catch {
                 problems.append("\(id.text): \(error)")

@@ -148,7 +148,8 @@ struct RealPowerCutTests {
     }
 
     @Test(
-        arguments: [Moment.sent(2_000), .spoken, .sealed, .answered, .ended], ["ogg-opus", "wav"])
+        arguments: [Moment.sent(2_000), .spoken, .sealed, .answered, .ended],
+        ["ogg-opus", "wav", "flac"])
     func whatWasDurableIsThereAfterAPowerCut(_ moment: Moment, _ format: String) async throws {
         let remains = try await Self.remains(of: moment, format)
         switch moment {

@@ -39,7 +39,9 @@ struct SurvivorCheck {
     }
 
     private func format(of take: TakeOnDisk) -> String {
-        take.manifest?.format ?? (take.audioName.hasSuffix("ogg") ? "ogg-opus" : "pcm")
+        if let format = take.manifest?.format { return format }
+        let formats = ["audio.ogg": "ogg-opus", "audio.flac": "flac"]
+        return formats[take.audioName] ?? "pcm"
     }
 
     /// Whether there is anything in it to be sent.

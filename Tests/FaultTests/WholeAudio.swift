@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import TestSupport
+
 /// How much of an audio file is whole, by a reader that shares nothing with the one it judges.
 enum WholeAudio {
     /// The header of a WAV file as this program writes it.
@@ -17,6 +19,7 @@ enum WholeAudio {
     /// last block, of which the file system knows only that they were to come.
     static func prefix(of bytes: [UInt8], named name: String) -> [UInt8] {
         if name.hasSuffix(".ogg") { return Array(bytes.prefix(pageEnds(bytes).last ?? 0)) }
+        if name.hasSuffix(".flac") { return Array(bytes.prefix(FLACFile(bytes).wholeByteCount)) }
         guard bytes.count >= headerByteCount else { return [] }
         var end = bytes.count - (bytes.count - headerByteCount) % 2
         var zeros = 0
@@ -30,6 +33,7 @@ enum WholeAudio {
     /// Whether there is a frame, or a page behind the two pages of the header.
     static func hasSound(_ bytes: [UInt8], named name: String) -> Bool {
         if name.hasSuffix(".ogg") { return pageEnds(bytes).count > 2 }
+        if name.hasSuffix(".flac") { return !FLACFile(bytes).frames.isEmpty }
         return prefix(of: bytes, named: name).count > headerByteCount
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCodecs
 import AudioCore
 import TestSupport
 import Testing
@@ -27,7 +28,7 @@ import Testing
             let wav = try Samples.wav(name)
             let path = "\(Samples.folder)/\(name).wav"
             let expected = try ForeignTool("sox").run([path, "-t", "s16", "-"]).samples
-            #expect(try decode(wav, .wav, in: wav.indices.map { $0..<$0 + 1 }) == expected)
+            #expect(try decode(wav, .file(.wav), in: wav.indices.map { $0..<$0 + 1 }) == expected)
         }
     }
 
@@ -39,8 +40,8 @@ import Testing
         let wav = try folder.read("audio.wav")
         var random = SeededRandom()
         let pieces = random.pieces(of: wav.count, upTo: 500)
-        let whole = try decode(wav, .wav, in: [wav.indices])
-        #expect(try decode(wav, .wav, in: pieces) == whole, "seed \(random.seed)")
+        let whole = try decode(wav, .file(.wav), in: [wav.indices])
+        #expect(try decode(wav, .file(.wav), in: pieces) == whole, "seed \(random.seed)")
         #expect(whole.count == 44_580)
     }
 

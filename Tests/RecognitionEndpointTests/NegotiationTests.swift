@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AudioCodecs
 import AudioCore
 import TestSupport
 import Testing
@@ -12,12 +13,12 @@ import Testing
 
     @Test func mediaTypesOfWAVAndOpus() throws {
         for type in ["audio/wav", "audio/x-wav", "Audio/Wave", "audio/wav; x=y"] {
-            #expect(try AudioMediaType(parsing: type) == .wav)
+            #expect(try AudioMediaType(parsing: type) == .file(.wav))
         }
         for type in [
             "audio/ogg", "audio/ogg;codecs=opus", "audio/ogg; codecs=\"Opus\"", "audio/opus",
         ] {
-            #expect(try AudioMediaType(parsing: type) == .oggOpus)
+            #expect(try AudioMediaType(parsing: type) == .file(.oggOpus))
         }
     }
 

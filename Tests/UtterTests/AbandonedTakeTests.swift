@@ -19,7 +19,7 @@ import Testing
         folder = try TemporaryFolder()
         store = try TakeStore(stateFolder: folder.path("state"))
         id = try #require(TakeID("20261121-060000-abcdefghjkmn"))
-        let encoder = try AudioFormat.wav.makeEncoder()
+        let encoder = try AudioCodec.wav.makeEncoder()
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
         try encoder.encode([Int16](repeating: 7, count: 1_000).span, into: &bytes)
@@ -64,8 +64,8 @@ import Testing
         #expect(manifest.mayBeDelivered)
     }
 
-    @Test(arguments: [AudioFormat.pcm, .oggOpus])
-    func aTakeThatWasSealedWithoutASampleLeavesNothing(_ format: AudioFormat) throws {
+    @Test(arguments: [AudioCodec.pcm, .oggOpus])
+    func aTakeThatWasSealedWithoutASampleLeavesNothing(_ format: AudioCodec) throws {
         let name = "audio.\(format.fileExtension)"
         let encoder = try format.makeEncoder()
         var headers: [UInt8] = []
@@ -73,7 +73,7 @@ import Testing
         try leave {
             $0.state = .sealed
             $0.audio = name
-            $0.format = format.rawValue
+            $0.format = format.name
             $0.byteCount = headers.count
             $0.frames = 0
         }

@@ -22,7 +22,7 @@ final class Bench: Sendable {
 
     /// Starts a take with one attempt unless told otherwise.
     func start(
-        _ source: any CaptureSource, to url: String, format: AudioFormat = .pcm,
+        _ source: any CaptureSource, to url: String, format: AudioCodec = .pcm,
         retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         var plan = TakePlan(
@@ -34,7 +34,7 @@ final class Bench: Sendable {
 
     /// Starts a take that replays samples as fast as possible.
     func replay(
-        _ samples: [Int16], to url: String, format: AudioFormat = .pcm,
+        _ samples: [Int16], to url: String, format: AudioCodec = .pcm,
         retry: RetryPolicy = .never, change: (inout TakePlan) throws -> Void = { _ in }
     ) throws -> Take {
         let number = replays.wrappingAdd(1, ordering: .relaxed).newValue

@@ -29,7 +29,7 @@ import Testing
     private func path(_ name: String) -> String { "state/takes/\(id.text)/\(name)" }
 
     /// Half a second of a tone, as pieces of the stream in the order in which they are written.
-    private func pieces(_ format: AudioFormat) throws -> [[UInt8]] {
+    private func pieces(_ format: AudioCodec) throws -> [[UInt8]] {
         let encoder = try format.makeEncoder()
         var pieces: [[UInt8]] = [[]]
         try encoder.begin(into: &pieces[0])
@@ -45,7 +45,7 @@ import Testing
 
     /// Leaves what a program had written that died while it recorded.
     private func leave(
-        _ file: [UInt8], _ name: String, _ format: AudioFormat, hasManifest: Bool = true
+        _ file: [UInt8], _ name: String, _ format: AudioCodec, hasManifest: Bool = true
     ) throws {
         let take = try store().makeTake(id)
         // A process that another test starts just now would hold the lock on.
@@ -54,7 +54,7 @@ import Testing
         guard hasManifest else { return }
         try take.save(
             TakeManifest(
-                id: id, created: Date(), audio: name, format: format.rawValue, source: "default",
+                id: id, created: Date(), audio: name, format: format.name, source: "default",
                 url: "http://service"))
     }
 
@@ -81,15 +81,15 @@ import Testing
 
     // MARK: - WAV
 
-    @Test(arguments: [AudioFormat.wav, .pcm], [0..<44, 20..<44, 0..<512, 30..<1_000])
+    @Test(arguments: [AudioCodec.wav, .pcm], [0..<44, 20..<44, 0..<512, 30..<1_000])
     func aLostWAVHeaderIsBuiltAnewAndWhatIsLeftKeepsItsPlace(
-        _ format: AudioFormat, _ lost: Range<Int>
+        _ format: AudioCodec, _ lost: Range<Int>
     ) throws {
         let whole = try pieces(format).flatMap { $0 }
         try leave(zeroed(whole, lost), "audio.wav", format)
         let (manifest, audio) = try recovered()
         #expect(manifest.frames == 8_000)
-        #expect(manifest.format == format.rawValue)
+        #expect(manifest.format == format.name)
         #expect(audio == Array(whole[..<44]) + zeroed(whole, lost)[44...])
     }
 
@@ -130,12 +130,44 @@ import Testing
         let decoder = OggOpusDecoder()
         var samples: [Int16] = []
         try decoder.decode(audio.span, into: &samples)
-        try decoder.finish()
+        try decoder.finish(into: &samples)
         #expect(samples.count == manifest.frames)
         // The codec drops 104 frames at the start, as it does of the whole stream.
         #expect(samples.count == 8_000 - 104)
         #expect(samples[..<(count * 320 - 104)].allSatisfy { $0 == 0 })
         #expect(samples.suffix(320).contains { $0 != 0 })
+    }
+
+    // MARK: - FLAC
+
+    @Test(arguments: [0..<1, 0..<42, 8..<18, 12..<90, 4..<86, 42..<44])
+    func aLostFLACHeaderIsBuiltAnew(_ lost: Range<Int>) throws {
+        let whole = try pieces(.flac).flatMap { $0 }
+        #expect(FLACFile(whole).headerByteCount == 86)
+        try leave(zeroed(whole, lost), "audio.flac", .flac)
+        let (manifest, audio) = try recovered()
+        #expect(audio == Array(whole[..<(manifest.byteCount ?? 0)]))
+        #expect(manifest.frames == 25 * 319)
+        #expect(manifest.reason == "the program ended while it was recording")
+    }
+
+    @Test(arguments: [1, 2, 10, 20], [true, false])
+    func lostFLACFramesAreSilentAndWhatIsLeftKeepsItsPlace(_ count: Int, isTorn: Bool) throws {
+        let whole = try pieces(.flac).flatMap { $0 }
+        let frames = FLACFile(whole).frames
+        let lost = frames[count - 1].endIndex - (isTorn ? 9 : 0)
+        try leave(zeroed(whole, 0..<lost), "audio.flac", .flac)
+        let (manifest, audio) = try recovered()
+        let rest = whole[frames[count].startIndex...]
+        #expect(audio.suffix(rest.count) == rest)
+        #expect(manifest.reason == "its first \(319 * count / 16) ms are lost, and silent now")
+        let decoder = FLACDecoder()
+        var samples: [Int16] = []
+        try decoder.decode(audio.span, into: &samples)
+        try decoder.finish(into: &samples)
+        #expect(samples.count == manifest.frames && samples.count == 25 * 319)
+        #expect(samples[..<(count * 319)].allSatisfy { $0 == 0 })
+        #expect(samples[(count * 319)...].prefix(319).contains { $0 != 0 })
     }
 
     // MARK: - Encrypted
@@ -151,9 +183,9 @@ import Testing
         return (file, pieces.reduce(into: [88]) { $0.append($0[$0.count - 1] + $1.count + 28) })
     }
 
-    @Test(arguments: [AudioFormat.wav, .pcm, .oggOpus], [true, false])
+    @Test(arguments: [AudioCodec.wav, .pcm, .oggOpus], [true, false])
     func aLostFirstFrameOfAnEncryptedTakeIsBuiltAnew(
-        _ format: AudioFormat, hasManifest: Bool
+        _ format: AudioCodec, hasManifest: Bool
     ) throws {
         let pieces = try pieces(format)
         let name = "audio.\(format.fileExtension).encrypted"
@@ -226,9 +258,13 @@ import Testing
         #expect(try recovered().manifest.frames == 3_215)
     }
 
-    @Test(arguments: ["audio.wav", "audio.ogg", "audio.wav.encrypted", "audio.ogg.encrypted"])
+    @Test(
+        arguments: [
+            "audio.wav", "audio.ogg", "audio.flac", "audio.wav.encrypted", "audio.ogg.encrypted",
+            "audio.flac.encrypted",
+        ])
     func aTakeOfWhichNothingArrivedIsSetAsideWithTheReason(_ name: String) throws {
-        let format: AudioFormat = name.contains("ogg") ? .oggOpus : .wav
+        let format = AudioCodec.allCases.last { name.contains($0.fileExtension) } ?? .wav
         let header = name.hasSuffix("encrypted") ? try encrypted([], name).file : []
         try leave(header + [UInt8](repeating: 0, count: 3_000), name, format)
         let store = try store()

@@ -21,7 +21,7 @@ import Testing
     }
 
     /// What is left of a take: its audio, and a manifest unless the program died before it.
-    private func leave(_ audio: [UInt8], _ format: AudioFormat, hasManifest: Bool = true) throws {
+    private func leave(_ audio: [UInt8], _ format: AudioCodec, hasManifest: Bool = true) throws {
         let id = try #require(id)
         let take = try store.makeTake(id)
         let name = "audio.\(format.fileExtension)"
@@ -30,12 +30,12 @@ import Testing
         if hasManifest {
             try take.save(
                 TakeManifest(
-                    id: id, created: Date(), audio: name, format: format.rawValue,
+                    id: id, created: Date(), audio: name, format: format.name,
                     source: "default", url: "http://service"))
         }
     }
 
-    private func encoded(_ format: AudioFormat, frames: Int) throws -> [UInt8] {
+    private func encoded(_ format: AudioCodec, frames: Int) throws -> [UInt8] {
         let encoder = try format.makeEncoder()
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
@@ -90,16 +90,27 @@ import Testing
         var samples: [Int16] = []
         let intact = Array(audio[..<byteCount])
         try decoder.decode(intact.span, into: &samples)
-        try decoder.finish()
+        try decoder.finish(into: &samples)
         #expect(samples.count == manifest.frames)
         #expect(samples.count > 25_000)
     }
 
-    @Test func aTakeThatDiedBeforeItsFirstManifestIsFound() throws {
-        try leave(try encoded(.oggOpus, frames: 16_000), .oggOpus, hasManifest: false)
+    @Test(arguments: [1, 100, 900])
+    func aTornFLACFrameIsCutOff(missing: Int) throws {
+        let audio = try encoded(.flac, frames: 32_000)
+        try leave(Array(audio.dropLast(missing)), .flac)
+        let manifest = try recovered()
+        let frames = FLACFile(audio).frames.filter { $0.endIndex <= audio.count - missing }
+        #expect(manifest.byteCount == frames.last?.endIndex)
+        #expect(manifest.frames == frames.count * 319)
+    }
+
+    @Test(arguments: [AudioCodec.oggOpus, .flac])
+    func aTakeThatDiedBeforeItsFirstManifestIsFound(_ codec: AudioCodec) throws {
+        try leave(try encoded(codec, frames: 16_000), codec, hasManifest: false)
         let manifest = try recovered()
         #expect(manifest.state == .kept)
-        #expect(manifest.format == "ogg-opus")
+        #expect(manifest.format == codec.name)
         #expect(manifest.frames == 16_000)
     }
 

@@ -8,7 +8,7 @@ import Utter
 @Suite struct TakeEqualityTests {
     /// Replays many takes at once and holds each one's bytes against its samples.
     private func replay(
-        _ count: Int, _ format: AudioFormat, upTo frames: Int,
+        _ count: Int, _ format: AudioCodec, upTo frames: Int,
         check: (_ samples: [Int16], _ journal: [UInt8], _ body: [UInt8]) throws -> Void
     ) async throws {
         var random = SeededRandom()
@@ -65,8 +65,19 @@ import Utter
             let decoder = OggOpusDecoder()
             var decoded: [Int16] = []
             try decoder.decode(body.span, into: &decoded)
-            try decoder.finish()
+            try decoder.finish(into: &decoded)
             #expect(decoded.count == samples.count)
+        }
+    }
+
+    @Test func randomTakesOfFLACDecodeToTheSampleThatWasSaid() async throws {
+        try await replay(20, .flac, upTo: 20_000) { samples, journal, body in
+            #expect(journal == body)
+            let decoder = FLACDecoder()
+            var decoded: [Int16] = []
+            try decoder.decode(body.span, into: &decoded)
+            try decoder.finish(into: &decoded)
+            #expect(decoded == samples)
         }
     }
 
@@ -79,7 +90,7 @@ import Utter
         var decoded: [Int16] = []
         let body = try #require(server.requests.first).body
         try decoder.decode(body.span, into: &decoded)
-        try decoder.finish()
+        try decoder.finish(into: &decoded)
         #expect(decoded.count == samples.count)
         // 24 kbit/s keep the voice, not its waveform.
         #expect(TestSignal.correlation(samples, decoded) > 0.7)

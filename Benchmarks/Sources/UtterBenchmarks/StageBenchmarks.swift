@@ -28,7 +28,7 @@ struct StageBenchmarks {
 
     /// A period through each encoder.
     func encoders() throws {
-        for format in AudioFormat.allCases {
+        for format in AudioCodec.allCases {
             let encoder = try format.makeEncoder()
             var output: [UInt8] = []
             output.reserveCapacity(1 << 20)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import COpus
-internal import Glibc
+package import AudioCore
 
 /// Decodes a stream of Opus in Ogg (RFC 6716, RFC 7845) to 16 kHz mono while it arrives.
 ///
@@ -14,7 +13,7 @@ internal import Glibc
 /// Positions in the file count samples at 48 kHz and the decoder works at 16 kHz, so sample n
 /// of the output stands for position 3n of the stream: the first sample is the first one at or
 /// after the pre-skip, the last one is the last one before the end.
-package final class OggOpusDecoder {
+package final class OggOpusDecoder: AudioDecoder {
     private enum State {
         case beginning
         case head
@@ -34,6 +33,9 @@ package final class OggOpusDecoder {
     /// The granule position at which the next page's audio begins; nil before the first one.
     private var position: Int64?
 
+    /// 16 kHz mono, whatever was encoded.
+    package var format: StreamFormat? { .speech }
+
     /// Whether the last page of the stream has come, and nothing is cut off.
     package var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
@@ -42,13 +44,34 @@ package final class OggOpusDecoder {
 
     /// Takes bytes in and appends what they decode to.
     ///
-    /// - Parameters:
-    ///   - bytes: the next bytes of the stream, cut anywhere.
-    ///   - output: receives samples at 16 kHz, mono.
-    /// - Throws: `OggOpusError` when the bytes are not an Ogg Opus stream, or a damaged one; the
-    ///   decoder is not to be used any further.
+    /// - Throws: `UndecodableAudio`, with the words of an `OggOpusError`, when the bytes are not an
+    ///   Ogg Opus stream, or a damaged one.
     package func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
+    ) throws(UndecodableAudio) {
+        do throws(OggOpusError) {
+            try decodePages(of: bytes, into: &output)
+        } catch {
+            throw UndecodableAudio(error.description)
+        }
+    }
+
+    /// Ends the stream.
+    ///
+    /// Everything decodable has been appended by `decode` already; a part of a page at the end
+    /// is dropped.
+    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+        switch state {
+        case .beginning, .head, .tags:
+            throw UndecodableAudio(OggOpusError.endedInHeader.description)
+        case .audio, .ended: break
+        }
+    }
+
+    // MARK: - Pages
+
+    private func decodePages(
+        of bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(OggOpusError) {
         var rest = bytes
         while !rest.isEmpty {
@@ -60,21 +83,6 @@ package final class OggOpusDecoder {
             }
         }
     }
-
-    /// Ends the stream.
-    ///
-    /// Everything decodable has been appended by `decode` already; a part of a page at the end
-    /// is dropped.
-    ///
-    /// - Throws: `OggOpusError.endedInHeader` when no audio could have followed.
-    package func finish() throws(OggOpusError) {
-        switch state {
-        case .beginning, .head, .tags: throw .endedInHeader
-        case .audio, .ended: break
-        }
-    }
-
-    // MARK: - Pages
 
     private func decode(
         _ page: OggPageReader.Page, into output: inout [Int16]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why bytes are not an Ogg Opus stream that can be decoded.
-package enum OggOpusError: Error, Sendable, Hashable {
+enum OggOpusError: Error, Sendable, Hashable {
     /// At this byte of the stream an Ogg page should begin, and none does, or its checksum is
     /// wrong (RFC 3533 §6).
     case notAPage(offset: Int)
@@ -27,7 +27,7 @@ package enum OggOpusError: Error, Sendable, Hashable {
 
 extension OggOpusError: CustomStringConvertible {
     /// What is wrong with the stream, in one line without capital and full stop.
-    package var description: String {
+    var description: String {
         switch self {
         case .notAPage(let offset):
             "Ogg Opus: byte \(offset) does not begin an intact Ogg page"

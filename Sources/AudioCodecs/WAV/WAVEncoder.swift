@@ -7,7 +7,10 @@
 /// per second 32000; 32 bytes per frame 2; 34 bits per sample 16; 36 `data`; 40 the size
 /// `0xFFFFFFFF`; 44 signed 16-bit samples to the end of the file. Both sizes stand for
 /// "unknown": it is the only pair that sox, ffmpeg and Python's `wave` all read to the end.
-package final class WAVEncoder: AudioEncoder {
+///
+/// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
+/// is stated unchecked: it is handed over whole, with the take, and never shared.
+package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
     /// The header's length, in bytes.
     package static let headerByteCount = 44
 
@@ -16,7 +19,9 @@ package final class WAVEncoder: AudioEncoder {
         + [16, 0, 0, 0, 1, 0, 1, 0, 0x80, 0x3E, 0, 0, 0x00, 0x7D, 0, 0, 2, 0, 16, 0]
         + Array("data".utf8) + [0xFF, 0xFF, 0xFF, 0xFF]
 
-    /// Creates an encoder, which has no state.
+    private var byteCount = 0
+
+    /// Creates an encoder.
     package init() {}
 
     /// Appends the header.
@@ -28,6 +33,7 @@ package final class WAVEncoder: AudioEncoder {
     package func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
+        byteCount += 2 * frames.count
         for index in frames.indices {
             let sample = UInt16(bitPattern: frames[index])
             output.append(UInt8(truncatingIfNeeded: sample))
@@ -37,6 +43,16 @@ package final class WAVEncoder: AudioEncoder {
 
     /// Appends nothing: the samples end where the file ends.
     package func finish(into output: inout [UInt8]) throws(EncodingError) {}
+
+    /// The header with the two lengths; a longer file than they can say keeps the unknown ones.
+    package var settledHeader: [UInt8]? {
+        guard byteCount < 0xFFFF_FFFF - Self.headerByteCount else { return nil }
+        var header = Self.header
+        for (offset, length) in [(4, byteCount + Self.headerByteCount - 8), (40, byteCount)] {
+            for index in 0..<4 { header[offset + index] = UInt8(length >> (8 * index) & 0xFF) }
+        }
+        return header
+    }
 
     /// The header and two bytes a frame.
     package func maximumByteCount(forFrames frames: Int) -> Int {

@@ -4,7 +4,8 @@ public import AudioCore
 public import Glibc
 internal import LinuxPlatform
 
-/// A recording in a file, replayed as if it were being spoken: WAV or Ogg Opus, by its first bytes.
+/// A recording in a file, replayed as if it were being spoken: in any form that we have, by
+/// its first bytes.
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
@@ -43,7 +44,8 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         var reader = try ByteReader(opening: name)
         let replay: any CaptureSource
         switch try type(of: &reader) {
-        case .oggOpus: replay = OpusReplay(reading: reader, name: name, clock: clock)
+        case .coded(let codec):
+            replay = CodedReplay(codec, reading: reader, name: name, clock: clock)
         case .foreign(let kind): throw .foreignAudio(name: name, kind: kind)
         // What is wrong with any other file is what a WAV header lacks.
         case .wav, .unknown, .undecided:

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCodecs
 internal import AudioCore
 
 /// What kind of audio an input is, as far as its first bytes tell.
 package enum InputType: Sendable, Equatable {
     /// A WAV file: RIFF, RF64, BW64 or RIFX, whether or not it can be used.
     case wav
-    /// Opus in Ogg (RFC 7845).
-    case oggOpus
+    /// A form that has to be decoded, such as Opus in Ogg.
+    case coded(AudioCodec)
     /// Another kind of audio, by the name that people know it by.
     case foreign(String)
     /// None of these: raw samples, perhaps.
@@ -26,6 +27,8 @@ package enum InputType: Sendable, Equatable {
         }
         if WAVHeader.isContainer(bytes) {
             self = .wav
+        } else if let codec = Self.codec(bytes) {
+            self = .coded(codec)
         } else if Self.has("OggS", in: bytes, at: 0) {
             self = Self.ogg(bytes)
         } else if let name = Self.magic(bytes) {
@@ -41,6 +44,13 @@ package enum InputType: Sendable, Equatable {
             self = Self.frames(bytes, of: frame)
         } else {
             self = .unknown
+        }
+    }
+
+    private static func codec(_ bytes: Span<UInt8>) -> AudioCodec? {
+        AudioCodec.allCases.first { codec in
+            !codec.signature.isEmpty
+                && codec.signature.allSatisfy { has($0.bytes, in: bytes, at: $0.offset) }
         }
     }
 
@@ -62,7 +72,7 @@ package enum InputType: Sendable, Equatable {
     /// Kinds that four bytes tell from anything that a microphone says.
     private static func magic(_ bytes: Span<UInt8>) -> String? {
         let names: [(StaticString, String)] = [
-            ("fLaC", "FLAC"), ("FORM", "AIFF"), ("#!AM", "AMR"), (".snd", "AU"), ("caff", "CAF"),
+            ("FORM", "AIFF"), ("#!AM", "AMR"), (".snd", "AU"), ("caff", "CAF"),
         ]
         if let found = names.first(where: { has($0.0, in: bytes, at: 0) }) { return found.1 }
         if has("ID3", in: bytes, at: 0), (2...4).contains(bytes[3]) { return "MP3" }
@@ -78,7 +88,6 @@ package enum InputType: Sendable, Equatable {
         guard bytes.count > 26 else { return .undecided(byteCount: 27) }
         let start = 27 + Int(bytes[26])
         guard bytes.count >= start + 8 else { return .undecided(byteCount: start + 8) }
-        if has("OpusHead", in: bytes, at: start) { return .oggOpus }
         let names: [(StaticString, String)] = [
             ("\u{1}vorbis", "Ogg Vorbis"), ("\u{7F}FLAC", "Ogg FLAC"), ("Speex", "Ogg Speex"),
         ]
@@ -94,7 +103,10 @@ package enum InputType: Sendable, Equatable {
     }
 
     private static func has(_ magic: StaticString, in bytes: Span<UInt8>, at offset: Int) -> Bool {
-        let magic = Array("\(magic)".utf8)
+        has(Array("\(magic)".utf8), in: bytes, at: offset)
+    }
+
+    private static func has(_ magic: [UInt8], in bytes: Span<UInt8>, at offset: Int) -> Bool {
         guard bytes.count >= offset + magic.count else { return false }
         return magic.indices.allSatisfy { bytes[offset + $0] == magic[$0] }
     }

@@ -15,13 +15,13 @@ enum CapturePhase {
     /// Nothing follows.
     case ended
 
-    /// Whether somebody asks for something that this phase obeys.
+    /// Whether something is asked for that this phase obeys.
     func heeds(_ control: CaptureControl) -> Bool {
         switch self {
         case .running: control.isStopRequested || control.isCancelRequested
         case .tail: control.isCancelRequested || !control.keepsTail
-        case .draining, .closing: control.isCancelRequested
-        case .unopened, .ended: false
+        case .unopened, .draining, .closing: control.isCancelRequested
+        case .ended: false
         }
     }
 
@@ -30,8 +30,8 @@ enum CapturePhase {
     /// Only a source with a tail (`hasTail`) goes on after the request to stop.
     func obeying(_ control: CaptureControl, hasTail: Bool) -> CapturePhase {
         switch self {
-        case .unopened, .ended: self
-        case .running, .tail, .draining, .closing:
+        case .ended: self
+        case .unopened, .running, .tail, .draining, .closing:
             control.isCancelRequested
                 ? .closing(.cancelled) : stopping(for: control, hasTail: hasTail)
         }

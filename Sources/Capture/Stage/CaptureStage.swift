@@ -6,7 +6,7 @@ internal import Glibc
 
 /// The capture loop's part of one take: source → converter → encoder → ring.
 ///
-/// Everything but `init` happens on the capture thread. After the first second nothing is
+/// Everything but `init` and the opening of the source happens on the capture thread. After the first second nothing is
 /// allocated. Lost frames are owed to the timeline: silence of the same length goes into the
 /// encoder before the next frames do.
 package final class CaptureStage {
@@ -15,6 +15,8 @@ package final class CaptureStage {
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
 
+    /// Opens the source, on another thread.
+    let opening: SourceOpening
     private let source: any CaptureSource
     private let output: EncodedOutput
     private let plan: CapturePlan
@@ -28,7 +30,7 @@ package final class CaptureStage {
     private var converter: SpeechConverter?
     private var gate = VoiceGate()
     private var tailFrames = 0
-    private var wait = StageWait.source(.until(.now))
+    private var wait = StageWait.opening
     /// Where the source's descriptors stand among those polled now.
     private var polled = 0..<0
     private var isReady = false
@@ -54,6 +56,7 @@ package final class CaptureStage {
         // A smaller ring would make a source wait for room that never comes.
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = source
+        opening = SourceOpening(source)
         self.plan = plan
         self.control = control
         self.account = account
@@ -90,17 +93,18 @@ package final class CaptureStage {
         output.didWrite = false
         guard isDue(now: now) || phase.heeds(control) else { return }
         isReady = false
-        if case .unopened = phase { open() }
+        if case .unopened = phase, let result = opening.result { begin(result) }
         obeyControl()
         switch phase {
-        case .ended: break
+        case .ended, .unopened: break
         case .closing(let cause): close(cause)
-        default: readWhatIsThere(now: now)
+        default: readWhatIsThere()
         }
     }
 
     private func isDue(now: ContinuousClock.Instant) -> Bool {
         switch wait {
+        case .opening: opening.result != nil
         case .journal: output.awaitDrain()
         case .source(.until(let instant)): now >= instant
         case .source(.forDescriptors): isReady
@@ -110,9 +114,11 @@ package final class CaptureStage {
 
     // MARK: - Opening and ending
 
-    private func open() {
+    private func begin(_ opened: Result<StreamFormat, CaptureError>) {
+        // Until it is known better.
+        wait = .source(.until(.now))
         do throws(CaptureError) {
-            format = try source.open()
+            format = try opened.get()
         } catch {
             phase = .closing(.source(error))
             return
@@ -155,7 +161,7 @@ package final class CaptureStage {
 
     private func close(_ cause: CaptureEnd.Cause) {
         phase = .closing(cause)
-        source.close()
+        let isOurs = opening.close()
         let isSettled = output.settle()
         // A cancelled take ends at once, with what the ring has room for.
         guard isSettled || cause == .cancelled else { return waitForJournal() }
@@ -171,7 +177,9 @@ package final class CaptureStage {
         guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
         // Before the ring: a body that ends first might be answered before it is known that
         // there was nothing to send.
-        onEnd(CaptureEnd(cause: cause, gaps: output.gaps, warning: source.warning))
+        onEnd(
+            CaptureEnd(
+                cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil))
         output.finish()
         phase = .ended
     }
@@ -201,7 +209,7 @@ package final class CaptureStage {
 
     // MARK: - Reading
 
-    private func readWhatIsThere(now: ContinuousClock.Instant) {
+    private func readWhatIsThere() {
         for _ in 0..<Self.readsPerTurn {
             guard mayRead else { return waitForJournal() }
             let read: SourceRead
@@ -223,7 +231,7 @@ package final class CaptureStage {
             case .end: return close(.finished)
             }
         }
-        wait = .source(.until(now))
+        wait = .source(.until(.now))
     }
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
@@ -304,6 +312,8 @@ package final class CaptureStage {
 
 /// What the next turn of a stage waits for.
 enum StageWait {
+    /// The source, which another thread opens.
+    case opening
     /// What the source has said.
     case source(SourceWait)
     /// An empty ring, of which the journal tells.

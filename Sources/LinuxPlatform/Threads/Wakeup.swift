@@ -2,12 +2,15 @@
 
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// Wakes a thread that waits in `poll(2)`; an `eventfd(2)`.
 ///
 /// Signals that come before the wait are not lost, and many of them count as one.
 package final class Wakeup: Sendable {
     private let event: OwnedDescriptor
+    /// Whether the thread is about to wake anyway.
+    private let isSignalled = Atomic(false)
 
     /// Creates a wake-up that has not been signalled.
     ///
@@ -25,6 +28,9 @@ package final class Wakeup: Sendable {
     ///
     /// From any thread; never blocks.
     package func signal() {
+        // Both: partner of the exchange in `drain`. What was done before a signal that finds one is
+        // seen by the thread that takes that one back.
+        guard !isSignalled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         var one: UInt64 = 1
         // EAGAIN means that the counter is full: the thread is woken anyway.
         _ = unsafe write(event.number, &one, 8)
@@ -32,10 +38,12 @@ package final class Wakeup: Sendable {
 
     /// Takes all signals back.
     ///
-    /// Called by the woken thread; never blocks.
+    /// Called by the woken thread, before it looks for what it was woken for; never blocks.
     package func drain() {
         var count: UInt64 = 0
-        // EAGAIN means that there was nothing to take.
+        // EAGAIN means that there was nothing to take. First: what is signalled from here on is
+        // written anew.
         _ = unsafe read(event.number, &count, 8)
+        _ = isSignalled.exchange(false, ordering: .acquiringAndReleasing)
     }
 }

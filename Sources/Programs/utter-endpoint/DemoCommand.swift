@@ -20,8 +20,8 @@ struct DemoCommand: AsyncParsableCommand {
     @Argument(help: "A WAV or Ogg Opus file; a sample of speech unless given.")
     var file: String?
 
-    @Option(help: "How the audio travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    @Option(help: "How the audio travels: \(AudioCodec.names).")
+    var format = AudioCodec.pcm
 
     @Option(help: "How fast the file is replayed: realtime, a factor such as 2, or max.")
     var pace: PaceArgument = .realTime

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import AudioCore
 
 /// What kind of audio a request's body is, as its `Content-Type` says (RFC 9110 §8.3).
 enum AudioMediaType: Sendable, Equatable {
     /// Signed 16-bit samples without a header.
     case pcm(StreamFormat, isBigEndian: Bool)
-    /// A WAV file; its header says the rest.
-    case wav
-    /// Opus in Ogg.
-    case oggOpus
+    /// A file, whose header says the rest.
+    case file(AudioCodec)
+
+    /// What a client may send, as a sentence lists it.
+    static var names: String {
+        let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
+        return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm"
+    }
 
     /// Reads a header field's value.
     ///
@@ -48,23 +53,23 @@ enum AudioMediaType: Sendable, Equatable {
             parameters.append((Self.trimmed(part[..<sign]).lowercased(), text))
         }
         switch name {
-        case "audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave":
-            self = .wav
-        case "audio/ogg", "application/ogg", "audio/opus":
-            for parameter in parameters where parameter.name == "codecs" {
-                guard parameter.value == "opus" else {
-                    throw UnsupportedMediaType(
-                        reason: "the codec '\(parameter.value)' is not supported")
-                }
-            }
-            self = .oggOpus
         case "audio/l16":
             self = try Self.pcm(parameters, isBigEndian: true)
         case "audio/pcm", "audio/x-pcm", "audio/raw", "audio/x-raw", "audio/x-raw-int",
             "application/octet-stream":
             self = try Self.pcm(parameters, isBigEndian: false)
         default:
-            throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+            guard let codec = AudioCodec.allCases.first(where: { $0.mediaTypes.contains(name) })
+            else {
+                throw UnsupportedMediaType(reason: "'\(name)' is not supported")
+            }
+            for parameter in parameters where parameter.name == "codecs" {
+                guard codec.mediaType.hasSuffix("codecs=\(parameter.value)") else {
+                    throw UnsupportedMediaType(
+                        reason: "the codec '\(parameter.value)' is not supported")
+                }
+            }
+            self = .file(codec)
         }
     }
 

@@ -5,13 +5,10 @@ internal import AudioCore
 
 /// Turns the bytes of one body into 16 kHz mono while they arrive; used on one thread.
 struct BodyDecoder {
-    private enum Stage {
-        case samples(PCMDecoder)
-        case wavHeader([UInt8])
-        case oggOpus(OggOpusDecoder)
-    }
-
-    private var stage: Stage
+    private let decoder: any AudioDecoder
+    /// Made when the rate and the layout are known.
+    private var converter: SpeechConverter?
+    private var samples: [Int16] = []
 
     /// Creates a decoder for a media type.
     ///
@@ -19,14 +16,11 @@ struct BodyDecoder {
     init(_ mediaType: AudioMediaType) throws(BodyFailure) {
         switch mediaType {
         case .pcm(let format, let isBigEndian):
-            stage = .samples(
-                try PCMDecoder(
-                    .int16, format: format, byteCount: nil, isBigEndian: isBigEndian))
-        case .wav:
-            stage = .wavHeader([])
-        case .oggOpus:
-            stage = .oggOpus(OggOpusDecoder())
+            decoder = PCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
+        case .file(let codec):
+            decoder = codec.makeDecoder()
         }
+        try makeConverter()
     }
 
     /// Takes bytes in, cut anywhere, and appends what they decode to.
@@ -35,58 +29,48 @@ struct BodyDecoder {
     mutating func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(BodyFailure) {
-        switch stage {
-        case .samples(var decoder):
-            try decoder.decode(bytes, into: &output)
-            stage = .samples(decoder)
-        case .oggOpus(let decoder):
-            do {
-                try decoder.decode(bytes, into: &output)
-            } catch {
-                throw .notAudio(reason: error.description)
-            }
-        case .wavHeader(var head):
-            stage = .wavHeader([])
-            for index in bytes.indices { head.append(bytes[index]) }
-            try decodeHeader(head, into: &output)
+        samples.removeAll(keepingCapacity: true)
+        do throws(UndecodableAudio) {
+            try decoder.decode(bytes, into: &samples)
+        } catch {
+            throw .notAudio(reason: error.description)
         }
+        try convert(into: &output)
     }
 
     /// Ends the body, and appends what is still inside.
     ///
     /// - Throws: `BodyFailure.notAudio` when the body ended before its header did.
     mutating func finish(into output: inout [Int16]) throws(BodyFailure) {
-        switch stage {
-        case .samples(var decoder):
-            try decoder.finish(into: &output)
-        case .oggOpus(let decoder):
-            do {
-                try decoder.finish()
-            } catch {
-                throw .notAudio(reason: error.description)
-            }
-        case .wavHeader(let head):
-            throw .notAudio(reason: "WAV: it ended after \(head.count) bytes, in its header")
+        samples.removeAll(keepingCapacity: true)
+        do throws(UndecodableAudio) {
+            try decoder.finish(into: &samples)
+        } catch {
+            throw .notAudio(reason: error.description)
+        }
+        try convert(into: &output)
+        do throws(ConversionError) {
+            try converter?.finish(into: &output)
+        } catch {
+            throw .notAudio(reason: error.description)
         }
     }
 
-    private mutating func decodeHeader(
-        _ head: [UInt8], into output: inout [Int16]
-    ) throws(BodyFailure) {
-        let header: WAVHeader?
-        do {
-            header = try WAVHeader.parse(head.span)
+    private mutating func makeConverter() throws(BodyFailure) {
+        guard converter == nil, let format = decoder.format else { return }
+        do throws(ConversionError) {
+            converter = try SpeechConverter(from: format)
         } catch {
-            throw .notAudio(reason: "WAV: \(error.description)")
+            throw .notAudio(reason: error.description)
         }
-        guard let header else {
-            stage = .wavHeader(head)
-            return
+    }
+
+    private mutating func convert(into output: inout [Int16]) throws(BodyFailure) {
+        try makeConverter()
+        do throws(ConversionError) {
+            try converter?.convert(samples.span, into: &output)
+        } catch {
+            throw .notAudio(reason: error.description)
         }
-        var decoder = try PCMDecoder(
-            header.sampleFormat, format: header.streamFormat, byteCount: header.dataByteCount,
-            isBigEndian: false)
-        try decoder.decode(head.span.extracting(header.dataOffset...), into: &output)
-        stage = .samples(decoder)
     }
 }

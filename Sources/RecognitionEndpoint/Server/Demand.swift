@@ -82,7 +82,7 @@ enum Demand: Sendable, Equatable {
             mediaType = try AudioMediaType(parsing: fields[.contentType])
         } catch {
             throw Refusal(
-                415, "\(error.reason); send audio/wav, audio/ogg;codecs=opus or audio/pcm")
+                415, "\(error.reason); send \(AudioMediaType.names)")
         }
         if let length = fields[.contentLength].flatMap(Int.init),
             length > configuration.maximumBodyByteCount

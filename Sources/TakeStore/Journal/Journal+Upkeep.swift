@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -8,12 +9,10 @@ extension Journal {
     /// The disk keeps this much ahead of what is written, so that it is known to be nearly full
     /// before it is: 32 s of PCM.
     static let reserveStep = 1 << 20
-    /// The most that one turn brings back, so that other takes have theirs.
+    /// The most that one turn writes, so that other takes have theirs.
     static let sliceLimit = 8 << 20
     /// The pause after a try that failed.
     static let retryInterval = Duration.seconds(1)
-    /// How long after the seal the disk is still tried.
-    static let patience = Duration.seconds(600)
 
     /// What the sync thread remembers from turn to turn.
     struct Upkeep {
@@ -21,11 +20,10 @@ extension Journal {
         var reservedEnd = 0
         var canReserve = true
         var reservesAt = ContinuousClock.now
-        /// The new file of a take whose old one is not trusted, and how much it holds.
-        var replacement: (file: any JournalFile, byteCount: Int)?
-        /// When to try again to bring back what memory holds.
+        /// The file that receives what memory holds, and how much of the take it has.
+        var target: (file: any JournalFile, byteCount: Int)?
+        /// When to try to write what memory holds.
         var triesAt = ContinuousClock.now
-        var givesUpAt: ContinuousClock.Instant?
         /// Whether the surplus of the sealed file was given back.
         var isTrimmed = false
         var isAbandoned = false
@@ -42,12 +40,12 @@ extension Journal {
         }
     }
 
-    /// Says that nobody wants the audio on the disk any more.
+    /// Says that the audio is not wanted on the disk any more.
     ///
     /// From any thread.
     package func abandon() { state.withLock { $0.upkeep.isAbandoned = true } }
 
-    /// Makes durable what the disk holds, and brings back to it what memory holds.
+    /// Makes durable what the disk holds, and after the seal writes to it what memory holds.
     ///
     /// Called on the sync thread; blocks on the disk.
     func sync(at instant: ContinuousClock.Instant = .now) {
@@ -61,16 +59,17 @@ extension Journal {
             tendFile(present, count, isFinal: isFinal, at: instant)
             present = state.withLock { $0 }
         }
-        guard isFinal || present.pen == .syncThread else { return }
+        guard isFinal, !present.isTrusted || present.memory != nil else { return }
+        present.memory = present.memory ?? leaveDisk(from: durableByteCount)
+        guard instant >= present.upkeep.triesAt else { return }
         do throws(SystemError) {
-            if present.memory == nil && !present.isTrusted {
-                try leaveDisk(from: durableByteCount)
-                present = state.withLock { $0 }
-            }
-            guard present.memory != nil, instant >= present.upkeep.triesAt else { return }
-            try bringBack(present, isFinal: isFinal)
+            try writeRest(present)
         } catch {
-            put(off: error, at: instant, isFinal: isFinal)
+            note(error)
+            state.withLock { state in
+                state.upkeep.target = nil
+                state.upkeep.triesAt = instant + Self.retryInterval
+            }
         }
     }
 
@@ -102,13 +101,15 @@ extension Journal {
     private func tendFile(
         _ present: State, _ count: Int, isFinal: Bool, at instant: ContinuousClock.Instant
     ) {
-        let count = present.memory == nil ? count : min(count, present.fileByteCount)
+        let count = min(count, present.memory?.start ?? count)
         do throws(SystemError) {
             if !present.upkeep.isTrimmed {
                 if try present.file.isGone() {
-                    throw SystemError(call: "the take's file was removed", code: Self.noEntryError)
+                    throw SystemError(call: "the take's file was removed", code: ENOENT)
                 }
-                if isFinal { trim(present.file) } else { reserve(present, count, at: instant) }
+                if present.memory == nil {
+                    if isFinal { trim(present.file) } else { reserve(present, count, at: instant) }
+                }
             }
             guard count > durableByteCount else { return }
             try present.file.sync()
@@ -124,7 +125,7 @@ extension Journal {
     /// Finds out early that the disk is nearly full.
     private func reserve(_ present: State, _ count: Int, at instant: ContinuousClock.Instant) {
         let upkeep = present.upkeep
-        guard upkeep.canReserve, instant >= upkeep.reservesAt, present.memory == nil,
+        guard upkeep.canReserve, instant >= upkeep.reservesAt,
             count + Self.reserveStep / 2 > upkeep.reservedEnd
         else { return }
         do throws(SystemError) {
@@ -153,72 +154,43 @@ extension Journal {
 
     // MARK: - A disk that works again
 
-    /// Brings what memory holds back to the disk: to the same file when it was only full, to a
-    /// new one in its place when it is not trusted.
-    ///
-    /// The journal thread goes on in that file with its next bytes.
-    private func bringBack(_ present: State, isFinal: Bool) throws(SystemError) {
+    /// Writes what memory holds: to the same file when the disk was only full, and the whole take to
+    /// a new one in its place when the file is not trusted.
+    private func writeRest(_ present: State) throws(SystemError) {
         let (file, start) = try target(present)
-        let goal = byteCount
-        let end = min(goal, start + Self.sliceLimit)
+        let end = min(byteCount, start + Self.sliceLimit)
         try copy(to: file, from: start, to: end)
-        state.withLock { state in
-            if state.isTrusted {
-                state.fileByteCount = end
-            } else {
-                state.upkeep.replacement = (file, end)
-            }
-        }
+        state.withLock { $0.upkeep.target = (file, end) }
         // The next turn goes on.
-        guard goal - end <= (isFinal ? 0 : Self.catchUpLimit / 2) else { return }
-        if isFinal { trim(file) }
+        guard end == byteCount else { return }
+        trim(file)
         do throws(SystemError) {
             try file.sync()
             if !present.isTrusted { try home?.replaceAudio() }
         } catch {
             // Neither is a file trusted again whose first sync failed.
-            state.withLock { state in
-                state.isTrusted = false
-                state.upkeep.replacement = nil
-            }
+            state.withLock { $0.isTrusted = false }
             throw error
         }
         state.withLock { state in
             state.file = file
             state.isTrusted = true
-            state.fileByteCount = end
-            state.upkeep.replacement = nil
-            state.upkeep.reservedEnd = 0
-            state.pen = .journalThread
-            guard isFinal else { return }
             state.memory = nil
             state.condition.failure = nil
+            state.upkeep.target = nil
         }
         durable.store(end, ordering: .relaxed)
     }
 
     private func target(
         _ present: State
-    ) throws(SystemError) -> (file: any JournalFile, start: Int) {
-        if present.isTrusted { return (present.file, present.fileByteCount) }
-        if let new = present.upkeep.replacement { return (new.file, new.byteCount) }
+    ) throws(SystemError) -> (file: any JournalFile, byteCount: Int) {
+        if let target = present.upkeep.target { return target }
+        if present.isTrusted, let memory = present.memory { return (present.file, memory.start) }
         guard let home else {
             abandon()
-            throw SystemError(call: "replace the audio", code: Self.noEntryError)
+            throw SystemError(call: "replace the audio", code: ENOENT)
         }
         return (try home.makeFile(), 0)
-    }
-
-    private func put(
-        off error: SystemError, at instant: ContinuousClock.Instant, isFinal: Bool
-    ) {
-        note(error)
-        state.withLock { state in
-            state.upkeep.triesAt = instant + Self.retryInterval
-            guard isFinal else { return }
-            let end = state.upkeep.givesUpAt ?? instant + Self.patience
-            state.upkeep.givesUpAt = end
-            if instant >= end { state.upkeep.isAbandoned = true }
-        }
     }
 }

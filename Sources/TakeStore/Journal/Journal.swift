@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
@@ -7,21 +8,16 @@ internal import Synchronization
 ///
 /// The journal is the audio file itself. When the disk refuses a write, the take goes on in
 /// memory from that byte on: what follows is sent all the same, and `condition` says so. A disk
-/// that failed to sync is not trusted again: what it had not confirmed is copied to memory as
-/// well. The sync thread then tries to bring everything back to the disk (`Journal+Upkeep`).
+/// that failed to sync is not trusted again: what it had not confirmed goes to memory as well.
+/// Memory holds the rest of the take until it is sealed; the sync thread then writes it to the disk
+/// once (`Journal+Upkeep`).
 ///
-/// The file is written by whoever holds the pen: the journal thread, until the take has to go on
-/// in memory or is sealed; then the sync thread, which gives the pen back when the disk holds
-/// everything but the newest bytes.
+/// The file is written by the journal thread until the seal, and by the sync thread from then on.
 package final class Journal: Sendable {
     /// How much of a take may live in memory: 2.3 h of PCM.
     static let memoryLimit = 256 << 20
     /// What may follow after the recording was asked to end: more than the ring holds.
     static let memoryReserve = 4 << 20
-    /// The most that the journal thread copies back to the disk in one go.
-    static let catchUpLimit = 256 << 10
-
-    enum Pen { case journalThread, syncThread }
 
     struct Memory {
         let file: any JournalFile
@@ -31,13 +27,10 @@ package final class Journal: Sendable {
 
     struct State {
         var file: any JournalFile
-        /// Whether the file may be written and synced again.
+        /// Whether the file may be written and synced.
         var isTrusted = true
-        /// What the file does not hold, or not for sure.
+        /// The rest of the take, which the file does not hold, or not for sure.
         var memory: Memory?
-        var pen = Pen.journalThread
-        /// Bytes that the file holds, while there is memory; others hold all.
-        var fileByteCount = 0
         var condition = JournalCondition()
         /// What the sync thread remembers from turn to turn.
         var upkeep = Upkeep()
@@ -47,10 +40,11 @@ package final class Journal: Sendable {
     package let path: String?
 
     let home: JournalHome?
-    let memoryLimit: Int
     let state: Mutex<State>
     let written = Atomic(0)
     let durable = Atomic(0)
+    private let memoryLimit: Int
+    private let full = Atomic(false)
     private let sealed = Atomic(false)
 
     /// Takes over an empty file.
@@ -75,7 +69,8 @@ package final class Journal: Sendable {
         self.path = path
         self.home = home
         self.memoryLimit = memoryLimit
-        state = Mutex(State(file: file))
+        let memory = path == nil ? Memory(file: file, start: 0) : nil
+        state = Mutex(State(file: file, memory: memory))
     }
 
     /// Opens a sealed journal of an earlier run, of `byteCount` bytes.
@@ -122,7 +117,7 @@ package final class Journal: Sendable {
     /// Whether memory holds as much as one take may have there.
     ///
     /// The recording has to end then; a little is still taken. From any thread.
-    package var isFull: Bool { memoryByteCount(at: byteCount) >= memoryLimit }
+    package var isFull: Bool { full.load(ordering: .relaxed) }
 
     /// What a read found.
     package enum Read: Sendable, Equatable {
@@ -150,16 +145,18 @@ package final class Journal: Sendable {
         let isFinal = isSealed
         let available = byteCount - offset
         guard available > 0 else { return isFinal ? .end : .nothingYet }
-        let (file, start, end) = state.withLock { state -> (any JournalFile, Int, Int) in
-            guard let memory = state.memory else { return (state.file, 0, Int.max) }
-            guard offset < memory.start else { return (memory.file, memory.start, Int.max) }
-            return (state.file, 0, memory.start)
+        let (file, memory) = state.withLock { ($0.file, $0.memory) }
+        let count: Int
+        if let memory, offset >= memory.start {
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(available))
+            count = unsafe try memory.file.read(at: offset - memory.start, into: part)
+        } else {
+            let end = min(available, (memory?.start ?? .max) - offset)
+            let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(end))
+            count = unsafe try file.read(at: offset, into: part)
         }
-        let wanted = min(available, buffer.count, end - offset)
-        let count = unsafe try file.read(
-            at: offset - start, into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]))
-        // Somebody cut the file from outside.
-        guard count > 0 else { throw SystemError(call: "read", code: Self.inputOutputError) }
+        // The file was cut from outside.
+        guard count > 0 else { throw SystemError(call: "read", code: EIO) }
         return .bytes(count)
     }
 
@@ -172,7 +169,19 @@ package final class Journal: Sendable {
     /// - Throws: `SystemError` when not even memory is left.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
         let offset = written.load(ordering: .relaxed)
-        try place(bytes, at: offset)
+        let (file, isTrusted, memory) = state.withLock { ($0.file, $0.isTrusted, $0.memory) }
+        if let memory {
+            try remember(bytes, in: memory, at: offset)
+        } else if !isTrusted {
+            try remember(bytes, in: leaveDisk(from: durableByteCount), at: offset)
+        } else {
+            do throws(SystemError) {
+                try file.write(bytes, at: offset)
+            } catch {
+                note(error)
+                try remember(bytes, in: leaveDisk(from: offset), at: offset)
+            }
+        }
         // releasing: partner of the acquire in `byteCount`.
         written.store(offset + bytes.count, ordering: .releasing)
     }
@@ -181,81 +190,26 @@ package final class Journal: Sendable {
     ///
     /// Called on the journal thread.
     func seal() {
-        returnToDisk()
-        let isDoubtful = state.withLock { !$0.isTrusted && $0.memory == nil }
-        // Without memory, the disk's own copy is all that there is to read.
-        if isDoubtful { try? leaveDisk(from: durableByteCount) }
-        state.withLock { $0.pen = .syncThread }
-        // releasing: partner of the acquire in `isSealed`; the pen is not taken again.
+        // The disk may forget what it has not confirmed.
+        if state.withLock({ !$0.isTrusted && $0.memory == nil }) {
+            leaveDisk(from: durableByteCount)
+        }
+        // releasing: partner of the acquire in `isSealed`; the file is the sync thread's now.
         sealed.store(true, ordering: .releasing)
     }
 
-    private func place(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        returnToDisk()
-        let (file, isTrusted, hasMemory) = state.withLock {
-            ($0.file, $0.isTrusted, $0.memory != nil)
-        }
-        if !hasMemory {
-            do throws(SystemError) {
-                if isTrusted { return try write(bytes, to: file, at: offset) }
-                try leaveDisk(from: durableByteCount)
-            } catch {
-                guard path != nil, isTrusted else { throw error }
-                note(error)
-                try leaveDisk(from: offset)
-            }
-        }
-        guard let memory = state.withLock({ $0.memory }) else { return }
-        try write(bytes, to: memory.file, at: offset - memory.start)
-    }
-
-    /// Writes to the disk, or within the bound to memory.
-    private func write(
-        _ bytes: Span<UInt8>, to file: any JournalFile, at offset: Int
+    private func remember(
+        _ bytes: Span<UInt8>, in memory: Memory, at offset: Int
     ) throws(SystemError) {
-        let end = written.load(ordering: .relaxed) + bytes.count
-        guard memoryByteCount(at: end) <= memoryLimit + Self.memoryReserve else {
-            throw SystemError(call: "memory of one take", code: Self.noMemoryError)
+        let byteCount = offset + bytes.count - memory.start
+        guard byteCount <= memoryLimit + Self.memoryReserve else {
+            throw SystemError(call: "memory of one take", code: ENOMEM)
         }
-        try file.write(bytes, at: offset)
+        try memory.file.write(bytes, at: offset - memory.start)
+        if byteCount >= memoryLimit { full.store(true, ordering: .relaxed) }
     }
 
-    private func memoryByteCount(at end: Int) -> Int {
-        if path == nil { return end }
-        return state.withLock { $0.memory.map { end - $0.start } ?? 0 }
-    }
-
-    /// Writes to the file again once the sync thread has brought it nearly everything.
-    private func returnToDisk() {
-        let work = state.withLock { state -> (any JournalFile, Int)? in
-            guard state.memory != nil, state.pen == .journalThread else { return nil }
-            return (state.file, state.fileByteCount)
-        }
-        guard let (file, start) = work else { return }
-        let end = written.load(ordering: .relaxed)
-        do throws(SystemError) {
-            // Too much for this thread; the sync thread tries once more.
-            guard end - start <= Self.catchUpLimit else {
-                return state.withLock { $0.pen = .syncThread }
-            }
-            try copy(to: file, from: start, to: end)
-            state.withLock { state in
-                state.memory = nil
-                state.condition.failure = nil
-            }
-        } catch {
-            note(error)
-            state.withLock { $0.pen = .syncThread }
-        }
-    }
-}
-
-// MARK: - Whoever holds the pen
-
-extension Journal {
-    static var inputOutputError: Int32 { 5 }
-    static var noMemoryError: Int32 { 12 }
-    static var noEntryError: Int32 { 2 }
+    // MARK: - The thread that may write the file
 
     func note(_ error: SystemError) {
         state.withLock { state in
@@ -265,23 +219,20 @@ extension Journal {
     }
 
     /// Goes on in memory, and copies there what the disk holds from `offset` on.
-    ///
-    /// The sync thread has the pen from then on.
-    func leaveDisk(from offset: Int) throws(SystemError) {
-        let memory = MemoryFile()
+    @discardableResult
+    func leaveDisk(from offset: Int) -> Memory {
+        let file = MemoryFile()
         let end = written.load(ordering: .relaxed)
         var start = offset
         do throws(SystemError) {
-            try copy(to: memory, from: offset, to: end, at: 0)
+            try copy(to: file, from: offset, to: end, at: 0)
         } catch {
-            // What cannot be read any more is left where it is, for whoever asks for it.
+            // What cannot be read any more is left where it is, for a reader to find out.
             start = end
         }
-        state.withLock { state in
-            state.memory = Memory(file: memory, start: start)
-            state.fileByteCount = state.isTrusted ? start : 0
-            state.pen = .syncThread
-        }
+        let memory = Memory(file: file, start: start)
+        state.withLock { $0.memory = memory }
+        return memory
     }
 
     /// Copies a part of the take into a file, to the same place or to `position`.
@@ -302,8 +253,5 @@ extension Journal {
 
 extension SystemError {
     /// Whether the disk only had no room: what it holds is as good as before.
-    var isRefusal: Bool {
-        // ENOSPC, EDQUOT, EFBIG
-        [28, 122, 27].contains(code)
-    }
+    var isRefusal: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

@@ -6,28 +6,25 @@ internal import Synchronization
 /// A file in the memory of this process, for what no disk takes.
 ///
 /// Not a `memfd_create(2)`: the limit of a file's size (`RLIMIT_FSIZE`) holds for that, too, and a
-/// process without descriptors cannot have one.
+/// process without descriptors cannot have one. Bytes are appended only, and no write fails.
 final class MemoryFile: JournalFile {
-    /// Small enough to be copied while somebody waits for the lock.
+    /// Small enough to be copied while another thread waits for the lock.
     private static let pieceSize = 64 << 10
 
     /// All but the last are full.
     private let pieces = Mutex<[[UInt8]]>([])
 
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        var written = 0
-        while written < bytes.count {
-            let place = offset + written
-            let count = min(bytes.count - written, Self.pieceSize - place % Self.pieceSize)
-            let part = bytes.extracting(written..<written + count)
-            pieces.withLock { pieces in
-                if place / Self.pieceSize == pieces.count { pieces.append([]) }
-                let last = place / Self.pieceSize
-                // What stands there is left of a write that is repeated.
-                pieces[last].removeSubrange((place % Self.pieceSize)...)
-                for index in part.indices { pieces[last].append(part[index]) }
+        var rest = bytes
+        while !rest.isEmpty {
+            let part = pieces.withLock { pieces in
+                if pieces.last.map({ $0.count == Self.pieceSize }) ?? true { pieces.append([]) }
+                let last = pieces.count - 1
+                let part = rest.extracting(first: Self.pieceSize - pieces[last].count)
+                unsafe part.withUnsafeBufferPointer { unsafe pieces[last].append(contentsOf: $0) }
+                return part.count
             }
-            written += count
+            rest = rest.extracting(droppingFirst: part)
         }
     }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import Cryptography
 internal import FoundationEssentials
 internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
-/// The folder of one take: `audio.wav` or `audio.ogg`, and `take.json`.
+/// The folder of one take: its audio, such as `audio.wav`, and `take.json`.
 ///
 /// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
 /// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
@@ -26,7 +27,8 @@ public final class TakeFolder: Sendable {
     private static let inlineTranscriptLimit = 1 << 16
     /// More than any answer may hold.
     private static let transcriptLimit = 1 << 26
-    static let audioNames = ["audio.wav", "audio.ogg"].flatMap { [$0, $0 + encryptedSuffix] }
+    static let audioNames = Set(AudioCodec.allCases.map(\.fileExtension)).sorted()
+        .flatMap { ["audio.\($0)", "audio.\($0)\(encryptedSuffix)"] }
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.

@@ -13,29 +13,15 @@ package struct TransferID: Sendable, Hashable {
 /// libcurl's multi interface on one thread; it waits in `curl_multi_poll` and is woken by the
 /// journal loop when a journal grew.
 package final class TransferLoop: Transport {
-    /// The longest wait without looking at everything again.
-    private static let longestWait = Duration.milliseconds(500)
-
-    private struct Inbox {
-        var commands: [TransferCommand] = []
-        /// Whether nobody will read it any more.
-        var isClosed = false
-    }
-
-    private let wakeup: Wakeup
-    private let inbox = Mutex(Inbox())
-    private let isShutDown = Atomic(false)
+    private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
-    private let thread = Mutex<NamedThread?>(nil)
 
     /// Starts the thread.
     ///
     /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
-        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
-        let started = try NamedThread(name: "transfer") { [self] in run() }
-        thread.withLock { $0 = started }
+        loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
 
     /// Starts a transfer: the connection is opened at once, whether there is a body or not.
@@ -58,76 +44,27 @@ package final class TransferLoop: Transport {
         let start = TransferCommand.Start(
             id: id, request: request, observer: observer, notBefore: now + atLeast,
             due: now + max(pause, atLeast))
-        if !send(.start(start)) { observer.transferDidEnd(.unstarted(.cancelled)) }
+        if !loop.send(.start(start)) { observer.transferDidEnd(.unstarted(.cancelled)) }
         return id
     }
 
     /// Ends the pause of a transfer that has not begun.
     ///
     /// From any thread.
-    package func hurry(_ id: TransferID) { send(.hurry(id)) }
+    package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
     /// Breaks a transfer off: the connection is closed without an end of the body.
     ///
     /// From any thread. The observer is told `.cancelled`, unless it has ended already.
-    package func cancel(_ id: TransferID) { send(.cancel(id)) }
+    package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
     /// Says that a journal grew or was sealed.
     ///
     /// From any thread; never blocks.
-    package func wake() { wakeup.signal() }
+    package func wake() { loop.wake() }
 
     /// Cancels what still runs, ends the thread and waits for it.
-    package func shutDown() {
-        isShutDown.store(true, ordering: .relaxed)
-        wakeup.signal()
-        thread.withLock { $0 }?.join()
-    }
-
-    /// Puts a command into the inbox; false when nobody will read it.
-    @discardableResult
-    private func send(_ command: TransferCommand) -> Bool {
-        let isTaken = inbox.withLock { inbox in
-            if !inbox.isClosed { inbox.commands.append(command) }
-            return !inbox.isClosed
-        }
-        if isTaken { wakeup.signal() }
-        return isTaken
-    }
-
-    // MARK: - The transfer thread
-
-    private func run() {
-        let table: TransferTable
-        do throws(CurlRefusal) {
-            table = try TransferTable()
-        } catch {
-            return close(.unstarted(.unprepared(error.description)))
-        }
-        while !isShutDown.load(ordering: .relaxed) {
-            wakeup.drain()
-            for command in takeCommands() { table.obey(command) }
-            let next = table.turn()
-            table.wait(for: wakeup.descriptor, until: min(next, .now + Self.longestWait))
-        }
-        table.cancelEverything()
-        close(.unstarted(.cancelled))
-    }
-
-    private func takeCommands(closing: Bool = false) -> [TransferCommand] {
-        inbox.withLock { inbox in
-            if closing { inbox.isClosed = true }
-            defer { inbox.commands = [] }
-            return inbox.commands
-        }
-    }
-
-    /// Tells everybody who still waits, and whoever comes later, that nothing begins any more.
-    private func close(_ result: TransferResult) {
-        for case .start(let start) in takeCommands(closing: true) {
-            start.observer.transferDidEnd(result)
-        }
-    }
+    package func shutDown() { loop.shutDown() }
 }
 
 extension TransferResult {

@@ -57,8 +57,11 @@ internal import Glibc
         }
     }
 
-    /// Carries every transfer as far as it goes now, and says when to look again.
-    func turn() -> ContinuousClock.Instant {
+    /// The longest wait without looking at every transfer again.
+    private static let longestWait = Duration.milliseconds(500)
+
+    /// Carries every transfer as far as it goes now, and says when to look again; nil is never.
+    func turn() -> ContinuousClock.Instant? {
         // Deadlines are looked at as of now: what had come by then is heard before it is judged, even
         // when the process is stopped in the middle of this.
         let now = ContinuousClock.now
@@ -68,17 +71,23 @@ internal import Glibc
         unsafe curl_multi_perform(multi, &running)
         removeFinished()
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
-        var next = waiting.map(\.due).min() ?? now + .seconds(3_600)
-        for transfer in transfers { next = min(next, transfer.look(now: now)) }
-        for transfer in transfers where transfer.mustEnd { breakOff(transfer) }
+        var next = waiting.map(\.due).min()
+        for transfer in transfers {
+            next = min(next ?? now + Self.longestWait, transfer.look(now: now))
+        }
+        for transfer in transfers where transfer.mustEnd {
+            breakOff(transfer)
+        }
         return next
     }
 
-    /// Waits for any connection, for `descriptor` or for the clock.
-    func wait(for descriptor: Int32, until instant: ContinuousClock.Instant) {
-        let milliseconds = (instant - .now).wholeMilliseconds(upTo: Int(Int32.max))
+    /// Waits for any connection, for `descriptor` or for the time.
+    ///
+    /// - Returns: whether `descriptor` is readable.
+    func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, Int32(milliseconds), nil)
+        unsafe curl_multi_poll(multi, &event, 1, milliseconds, nil)
+        return event.revents != 0
     }
 
     /// Breaks off everything that is left.

@@ -12,7 +12,7 @@ public enum CatchUpRate: Sendable, Hashable {
     case times(Double)
 
     /// The bound in bytes of the body a second, at least 1.
-    func bytesPerSecond(of format: AudioFormat) -> Int {
+    func bytesPerSecond(of format: AudioCodec) -> Int {
         switch self {
         case .bytes(let perSecond): max(1, perSecond)
         case .times(let factor):

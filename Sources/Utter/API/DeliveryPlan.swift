@@ -9,7 +9,7 @@ public struct DeliveryPlan: Sendable {
     /// Where it goes, and how the answer is read.
     public var service: RecognitionService
     /// How the audio travels.
-    public var format: AudioFormat
+    public var format: AudioCodec
     /// How long each part of a transfer may take.
     public var deadlines: TransferDeadlines
     /// Origins beside the service's own to which a 307 or 308 may lead; the token and the audio go
@@ -40,7 +40,7 @@ public struct DeliveryPlan: Sendable {
 
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
-        service: RecognitionService, format: AudioFormat = .pcm,
+        service: RecognitionService, format: AudioCodec = .pcm,
         deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
         certificateFile: String? = nil, retry: RetryPolicy = .standard
     ) {

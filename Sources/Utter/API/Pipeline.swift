@@ -106,7 +106,7 @@ public final class Pipeline: Sendable {
             throw .notWaiting(take: folder.id.text)
         }
         guard let stated = manifest.byteCount,
-            let format = AudioFormat(rawValue: manifest.format)
+            let format = AudioCodec(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
         let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
@@ -128,7 +128,7 @@ public final class Pipeline: Sendable {
         if before.state == .answered {
             plan.idSuffix = "-\(manifest.attempts + 1)"
         } else if plan.format != format {
-            plan.idSuffix = "-\(plan.format.rawValue)"
+            plan.idSuffix = "-\(plan.format.name)"
         }
         let exchange = PostOnce(
             plan, attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
@@ -237,12 +237,12 @@ extension TakeFolder {
     ///
     /// - Returns: what is missing, for a person; nil when nothing is.
     fileprivate func note(
-        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ format: AudioFormat
+        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ codec: AudioCodec
     ) throws(TakeStoreError) -> String? {
         guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
         let before = manifest.frames ?? 0
         do {
-            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, format)
+            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, codec)
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error)")
         }
@@ -257,13 +257,13 @@ extension TakeFolder {
 
     /// The journal in another form, if it is not in that form already.
     fileprivate func convert(
-        _ journal: Journal, from old: AudioFormat, to new: AudioFormat
+        _ journal: Journal, from old: AudioCodec, to new: AudioCodec
     ) throws(TakeStoreError) -> Journal {
         do {
             return try journal.converted(from: old, to: new, of: id)
         } catch {
             throw .unreadable(
-                take: id.text, reason: "it cannot be converted to \(new.rawValue): \(error)")
+                take: id.text, reason: "it cannot be converted to \(new.name): \(error)")
         }
     }
 

@@ -31,7 +31,7 @@ public struct TakePlan: Sendable {
 
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
-        source: any CaptureSource, service: RecognitionService, format: AudioFormat = .pcm,
+        source: any CaptureSource, service: RecognitionService, format: AudioCodec = .pcm,
         capture: CapturePlan = CapturePlan(), deadlines: TransferDeadlines = TransferDeadlines(),
         redirectOrigins: [Origin] = [], certificateFile: String? = nil,
         retry: RetryPolicy = .standard

@@ -35,8 +35,8 @@ extension DeliveryPlan {
         transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
         transfer.method = request.method.rawValue
         // A recording that goes on has its own connection, whose end is then its own as well.
-        transfer.leavesConnection = journal.isSealed
-        if journal.isSealed, !request.wantsFreshConnection {
+        transfer.leavesConnection = request.isComplete
+        if request.isComplete, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
         if request.saysLength { transfer.contentLength = journal.byteCount - format.bodyOffset }

@@ -8,7 +8,7 @@ extension DeliveryPlan {
     /// What a take remembers of this plan.
     package var record: DeliveryRecord {
         var record = DeliveryRecord(
-            url: service.url.text, format: format.rawValue, answer: service.answer.description,
+            url: service.url.text, format: format.name, answer: service.answer.description,
             idHeader: idHeader, framing: framing.rawValue)
         record.method = service.method.rawValue
         record.headers =
@@ -41,7 +41,7 @@ extension DeliveryPlan {
         service.method = RequestMethod(rawValue: record.method) ?? .post
         service.detectsEnd = record.detectsEnd ?? false
         self.init(
-            service: service, format: AudioFormat(rawValue: record.format) ?? .pcm,
+            service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
             redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
                 try Origin(text)
             }, certificateFile: record.certificateFile)

@@ -57,6 +57,8 @@ struct ExchangeRequest: Sendable, Equatable {
     var url: ServiceURL
     /// Whether it says the body's length, and so waits for the end of the recording.
     var saysLength: Bool
+    /// Whether the recording was complete when it began.
+    var isComplete = false
     /// Whether a connection that an earlier take has left may not carry it.
     var wantsFreshConnection = false
 }

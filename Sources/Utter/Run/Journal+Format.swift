@@ -12,15 +12,15 @@ extension Journal {
     ///
     /// - Throws: `JournalSamples.Failure`, `EncodingError` or `SystemError`.
     func converted(
-        from old: AudioFormat, to new: AudioFormat, of take: TakeID
+        from old: AudioCodec, to new: AudioCodec, of take: TakeID
     ) throws -> Journal {
-        guard old.fileExtension != new.fileExtension else { return self }
+        guard !old.isKept(like: new) else { return self }
         // A service that has seen a body under the take's id wants the same one again.
         let serialNumber = take.text.utf8.reduce(UInt32(2_166_136_261)) {
             ($0 ^ UInt32($1)) &* 16_777_619
         }
         let encoder = try new.makeEncoder(serialNumber: serialNumber)
-        var source = JournalSamples(self, format: old)
+        var source = JournalSamples(self, codec: old)
         var samples: [Int16] = []
         var hasBegun = false
         return try Journal.inMemory { bytes in

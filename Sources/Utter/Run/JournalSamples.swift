@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AudioCodecs
-internal import AudioCore
 package import LinuxPlatform
 package import TakeStore
 
@@ -12,21 +11,21 @@ package struct JournalSamples {
         /// The disk failed.
         case unreadable(SystemError)
         /// The audio is damaged.
-        case damaged(OggOpusError)
+        case damaged(UndecodableAudio)
     }
 
     private let journal: Journal
-    /// Nil when the samples stand in the journal as they are.
-    private let decoder: OggOpusDecoder?
-    private var offset: Int
+    private let decoder: any AudioDecoder
+    private let header: [UInt8]
+    private var offset = 0
+    private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 4_096)
 
     /// Begins at the first sample of a journal that was recorded in this form.
-    package init(_ journal: Journal, format: AudioFormat) {
+    package init(_ journal: Journal, codec: AudioCodec) {
         self.journal = journal
-        let isOpus = format == .oggOpus
-        decoder = isOpus ? OggOpusDecoder() : nil
-        offset = isOpus ? 0 : WAVEncoder.headerByteCount
+        decoder = codec.makeDecoder()
+        header = codec.header
     }
 
     /// Replaces `samples` with the next ones.
@@ -37,24 +36,23 @@ package struct JournalSamples {
     /// - Throws: `Failure`.
     package mutating func next(into samples: inout [Int16]) throws(Failure) -> Bool {
         samples.removeAll(keepingCapacity: true)
-        // A page may hold no whole sample; an odd byte at the end is no sample.
-        while samples.isEmpty {
+        // A page may hold no whole sample.
+        while samples.isEmpty, !hasEnded {
             let count = try read()
-            guard decoder != nil ? count > 0 : count > 1 else { return false }
-            let taken = decoder == nil ? count & ~1 : count
-            offset += taken
-            let bytes = buffer.span.extracting(first: taken)
-            guard let decoder else {
-                SampleFormat.int16.decode(bytes, into: &samples)
-                continue
+            // A file of ours begins as all of its form do, whatever has become of its beginning.
+            for index in header.indices where offset == 0 && count >= header.count {
+                buffer[index] = header[index]
             }
-            do throws(OggOpusError) {
-                try decoder.decode(bytes, into: &samples)
+            offset += count
+            hasEnded = count == 0
+            do throws(UndecodableAudio) {
+                try decoder.decode(buffer.span.extracting(first: count), into: &samples)
+                if hasEnded { try decoder.finish(into: &samples) }
             } catch {
                 throw .damaged(error)
             }
         }
-        return true
+        return !samples.isEmpty
     }
 
     private mutating func read() throws(Failure) -> Int {

@@ -74,6 +74,7 @@ struct PostOnce: Exchange {
     }
 
     mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        request.isComplete = isComplete
         if isComplete, framing == .auto { request.saysLength = true }
         return request
     }

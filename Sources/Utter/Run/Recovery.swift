@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
 internal import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
@@ -11,8 +12,8 @@ internal import TakeStore
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
-package enum Recovery {
-    /// More than the longest Ogg page: what is torn off by a crash is never longer, so that a
+public enum Recovery {
+    /// More than the longest page or frame of any codec: what is torn off by a crash is never longer, so that a
     /// longer end is damage of another kind, and stays in the file.
     private static let longestTear = 1 << 16
     /// A file without a frame that is shorter than this holds headers only.
@@ -118,8 +119,8 @@ package enum Recovery {
         let wasRecording = manifest.state == .recording
         // What a power cut has taken from a sealed take is missing at its end.
         if wasRecording || audio.byteCount < manifest.byteCount ?? .max {
-            guard let format = AudioFormat(rawValue: manifest.format) else { return false }
-            guard try complete(&manifest, audio, format, in: take) else {
+            guard let codec = AudioCodec(rawValue: manifest.format) else { return false }
+            guard try complete(&manifest, audio, codec, in: take) else {
                 let size = audio.byteCount + audio.tornByteCount
                 guard size < headerLimit else {
                     return try setAside(
@@ -168,13 +169,13 @@ package enum Recovery {
     ///
     /// Returns false, and changes nothing, when not a single frame is whole.
     private static func complete(
-        _ manifest: inout TakeManifest, _ found: TakeAudio, _ format: AudioFormat,
+        _ manifest: inout TakeManifest, _ found: TakeAudio, _ codec: AudioCodec,
         in take: TakeFolder
     ) throws -> Bool {
         var audio = found
         // The frames of an encrypted file vouch for their zeros.
         let dropsEmptyTail = manifest.state == .recording && !manifest.isEncrypted
-        var whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+        var whole = try measure(audio, codec, dropsEmptyTail: dropsEmptyTail)
         var report = audio.damageReport
         if let beginning = whole.beginning {
             try take.replaceBeginning(
@@ -187,7 +188,7 @@ package enum Recovery {
                 report = nil
             }
             audio = try take.openAudio(of: manifest)
-            whole = try measure(audio, format, dropsEmptyTail: dropsEmptyTail)
+            whole = try measure(audio, codec, dropsEmptyTail: dropsEmptyTail)
         }
         guard whole.frames > 0 else { return false }
         if audio.byteCount - whole.byteCount >= longestTear {
@@ -213,9 +214,10 @@ package enum Recovery {
 
     /// A manifest from nothing but the audio.
     private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
-        let format: AudioFormat = audio.contains(".ogg") ? .oggOpus : .pcm
+        let codec =
+            AudioCodec.allCases.first { audio.hasPrefix("audio.\($0.fileExtension)") } ?? .pcm
         return TakeManifest(
-            id: take.id, created: take.id.date ?? Date(), audio: audio, format: format.rawValue,
+            id: take.id, created: take.id.date ?? Date(), audio: audio, format: codec.name,
             source: "unknown", url: "")
     }
 
@@ -223,18 +225,18 @@ package enum Recovery {
     ///
     /// Blocks on the disk.
     static func wholePart(
-        of audio: TakeAudio, _ format: AudioFormat
+        of audio: TakeAudio, _ codec: AudioCodec
     ) throws -> (byteCount: Int?, frames: Int?) {
-        let whole = try measure(audio, format, dropsEmptyTail: false)
+        let whole = try measure(audio, codec, dropsEmptyTail: false)
         return (whole.byteCount, whole.frames)
     }
 
     private static func measure(
-        _ audio: TakeAudio, _ format: AudioFormat, dropsEmptyTail: Bool
-    ) throws -> (byteCount: Int, frames: Int, beginning: NewBeginning?) {
+        _ audio: TakeAudio, _ codec: AudioCodec, dropsEmptyTail: Bool
+    ) throws -> IntactAudio {
         let size = audio.byteCount
         let journal = audio.journal(byteCount: size)
-        var intact = IntactAudio(format: format, dropsEmptyTail: dropsEmptyTail)
+        let recoverer = codec.makeRecoverer(dropsEmptyTail)
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var offset = 0
         while offset < size {
@@ -242,9 +244,9 @@ package enum Recovery {
                 try unsafe journal.read(at: offset, into: bytes)
             }
             guard case .bytes(let count) = found else { break }
-            intact.append(buffer.span.extracting(first: count))
+            recoverer.append(buffer.span.extracting(first: count))
             offset += count
         }
-        return (intact.byteCount, intact.frames, try intact.newBeginning())
+        return try recoverer.finish()
     }
 }

@@ -16,6 +16,7 @@ internal import Upload
 ///    └───────drained─────────┘                   │               an unpaced source waits
 ///                                                │
 ///              transfer ◀──started── notes ◀──note               a request, written down first
+///              journal  ◀── open ── a thread for each take       its folder and its file
 ///              sync  ◀── manifests, digests, removals ── all     what waits for the disk
 /// ```
 ///
@@ -26,7 +27,7 @@ final class Wiring: Sendable {
     let journal: JournalLoop
     let transfer: any Transport
     let sync: SyncLoop
-    let notes: NoteLoop
+    let notes: WorkerLoop<NoteWriter>
 
     // MARK: - Loop to loop
 
@@ -39,7 +40,7 @@ final class Wiring: Sendable {
         self.journal = journal
         capture = try CaptureLoop(onWrite: { journal.wake() })
         sync = try SyncLoop()
-        notes = try NoteLoop()
+        notes = try WorkerLoop(name: "notes") { NoteWriter() }
         transfer = try TransferLoop(wokenBy: growth)
     }
 
@@ -76,7 +77,7 @@ final class Wiring: Sendable {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
         }
-        // On the journal thread; all but `onGrowth` and `onDrain` once.
+        // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(),
             open: { [self] in open(manifest(of: run, from: source.name, first), for: run) },
@@ -89,7 +90,7 @@ final class Wiring: Sendable {
             })
     }
 
-    /// Makes the take's folder and journal.
+    /// Makes the take's folder and journal; may block on the disk.
     private func open(_ manifest: TakeManifest, for run: TakeRun) -> Result<Journal, SystemError> {
         Result { () throws(SystemError) in
             let opened = try OpenedTake(
@@ -111,7 +112,7 @@ final class Wiring: Sendable {
         let plan = run.plan
         var manifest = TakeManifest(
             id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.rawValue, source: source, url: plan.service.url.description)
+            format: plan.format.name, source: source, url: plan.service.url.description)
         manifest.delivery = plan.record
         if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
         return manifest
@@ -159,7 +160,7 @@ final class Wiring: Sendable {
         guard let record = run.record, !record.knows(of: request.number) else {
             return run.handle(.noted(part: part))
         }
-        notes.perform {
+        notes.send {
             record.beginTransfer(request.number, to: request.url.description)
             run.handle(.noted(part: part))
         }

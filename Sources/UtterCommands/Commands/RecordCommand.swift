@@ -32,8 +32,8 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "time"))
     var tail: DurationArgument?
 
-    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    @Option(help: "How the recording travels: \(AudioCodec.names).")
+    var format = AudioCodec.pcm
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

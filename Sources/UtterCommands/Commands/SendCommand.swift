@@ -26,8 +26,8 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
     var channels = 1
 
-    @Option(help: "How the recording travels: pcm, wav or ogg-opus.")
-    var format = AudioFormat.pcm
+    @Option(help: "How the recording travels: \(AudioCodec.names).")
+    var format = AudioCodec.pcm
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

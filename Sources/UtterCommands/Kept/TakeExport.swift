@@ -8,12 +8,11 @@ package import Utter
 package enum TakeExport {
     /// Endings that promise what is not written here.
     private static let foreign = [
-        ".mp3", ".m4a", ".mp4", ".aac", ".flac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw",
-        ".pcm",
+        ".mp3", ".m4a", ".mp4", ".aac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw", ".pcm",
     ]
 
-    /// Writes the audio to a new file: as WAV with its true length when the name ends in `.wav`,
-    /// as it is otherwise.
+    /// Writes the audio to a new file: in the form that the name's ending stands for, and as it is
+    /// when it stands for none.
     ///
     /// - Throws: `CommandFailure` when the audio is gone, the file cannot be written, or its name
     ///   promises another form.
@@ -23,10 +22,12 @@ package enum TakeExport {
         try checkName(path, of: manifest)
         let bytes: [UInt8]
         let damageReport: String?
-        if path.hasSuffix(".wav") {
+        // Lossy audio is copied rather than encoded twice; the header of any other can say more now.
+        let codec = AudioCodec(fileName: path)
+        if let codec, codec.isLossless || codec.name != manifest.format {
             var samples = try TakeSamples(of: take, manifest)
             damageReport = samples.damageReport
-            bytes = try wav(of: &samples)
+            bytes = try file(of: &samples, codec)
         } else {
             let journal: Journal
             (journal, damageReport) = try TakeSamples.open(take, manifest)
@@ -49,14 +50,13 @@ package enum TakeExport {
     private static func checkName(
         _ path: String, of manifest: TakeManifest
     ) throws(CommandFailure) {
-        let isOpus = manifest.format == AudioFormat.oggOpus.rawValue
-        let endings = foreign + (isOpus ? [] : [".ogg", ".opus", ".oga"])
-        guard let ending = endings.first(where: { path.lowercased().hasSuffix($0) }) else { return }
-        let form = isOpus ? "Ogg Opus" : "WAV"
+        guard let ending = foreign.first(where: { path.lowercased().hasSuffix($0) }) else { return }
+        let form = AudioCodec(rawValue: manifest.format)?.title ?? AudioCodec.pcm.title
         let isRaw = ending == ".raw" || ending == ".pcm"
+        let known = AudioCodec.allCases.dropFirst().map { ".\($0.fileExtension)" }
         throw CommandFailure(
             "'\(path)' would hold \(form), despite its name",
-            hint: "name it with \(isOpus ? ".ogg or .wav" : ".wav"), or convert it: "
+            hint: "name it with \(known.joined(separator: ", ")), or convert it: "
                 + "utter export \(manifest.id.text) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT\(ending)",
             status: .usage)
     }
@@ -69,24 +69,25 @@ package enum TakeExport {
         }
     }
 
-    /// A WAV file with true lengths.
-    private static func wav(of samples: inout TakeSamples) throws(CommandFailure) -> [UInt8] {
-        let encoder = WAVEncoder()
+    /// A file whose header says how long it is, where its form can say that.
+    private static func file(
+        of samples: inout TakeSamples, _ codec: AudioCodec
+    ) throws(CommandFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         var some: [Int16] = []
         do {
+            let encoder = try codec.makeEncoder()
             try encoder.begin(into: &bytes)
             while try samples.next(into: &some) { try encoder.encode(some.span, into: &bytes) }
             try encoder.finish(into: &bytes)
+            if let header = encoder.settledHeader {
+                bytes.replaceSubrange(..<header.count, with: header)
+            }
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure("the WAV file failed: \(error)", status: .internalError)
-        }
-        // The two lengths that a stream cannot know: RIFF at byte 4, data at byte 40.
-        let audioLength = bytes.count - WAVEncoder.headerByteCount
-        for (offset, length) in [(4, bytes.count - 8), (40, audioLength)] {
-            for index in 0..<4 { bytes[offset + index] = UInt8(length >> (8 * index) & 0xFF) }
+            throw CommandFailure(
+                "the \(codec.title) file failed: \(error)", status: .internalError)
         }
         return bytes
     }

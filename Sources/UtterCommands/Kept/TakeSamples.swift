@@ -17,7 +17,7 @@ package struct TakeSamples {
     ) throws(CommandFailure) {
         let journal: Journal
         (journal, damageReport) = try Self.open(take, manifest)
-        samples = JournalSamples(journal, format: AudioFormat(rawValue: manifest.format) ?? .pcm)
+        samples = JournalSamples(journal, codec: AudioCodec(rawValue: manifest.format) ?? .pcm)
     }
 
     /// Opens the audio of a complete take as it was sent.

@@ -35,6 +35,6 @@ struct KeptTakeOptions: ParsableArguments {
         return service.answer != nil && !others.changesSomething && !service.bringsSecrets
     }
 
-    @Option(help: "Send the recordings in another form: pcm, wav or ogg-opus.")
-    var format: AudioFormat?
+    @Option(help: "Send the recordings in another form: \(AudioCodec.names).")
+    var format: AudioCodec?
 }

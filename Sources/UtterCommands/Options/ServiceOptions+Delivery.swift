@@ -12,14 +12,14 @@ extension ServiceOptions {
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     package func planner(
-        format: AudioFormat
+        format: AudioCodec
     ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
     /// How a new take is delivered.
-    private func delivery(format: AudioFormat) throws(CommandFailure) -> DeliveryPlan {
+    private func delivery(format: AudioCodec) throws(CommandFailure) -> DeliveryPlan {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -46,7 +46,7 @@ extension ServiceOptions {
     /// - Throws: `CommandFailure` when an option is wrong, when the take does not know where it was
     ///   meant to go, or when a secret is missing.
     package func delivery(
-        of manifest: TakeManifest, format: AudioFormat? = nil
+        of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
         let record = try record(of: manifest)
         var plan: DeliveryPlan

@@ -3,7 +3,7 @@
 public import ArgumentParser
 package import Utter
 
-extension AudioFormat: ExpressibleByArgument {}
+extension AudioCodec: ExpressibleByArgument {}
 extension RequestMethod: ExpressibleByArgument {
     /// Reads a method in whatever case.
     package init?(argument: String) { self.init(rawValue: argument.uppercased()) }

@@ -4,7 +4,7 @@ import Glibc
 import LinuxPlatform
 import Utter
 
-/// Audio on standard input: WAV or Ogg Opus when it begins like one, otherwise raw samples.
+/// Audio on standard input: a file when it begins like one, otherwise raw samples.
 enum StandardInput {
     private static let name = "standard input"
 
@@ -34,8 +34,9 @@ enum StandardInput {
         switch type {
         case .wav:
             return WAVReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
-        case .oggOpus:
-            return OpusReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+        case .coded(let codec):
+            return CodedReplay(
+                codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .foreign(let kind):
             let error = CaptureError.foreignAudio(name: name, kind: kind)
             throw CommandFailure(error.description, hint: error.hint, status: ExitStatus(error))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Ogg Opus as a source: our own, and that of opusenc, judged by opusdec.
-@Suite struct OpusReplayTests {
+@Suite struct CodedReplayTests {
     private let folder: ScratchFolder
     private let voice = TestSignal.voice(frames: 40_000, sampleRate: 16_000)
 
@@ -90,7 +90,8 @@ import Testing
     @Test func inRealTimeEachPeriodComesWhenItsLastFrameExists() throws {
         let clock = ManualClock()
         let pipe = try TestPipe(encoded(Array(voice.prefix(16_100))))
-        let source = OpusReplay(descriptor: pipe.readEnd, name: "standard input", now: clock.now)
+        let source = CodedReplay(
+            .oggOpus, descriptor: pipe.readEnd, name: "standard input", now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.deliveries.count == 51)
         #expect(recorded.deliveries.first == .init(frameCount: 320, elapsed: .milliseconds(20)))
@@ -104,8 +105,8 @@ import Testing
         for _ in 0..<10 {
             let pipe = try TestPipe()
             try pipe.write(Array(bytes.prefix(400)))
-            let source = OpusReplay(
-                descriptor: pipe.readEnd, name: "pipe", pace: .unpaced,
+            let source = CodedReplay(
+                .oggOpus, descriptor: pipe.readEnd, name: "pipe", pace: .unpaced,
                 prefix: Array(bytes.prefix(0)))
             var received: [Int16] = []
             var rest = Array(bytes.dropFirst(400))

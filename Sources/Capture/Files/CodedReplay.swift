@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCodecs
+package import AudioCodecs
 package import AudioCore
 package import Glibc
 internal import LinuxPlatform
 
-/// A recording as Opus in Ogg, from a file or a pipe, replayed as if it were being spoken.
+/// A recording that has to be decoded, from a file or a pipe, replayed as if it were being spoken.
 ///
-/// Delivers 16 kHz mono, whatever was encoded. Whole periods of 20 ms are delivered, each at the
+/// Delivers what its decoder makes of it. Whole periods of 20 ms are delivered, each at the
 /// instant at which its last frame would have come from a microphone; the clock starts with the
 /// first read. A recording that breaks off, or is damaged, yields what comes before, and `warning`
 /// tells.
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class OpusReplay: CaptureSource, @unchecked Sendable {
+package final class CodedReplay: CaptureSource, @unchecked Sendable {
     /// What a person calls this source: the path, or the name given.
     package let name: String
 
@@ -30,15 +30,15 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
     /// Bytes that are read of a file at once.
     private static let fileByteCount = 4_096
 
-    /// Bytes that are read of a pipe at once, which are nowhere else then: some 200 ms of speech.
+    /// Bytes that are read of a pipe at once, which are nowhere else then.
     private static let pipeByteCount = 512
 
-    private let format = StreamFormat.speech
     private let descriptor: (number: Int32, prefix: [UInt8])?
     private var clock: ReplayClock
     private var reader: ByteReader?
-    private let decoder = OggOpusDecoder()
-    /// Decoded frames; those before `start` have been delivered.
+    private let decoder: any AudioDecoder
+    private var format = StreamFormat.speech
+    /// Decoded samples; those before `start` have been delivered.
     private var samples: [Int16] = []
     private var start = 0
     private var deliveredFrameCount = 0
@@ -49,22 +49,28 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
     /// Names an input; nothing is read before `open`.
     ///
     /// - Parameters:
+    ///   - codec: what it holds.
     ///   - descriptor: open for reading until `close`, and closed by its owner.
     ///   - name: what a person calls it.
     ///   - pace: how fast it is replayed.
     ///   - prefix: bytes that have been read from the descriptor already.
     ///   - now: the clock.
     package init(
-        descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
+        _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
+        prefix: [UInt8] = [],
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.name = name
+        decoder = codec.makeDecoder()
         self.descriptor = (descriptor, prefix)
         clock = ReplayClock(pace: pace, now: now)
     }
 
     /// Takes over an input of which nothing has been consumed.
-    init(reading reader: consuming ByteReader, name: String, clock: ReplayClock) {
+    init(
+        _ codec: AudioCodec, reading reader: consuming ByteReader, name: String, clock: ReplayClock
+    ) {
+        decoder = codec.makeDecoder()
         self.name = name
         descriptor = nil
         self.clock = clock
@@ -75,7 +81,7 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
     ///
     /// Waits up to 10 s for those of a pipe.
     ///
-    /// - Throws: `CaptureError` when it cannot be read, or is no Ogg Opus of use.
+    /// - Throws: `CaptureError` when it cannot be read, or is not what it begins like.
     package func open() throws(CaptureError) -> StreamFormat {
         if let descriptor {
             reader = try ByteReader(
@@ -95,16 +101,18 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
             }
             _ = try decodeSome()
         }
+        format = decoder.format ?? .speech
         return format
     }
 
     /// Delivers the periods that are due, or says when the next one is.
     package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil else { return .end }
-        let unit = min(frames.count, format.framesPerPeriod)
+        let room = frames.count / format.channelCount
+        let unit = min(room, max(1, format.framesPerPeriod))
         precondition(unit > 0, "a capture buffer holds at least one frame")
-        try decode(isStored ? frames.count : unit)
-        let available = samples.count - start
+        try decode(isStored ? room : unit)
+        let available = (samples.count - start) / format.channelCount
         // Less than a period is whole only at the end.
         let step = hasEnded ? min(unit, available) : unit
         guard step > 0 else { return .end }
@@ -113,9 +121,10 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
             return .wait(.until(clock.instant(ofFrames: deliveredFrameCount + step)))
         }
         guard available >= step else { return .wait(.forDescriptors) }
-        let count = min(isStored ? frames.count : step, available, due - deliveredFrameCount)
-        for index in 0..<count { frames[index] = samples[start + index] }
-        start += count
+        let count = min(isStored ? room : step, available, due - deliveredFrameCount)
+        let sampleCount = count * format.channelCount
+        for index in 0..<sampleCount { frames[index] = samples[start + index] }
+        start += sampleCount
         deliveredFrameCount += count
         return .frames(count)
     }
@@ -133,14 +142,14 @@ package final class OpusReplay: CaptureSource, @unchecked Sendable {
     package func close() { reader = nil }
 }
 
-extension OpusReplay {
+extension CodedReplay {
     /// Decodes until so many frames are there, or as many as can be had now.
     private func decode(_ wanted: Int) throws(CaptureError) {
         if start > 0 {
             samples.removeFirst(start)
             start = 0
         }
-        while samples.count < wanted, !hasEnded {
+        while samples.count < wanted * format.channelCount, !hasEnded {
             guard try decodeSome() else { return }
         }
     }
@@ -156,14 +165,14 @@ extension OpusReplay {
             throw .readFailed(name: name, reason: error.reason)
         }
         let count = reader?.byteCount ?? 0
-        do throws(OggOpusError) {
-            try reader?.withBytes(count) { bytes throws(OggOpusError) in
+        do throws(UndecodableAudio) {
+            try reader?.withBytes(count) { bytes throws(UndecodableAudio) in
                 try decoder.decode(bytes, into: &samples)
             }
             reader?.consume(count)
             guard case .ended = fill else { return count > 0 }
             hasEnded = true
-            try decoder.finish()
+            try decoder.finish(into: &samples)
             if !decoder.isAtEnd { warning = "'\(name)' breaks off; what is there was taken" }
         } catch {
             hasEnded = true

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+
+/// Reads what stands before the frames of a FLAC file (RFC 9639 §8) while it comes.
+///
+/// Only STREAMINFO is kept: pictures and comments are skipped without a copy.
+struct FLACHeader {
+    /// What the first block says.
+    struct StreamInfo: Equatable {
+        /// The block's 34 bytes.
+        var bytes: [UInt8]
+
+        /// The rate and the channels.
+        var format: StreamFormat {
+            StreamFormat(
+                sampleRate: Int(bytes[10]) << 12 | Int(bytes[11]) << 4 | Int(bytes[12]) >> 4,
+                channelCount: Int(bytes[12] >> 1 & 7) + 1)
+        }
+
+        /// Samples per channel in the whole file; nil when they are not known.
+        var sampleCount: Int? {
+            let count = bytes[14..<18].reduce(Int(bytes[13] & 15)) { $0 << 8 | Int($1) }
+            return count == 0 ? nil : count
+        }
+    }
+
+    private static let streamInfoByteCount = 34
+
+    private var magic: [UInt8] = []
+    /// The head of the block that is being read: whether it is the last, its type, its length.
+    private var blockHead: [UInt8] = []
+    private var blockRest = 0
+    private var isLastBlock = false
+    private var content: [UInt8] = []
+
+    /// The first block, when it has come.
+    private(set) var streamInfo: StreamInfo?
+    /// Bytes that were taken.
+    private(set) var byteCount = 0
+    /// Whether what follows are frames.
+    private(set) var isComplete = false
+
+    /// Takes bytes in, up to the end of the header.
+    ///
+    /// - Returns: how many belong to it.
+    /// - Throws: `UndecodableAudio` when they are no header of FLAC.
+    mutating func take(_ bytes: Span<UInt8>) throws(UndecodableAudio) -> Int {
+        var index = 0
+        while index < bytes.count, !isComplete {
+            if magic.count < 4 {
+                magic.append(bytes[index])
+                guard "fLaC".utf8.starts(with: magic) else {
+                    throw UndecodableAudio("FLAC: it does not begin with 'fLaC'")
+                }
+                index += 1
+            } else if blockHead.count < 4 {
+                blockHead.append(bytes[index])
+                index += 1
+                if blockHead.count == 4 { try beginBlock() }
+            } else {
+                let part = bytes.extracting(index..<min(bytes.count, index + blockRest))
+                if streamInfo == nil { for byte in part.indices { content.append(part[byte]) } }
+                blockRest -= part.count
+                index += part.count
+            }
+            if magic.count == 4, blockHead.count == 4, blockRest == 0 { try endBlock() }
+        }
+        byteCount += index
+        return index
+    }
+
+    private mutating func beginBlock() throws(UndecodableAudio) {
+        isLastBlock = blockHead[0] & 0x80 != 0
+        blockRest = Int(blockHead[1]) << 16 | Int(blockHead[2]) << 8 | Int(blockHead[3])
+        let type = blockHead[0] & 0x7F
+        if streamInfo == nil {
+            guard type == 0, blockRest == Self.streamInfoByteCount else {
+                throw UndecodableAudio("FLAC: its first block is not STREAMINFO")
+            }
+        } else if type == 0 || type == 127 {
+            throw UndecodableAudio("FLAC: a block before the audio is damaged")
+        }
+    }
+
+    private mutating func endBlock() throws(UndecodableAudio) {
+        if streamInfo == nil {
+            let info = StreamInfo(bytes: content)
+            guard WAVHeader.sampleRates.contains(info.format.sampleRate) else {
+                throw UndecodableAudio("FLAC: its rate is \(info.format.sampleRate) Hz")
+            }
+            streamInfo = info
+        }
+        blockHead = []
+        isComplete = isLastBlock
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the last page of an Ogg Opus file with a right checksum (RFC 3533 §6).
+final class OggOpusRecoverer: AudioRecoverer {
+    /// `OpusHead` and `OpusTags`.
+    private static let headerPageCount = 2
+
+    private var pages = OggPageReader()
+    private var seen = 0
+    private var isBroken = false
+    private var pageCount = 0
+    private var pageEnd = 0
+    private var granule: Int64 = 0
+    /// Samples at 48 kHz that a decoder drops at the start; bytes 10 and 11 of `OpusHead`.
+    private var preSkip = 0
+    /// Where the file goes on whose headers are lost: an intact page, and where it begins.
+    private var resumption: (offset: Int, page: OggPageReader.Page)?
+
+    func append(_ bytes: Span<UInt8>) {
+        if !isBroken || isResuming { readPages(bytes) }
+        seen += bytes.count
+    }
+
+    func finish() throws(EncodingError) -> IntactAudio {
+        IntactAudio(
+            byteCount: pageEnd, frames: max(0, Int(granule) - preSkip) / 3,
+            beginning: try newBeginning())
+    }
+
+    /// Whether the beginning is lost, and what follows it is being looked for.
+    private var isResuming: Bool {
+        isBroken && pageCount < Self.headerPageCount && resumption == nil
+    }
+
+    private func readPages(_ bytes: Span<UInt8>) {
+        // The first page is 28 bytes of page header and `OpusHead` (RFC 7845 §5.1).
+        for offset in 38..<40 where (seen..<seen + bytes.count).contains(offset) {
+            preSkip |= Int(bytes[offset - seen]) << (8 * (offset - 38))
+        }
+        do throws(OggOpusError) {
+            try pages.append(bytes)
+        } catch {
+            isBroken = true
+            return
+        }
+        while true {
+            do throws(OggOpusError) {
+                guard let page = try pages.nextPage() else { return }
+                take(page)
+            } catch {
+                // What follows the first broken page cannot be trusted.
+                isBroken = true
+            }
+            if isBroken && !isResuming { return }
+        }
+    }
+
+    private func take(_ page: OggPageReader.Page) {
+        guard isBroken else {
+            pageCount += 1
+            pageEnd = pages.byteCount
+            granule = max(granule, page.granulePosition)
+            return
+        }
+        // One of the headers may have been spared; both are made anew.
+        guard page.sequenceNumber >= Self.headerPageCount else { return }
+        resumption = (pages.byteCount - page.byteCount, page)
+    }
+
+    /// The two headers, and silence up to the first page that is left.
+    private func newBeginning() throws(EncodingError) -> NewBeginning? {
+        guard let resumption, resumption.page.packetCount > 0 else { return nil }
+        let granules = OpusPacketEncoder.framesPerPacket * OggOpusEncoder.granulesPerFrame
+        // The last page of a stream may end within a packet.
+        let end = (Int(resumption.page.granulePosition) + granules - 1) / granules
+        let packets = end - resumption.page.packetCount
+        let pages = resumption.page.sequenceNumber - Self.headerPageCount
+        // Where the numbers do not agree, the pages are not ours. Each had a header, too.
+        guard packets >= 0, pages <= resumption.offset / OggPageWriter.pageHeaderByteCount,
+            pages == 0 ? packets == 0 : packets % pages == 0
+        else { return nil }
+        let bytes = try OggOpusEncoder.beginning(
+            serialNumber: UInt32(bitPattern: resumption.page.serialNumber), pageCount: pages,
+            packetsPerPage: pages == 0 ? 0 : packets / pages)
+        return NewBeginning(
+            bytes: bytes, replacedByteCount: resumption.offset,
+            silentFrames: packets * OpusPacketEncoder.framesPerPacket)
+    }
+}

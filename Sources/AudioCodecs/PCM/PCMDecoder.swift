@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCore
+
+/// Decodes samples without a header, whose form is known.
+package final class PCMDecoder: AudioDecoder {
+    package let format: StreamFormat?
+
+    /// Whether all samples have come whose number was known; of others, those that were whole.
+    package var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
+
+    private let sampleFormat: SampleFormat
+    private let isBigEndian: Bool
+    /// Bytes that still belong to the samples; what follows them is not audio.
+    private var remainingByteCount: Int?
+    /// The beginning of a sample whose end has not come yet.
+    private var incomplete: [UInt8] = []
+
+    /// Creates a decoder.
+    ///
+    /// - Parameters:
+    ///   - sampleFormat: how each sample is stored.
+    ///   - format: rate and channels of the interleaved frames.
+    ///   - byteCount: the length of all samples in bytes; nil when they go on to the end.
+    ///   - isBigEndian: whether the bytes of each sample, which has 16 bits, come in the other order.
+    package init(
+        _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int? = nil,
+        isBigEndian: Bool = false
+    ) {
+        self.sampleFormat = sampleFormat
+        self.format = format
+        self.isBigEndian = isBigEndian
+        remainingByteCount = byteCount
+    }
+
+    package func decode(
+        _ bytes: Span<UInt8>, into output: inout [Int16]
+    ) throws(UndecodableAudio) {
+        var rest = bytes.extracting(first: remainingByteCount ?? .max)
+        remainingByteCount? -= rest.count
+        let first = output.count
+        if !incomplete.isEmpty {
+            let missing = rest.extracting(first: sampleFormat.byteCount - incomplete.count)
+            for index in missing.indices { incomplete.append(missing[index]) }
+            rest = rest.extracting(droppingFirst: missing.count)
+            guard incomplete.count == sampleFormat.byteCount else { return }
+            sampleFormat.decode(incomplete.span, into: &output)
+            incomplete.removeAll(keepingCapacity: true)
+        }
+        sampleFormat.decode(rest, into: &output)
+        let torn = rest.extracting(last: rest.count % sampleFormat.byteCount)
+        for index in torn.indices { incomplete.append(torn[index]) }
+        guard isBigEndian else { return }
+        for index in first..<output.count { output[index] = output[index].byteSwapped }
+    }
+
+    /// Appends nothing: a part of a sample at the end is dropped.
+    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
+}

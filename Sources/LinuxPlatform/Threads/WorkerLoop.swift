@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// A named thread with an inbox: receives, works a turn, waits, until it is shut down.
+///
+/// Usable from any thread. What is sent becomes the worker's own. While nothing is sent, a turn
+/// takes no lock.
+package final class WorkerLoop<Work: Worker>: Sendable {
+    private struct Inbox {
+        var messages: [Work.Message] = []
+        /// Whether the thread reads no more: a message would wait for ever, and keep alive what it
+        /// holds.
+        var isClosed = false
+    }
+
+    private let wakeup: Wakeup
+    private let inbox = Mutex(Handed(Inbox()))
+    private let hasMail = Atomic(false)
+    private let isShutDown = Atomic(false)
+    private let thread = Mutex<NamedThread?>(nil)
+
+    /// Starts the thread.
+    ///
+    /// - Parameters:
+    ///   - name: the thread's, at most 15 bytes.
+    ///   - wakeup: one that others signal as well; nil for one of its own.
+    ///   - make: makes the worker, on the thread.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(
+        name: String, wokenBy wakeup: Wakeup? = nil, _ make: @escaping @Sendable () -> Work
+    ) throws(SystemError) {
+        if let wakeup { self.wakeup = wakeup } else { self.wakeup = try Wakeup() }
+        let started = try NamedThread(name: name) { [self] in run(make()) }
+        thread.withLock { $0 = started }
+    }
+
+    /// Hands a message over, to be received before the next turn.
+    ///
+    /// From any thread.
+    ///
+    /// - Returns: false when the loop has ended; the message is dropped then.
+    @discardableResult
+    package func send(_ message: sending Work.Message) -> Bool {
+        let handed = Handed(message)
+        let isTaken = inbox.withLock { inbox in
+            if !inbox.value.isClosed { inbox.value.messages.append(handed.value) }
+            return !inbox.value.isClosed
+        }
+        guard isTaken else { return false }
+        // releasing: partner of the acquire in `mail`.
+        hasMail.store(true, ordering: .releasing)
+        wakeup.signal()
+        return true
+    }
+
+    /// Begins the next turn.
+    ///
+    /// From any thread; never blocks.
+    package func wake() { wakeup.signal() }
+
+    /// Ends the thread after its last turn, and waits for it.
+    package func shutDown() {
+        // releasing: partner of the acquire in `run`.
+        isShutDown.store(true, ordering: .releasing)
+        wakeup.signal()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func run(_ made: consuming Work) {
+        var worker = made
+        while true {
+            // acquiring: partner of the release in `shutDown`; what was sent before it is seen
+            // below.
+            let isLast = isShutDown.load(ordering: .acquiring)
+            for message in mail() { worker.receive(message) }
+            let pause = worker.turn(isLast: isLast)
+            if isLast {
+                if case .goesOn = pause { continue }
+                break
+            }
+            if worker.wait(for: wakeup.descriptor, pause) { wakeup.drain() }
+        }
+        worker.end()
+        for message in mail(closing: true) { worker.refuse(message) }
+    }
+
+    private func mail(closing: Bool = false) -> [Work.Message] {
+        // acquiring: partner of the release in `send`.
+        guard hasMail.exchange(false, ordering: .acquiring) || closing else { return [] }
+        let handed = inbox.withLock { inbox in
+            defer { inbox.value = Inbox(isClosed: closing) }
+            return Handed(inbox.value.messages)
+        }
+        return handed.value
+    }
+}
+
+/// Carries a value into another thread, which becomes its only user.
+private struct Handed<Value>: @unchecked Sendable {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+}

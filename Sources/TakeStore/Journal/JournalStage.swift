@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import Cryptography
+internal import LinuxPlatform
+
+/// One ring on its way into one journal; on the journal thread.
+final class JournalStage {
+    /// The most that one turn carries, so that a source without a pace starves no other take: 4 s of
+    /// PCM, written in well under a millisecond.
+    static let turnLimit = 128 << 10
+
+    private let ring: SharedRing
+    private let journal: Journal?
+    private let onGrowth: @Sendable () -> Void
+    private let onDrain: @Sendable () -> Void
+    private let onFull: @Sendable () -> Void
+    private let onSeal: @Sendable (JournalSeal) -> Void
+    private var digest = SHA256()
+    private var loss: SystemError?
+    private var hasGrown = false
+    private var isFull = false
+    private(set) var isDone = false
+    /// Whether the last turn has left bytes in the ring.
+    private(set) var hasMore = false
+
+    init(
+        ring: SharedRing, _ opened: Result<Journal, SystemError>,
+        onGrowth: @escaping @Sendable () -> Void, onDrain: @escaping @Sendable () -> Void,
+        onFull: @escaping @Sendable () -> Void, onSeal: @escaping @Sendable (JournalSeal) -> Void
+    ) {
+        self.ring = ring
+        switch opened {
+        case .success(let opened): journal = opened
+        case .failure(let error): (journal, loss) = (nil, error)
+        }
+        self.onDrain = onDrain
+        self.onGrowth = onGrowth
+        self.onFull = onFull
+        self.onSeal = onSeal
+    }
+
+    /// Carries what the ring holds, or as much as one turn may, into the journal.
+    ///
+    /// Returns whether the journal grew or was sealed.
+    func turn() -> Bool {
+        // Asked first: what is stored before the end was declared is then seen below.
+        let isLast = ring.ring.isFinished
+        var carried = 0
+        hasMore = true
+        while hasMore && carried < Self.turnLimit {
+            let count = ring.ring.consume { append($0.extracting(first: Self.turnLimit - carried)) }
+            carried += count
+            hasMore = count > 0
+        }
+        hasGrown = carried > 0
+        // Of a ring of which nothing was consumed, the writer knows that itself.
+        if hasGrown, ring.ring.wasAwaited() { onDrain() }
+        declareFull()
+        guard isLast && !hasMore else { return hasGrown }
+        isDone = true
+        announceGrowth()
+        journal?.seal()
+        let seal = JournalSeal(
+            byteCount: journal?.byteCount ?? 0, sha256: digest.hexadecimal, loss: loss)
+        onSeal(seal)
+        return true
+    }
+
+    /// Says that the journal grew in the last turn, when it did.
+    func announceGrowth() {
+        if hasGrown { onGrowth() }
+        hasGrown = false
+    }
+
+    private func declareFull() {
+        guard !isFull, loss != nil || journal?.isFull == true else { return }
+        isFull = true
+        onFull()
+    }
+
+    private func append(_ bytes: Span<UInt8>) -> Int {
+        guard loss == nil else { return bytes.count }
+        do throws(SystemError) {
+            try journal?.append(bytes)
+            digest.update(bytes)
+        } catch {
+            loss = error
+        }
+        return bytes.count
+    }
+}
+
+/// The reading end of a ring, which goes from the thread that opens the journal to the journal's.
+final class SharedRing: Sendable {
+    let ring: ByteRing.Consumer
+
+    init(ring: consuming ByteRing.Consumer) { self.ring = ring }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// What the transfer thread does: obeys commands, and gives libcurl its turn.
+struct TransferWorker: Worker {
+    /// Nil when libcurl refuses to work: nothing can begin then.
+    private let table: TransferTable?
+    /// What every transfer ends with then.
+    private let refusal: TransferResult.Ending
+
+    init() {
+        do throws(CurlRefusal) {
+            table = try TransferTable()
+            refusal = .cancelled
+        } catch {
+            table = nil
+            refusal = .unprepared(error.description)
+        }
+    }
+
+    mutating func receive(_ command: TransferCommand) {
+        if let table { table.obey(command) } else { refuse(command, refusal) }
+    }
+
+    mutating func turn(isLast: Bool) -> WorkerPause {
+        guard let table, !isLast else { return .untilWoken }
+        return WorkerPause(until: table.turn())
+    }
+
+    /// Waits for the connections as well.
+    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+        table?.wait(for: wakeup, milliseconds: pause.milliseconds) ?? pause.wait(for: wakeup)
+    }
+
+    mutating func end() { table?.cancelEverything() }
+
+    mutating func refuse(_ command: TransferCommand) { refuse(command, .cancelled) }
+
+    /// Tells the observer of a transfer that it does not begin.
+    private func refuse(_ command: TransferCommand, _ ending: TransferResult.Ending) {
+        if case .start(let start) = command { start.observer.transferDidEnd(.unstarted(ending)) }
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import TestSupport
+import Testing
+
+@testable import AudioCodecs
+
+/// FLAC of the program `flac`, whole, in pieces, cut off and damaged.
+@Suite struct FLACDecoderTests {
+    private let folder: ScratchFolder
+
+    init() throws { folder = try ScratchFolder() }
+
+    private func decode(
+        _ file: [UInt8], in pieces: [Range<Int>]? = nil
+    ) throws -> (samples: [Int16], format: StreamFormat?, isAtEnd: Bool) {
+        let decoder = FLACDecoder()
+        var samples: [Int16] = []
+        for piece in pieces ?? [file.indices] {
+            try decoder.decode(file.span.extracting(piece), into: &samples)
+        }
+        try decoder.finish(into: &samples)
+        return (samples, decoder.format, decoder.isAtEnd)
+    }
+
+    /// What `flac` makes of samples of a rate and layout.
+    private func encoded(
+        _ samples: [Int16], _ format: StreamFormat, _ options: [String] = []
+    ) throws -> [UInt8] {
+        let path = try folder.write(
+            WAVBytes.speech(samples, rate: format.sampleRate, channels: format.channelCount),
+            to: "in.wav")
+        return try ForeignTool("flac").run(["-s", "-f", "-c"] + options + [path]).output
+    }
+
+    @Test(arguments: [
+        (8_000, 1, ["-0"]), (16_000, 1, ["-8", "--padding=100000"]), (44_100, 2, ["-5"]),
+        (48_000, 6, ["-5", "--channel-map=none"]), (16_000, 2, ["--lax", "-b", "65535"]),
+        (22_050, 2, ["--no-mid-side", "-b", "576"]),
+    ])
+    func whatFLACEncodesComesBackInPiecesOfAnyLength(
+        _ rate: Int, _ channels: Int, _ options: [String]
+    ) throws {
+        var random = SeededRandom()
+        let format = StreamFormat(sampleRate: rate, channelCount: channels)
+        let samples = TestSignal.voice(frames: 70_001, sampleRate: rate, channelCount: channels)
+        let file = try encoded(samples, format, options)
+        for limit in [file.count * 2, 20_000, 700] {
+            let decoded = try decode(file, in: random.pieces(of: file.count, upTo: limit))
+            #expect(decoded.samples == samples, "seed \(random.seed)")
+            #expect(decoded.format == format && decoded.isAtEnd)
+        }
+    }
+
+    @Test(arguments: [8, 24])
+    func otherWidthsAreRoundedAsThoseOfWAVFiles(_ bits: Int) throws {
+        var random = SeededRandom()
+        let bytes = (0..<8_000).map { _ in UInt8.random(in: 0...255, using: &random) }
+        let path = try folder.write(bytes, to: "in.raw")
+        let width = bits
+        let flac = try ForeignTool("sox").run([
+            "-D", "-t", "raw", "-r", "16000", "-c", "1", "-e", "signed", "-b", "\(width)", path,
+            "-b", "\(bits)", "-t", "flac", "-",
+        ]).output
+        let wav = try ForeignTool("sox").run(
+            [
+                "-D", "-t", "flac", "-", "-b", "\(width)", "-e", bits == 8 ? "unsigned" : "signed",
+                "-t", "wav", "-",
+            ], input: flac
+        ).output
+        let decoder = WAVDecoder()
+        var samples: [Int16] = []
+        try decoder.decode(wav.span, into: &samples)
+        #expect(try decode(flac).samples == samples, "seed \(random.seed)")
+    }
+
+    @Test func aFileThatIsCutAnywhereYieldsItsWholeFrames() throws {
+        let samples = TestSignal.voice(frames: 2_000, sampleRate: 16_000)
+        let file = try FLACEncoder().file(of: samples)
+        let whole = FLACFile(file)
+        let header = try #require(whole.headerByteCount)
+        #expect(whole.wholeByteCount == file.count && whole.frames.count == 7)
+        for count in 0...file.count {
+            let part = Array(file[..<count])
+            let recoverer = FLACRecoverer()
+            var start = 0
+            while start < count {
+                let end = min(count, start + 500)
+                recoverer.append(part.span.extracting(start..<end))
+                start = end
+            }
+            let intact = try recoverer.finish()
+            let frames = whole.frames.filter { $0.endIndex <= count }.count
+            #expect(
+                intact.byteCount
+                    == (count < header
+                        ? 0 : frames > 0 ? whole.frames[frames - 1].endIndex : header))
+            #expect(intact.frames == min(2_000, frames * 319))
+            #expect(intact.beginning == nil)
+            if count < header {
+                #expect(throws: UndecodableAudio.self) { try decode(part) }
+                continue
+            }
+            let decoded = try decode(part)
+            #expect(decoded.samples == Array(samples[..<intact.frames]))
+            #expect(decoded.isAtEnd == (count == intact.byteCount))
+        }
+    }
+
+    @Test func whatIsBehindADamagedByteIsNeitherHeardNorTrusted() throws {
+        var random = SeededRandom()
+        let samples = TestSignal.voice(frames: 3_190, sampleRate: 16_000)
+        let file = try FLACEncoder().file(of: samples)
+        let frames = FLACFile(file).frames
+        for _ in 0..<300 {
+            var damaged = file
+            let place = Int.random(in: frames[1].startIndex..<file.count, using: &random)
+            damaged[place] ^= UInt8.random(in: 1...255, using: &random)
+            let number = try #require(frames.firstIndex { $0.indices.contains(place) })
+            let recoverer = FLACRecoverer()
+            recoverer.append(damaged.span)
+            let intact = try recoverer.finish()
+            #expect(intact.frames == number * 319, "seed \(random.seed), byte \(place)")
+            #expect(intact.byteCount == frames[number].startIndex)
+            let decoder = FLACDecoder()
+            var heard: [Int16] = []
+            // The last frame may only be found to be torn.
+            _ = Result { try decoder.decode(damaged.span, into: &heard) }
+            #expect(heard == Array(samples[..<(number * 319)]))
+        }
+    }
+
+    @Test func zerosBehindTheLastFrameAreNoneOfIt() throws {
+        let file = try FLACEncoder().file(of: TestSignal.voice(frames: 1_000, sampleRate: 16_000))
+        let recoverer = FLACRecoverer()
+        recoverer.append((file + [UInt8](repeating: 0, count: 3_000)).span)
+        #expect(try recoverer.finish() == IntactAudio(byteCount: file.count, frames: 1_000))
+    }
+
+    @Test func noiseIsNoFLAC() throws {
+        var random = SeededRandom()
+        for _ in 0..<20 {
+            let bytes = random.noise(count: 20_000).map { UInt8(truncatingIfNeeded: $0) }
+            #expect(throws: UndecodableAudio.self) { try decode(bytes) }
+            for bytes in [bytes, Array("fLaC".utf8) + bytes] {
+                let recoverer = FLACRecoverer()
+                recoverer.append(bytes.span)
+                let intact = try recoverer.finish()
+                #expect(intact.frames == 0 && intact.beginning == nil, "seed \(random.seed)")
+            }
+        }
+    }
+
+    @Test func aStreamOfNothingButHeadsOfFramesEnds() throws {
+        let header = try FLACEncoder().header
+        let heads = (0..<20_000).flatMap { _ in [UInt8](arrayLiteral: 0xFF, 0xF8) }
+        let recoverer = FLACRecoverer()
+        var rest = heads[...]
+        while !rest.isEmpty {
+            recoverer.append(Array(rest.prefix(4_096)).span)
+            rest = rest.dropFirst(4_096)
+        }
+        #expect(try recoverer.finish().frames == 0)
+        #expect(throws: UndecodableAudio.self) { try decode(header + heads) }
+    }
+}
