@@ -71,7 +71,7 @@ let package = Package(
             swiftSettings: shipped),
         .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(
-            name: "Upload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
+            name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
 
         // The products.

@@ -39,7 +39,9 @@ procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 socat                        TLS in front of a service, which counts the handshakes
 brotli                       compresses answers
-curl                         a second client to compare with"
+curl                         a second client to compare with
+openssl                      a second opinion on digests
+python3                      reads our forms"
 
 bench_packages="$build_packages
 gcc                          builds the virtual microphone

@@ -17,6 +17,7 @@ import Testing
         TransferResult(
             ending: ending, status: status,
             headers: location.map { [(name: "location", value: $0)] } ?? [], sentByteCount: 10,
+            wireByteCount: 10,
             isBodyComplete: isBodyComplete, timings: TransferTimings())
     }
 

@@ -240,7 +240,7 @@ extension TakeWorld.Ending {
             case .brokenOff: (.cancelled, nil)
             }
         return TransferResult(
-            ending: ending, status: status, headers: [], sentByteCount: 10,
+            ending: ending, status: status, headers: [], sentByteCount: 10, wireByteCount: 10,
             isBodyComplete: isWhole, timings: TransferTimings())
     }
 }

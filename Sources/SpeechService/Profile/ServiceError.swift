@@ -18,6 +18,13 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidPath(text: String, offset: Int, reason: String)
     /// There is no such way to read an answer.
     case invalidAnswerRule(text: String)
+    /// A form cannot be sent; `reason` says why.
+    case invalidForm(reason: String)
+    /// What stands in a body under this name would be a secret, and a take remembers bodies as they
+    /// are.
+    case secretInBody(name: String)
+    /// A text is no JSON document into which a recording can be put; `reason` says why.
+    case invalidTemplate(reason: String)
 }
 
 extension ServiceError {
@@ -38,6 +45,10 @@ extension ServiceError {
             "'\(text)' is not a path into a JSON answer: \(reason) at byte \(offset)"
         case .invalidAnswerRule(let text):
             "'\(text)' is not a way to read an answer"
+        case .invalidForm(let reason): "the form cannot be sent: \(reason)"
+        case .secretInBody(let name):
+            "'\(name)' would hold a token, and what is sent in a form or in JSON is kept as it is"
+        case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         }
     }
 
@@ -52,6 +63,9 @@ extension ServiceError {
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
             "use auto, text, sequence or json:PATH, for example json:result.text"
+        case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
+        case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
+        case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
         }
     }
 }

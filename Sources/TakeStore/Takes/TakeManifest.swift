@@ -8,11 +8,13 @@ package import FoundationEssentials
 /// would be wrong. The file is at most 1 MiB; a transcript that is too long for it is in a file
 /// beside it.
 package struct TakeManifest: Sendable, Codable, Equatable {
-    /// The form that this program writes.
+    /// The newest form that this program reads.
     ///
     /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
-    /// would send the take to the wrong service.
-    package static let currentVersion = 2
+    /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
+    /// a form or in JSON, which a program that does not know of it would leave out.
+    package static let currentVersion = 3
+    private static let versionOfRawBodies = 2
     /// As many transfers are remembered, the newest.
     package static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -34,7 +36,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     /// The form of this file.
-    package var version = Self.currentVersion
+    package var version = Self.versionOfRawBodies
     /// The take's name, also its folder's.
     package var id: TakeID
     /// How far it has come.
@@ -55,7 +57,13 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Where it is sent, for a person: without query and credentials.
     package var url: String
     /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.
-    package var delivery: DeliveryRecord?
+    package var delivery: DeliveryRecord? {
+        didSet {
+            guard let delivery else { return }
+            version = max(
+                version, delivery.isRaw ? Self.versionOfRawBodies : Self.currentVersion)
+        }
+    }
     /// The audio's length in bytes, once it is complete.
     package var byteCount: Int?
     /// The audio's SHA-256 in hexadecimal, once it is complete.
@@ -129,7 +137,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
         self.url = url
         self.delivery = delivery
-        version = Self.currentVersion
     }
 
     /// Notes that a transfer is about to begin, which goes to `target`.

@@ -13,7 +13,7 @@ extension CurlEasy {
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         try set(CURLOPT_POST, 1)
         if request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
-        if let length = request.contentLength {
+        if let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
         try set(CURLOPT_HTTP_VERSION, Int(request.httpVersion.option))

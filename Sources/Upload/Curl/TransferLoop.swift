@@ -71,7 +71,8 @@ extension TransferResult {
     /// The result of a transfer that did not begin.
     package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
-            ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+            ending: ending, status: nil, headers: [], sentByteCount: 0, wireByteCount: 0,
+            isBodyComplete: false,
             timings: TransferTimings())
     }
 }

@@ -117,8 +117,12 @@ public final class Pipeline: Sendable {
         // What is sent now is not what was recorded then, when a part of it is silent.
         let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
         var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
-        if known == nil { seal.sha256 = try folder.hash(journal) }
-        let bodyDigest = try folder.hash(journal, from: plan.format.bodyOffset)
+        if known == nil {
+            seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
+        }
+        let bodyDigest = try folder.reading { () throws(SystemError) in
+            try plan.body(of: journal, of: folder.id).contentDigest()
+        }
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: journal.byteCount)
@@ -222,12 +226,12 @@ public final class Pipeline: Sendable {
 }
 
 extension TakeFolder {
-    /// Hashes a journal of this take.
-    fileprivate func hash(
-        _ journal: Journal, from offset: Int = 0
-    ) throws(TakeStoreError) -> String {
+    /// Reads this take's audio.
+    fileprivate func reading<Value>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(TakeStoreError) -> Value {
         do throws(SystemError) {
-            return try journal.sha256(from: offset)
+            return try body()
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
         }

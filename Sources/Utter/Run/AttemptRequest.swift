@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -16,44 +15,67 @@ extension DeliveryPlan {
     func request(
         _ request: ExchangeRequest, for journal: Journal, of id: TakeID
     ) -> TransferRequest {
-        var headers = service.requestHeaders(audioMediaType: format.mediaType)
+        let frame = frame(of: id)
+        var headers = service.requestHeaders(contentType: frame.contentType)
             .map { (name: $0.name, value: $0.value) }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: "\"\(id.text)\(idSuffix)\""),
+            (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
             (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
+        var body = body(of: journal, in: frame)
+        body.saysLength = request.saysLength
         var transfer = TransferRequest(
-            url: request.url.text, headers: headers, journal: journal,
-            bodyOffset: format.bodyOffset,
+            url: request.url.text, headers: headers, body: body,
             deadlines: deadlines, certificateFile: certificateFile)
         transfer.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
         transfer.bypassesProxy = request.url.isLoopback
-        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
+        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
+            of: format, inBase64: frame.isBase64)
         transfer.method = request.method.rawValue
         // A recording that goes on has its own connection, whose end is then its own as well.
         transfer.leavesConnection = request.isComplete
         if request.isComplete, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
-        if request.saysLength { transfer.contentLength = journal.byteCount - format.bodyOffset }
         return transfer
+    }
+
+    /// The body of each attempt; for one take the same bytes each time.
+    func body(of journal: Journal, of id: TakeID) -> RequestBody {
+        body(of: journal, in: frame(of: id))
+    }
+
+    private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
+        RequestBody(
+            journal, from: format.bodyOffset, prologue: frame.prologue,
+            transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
+    }
+
+    private func frame(of id: TakeID) -> BodyFrame {
+        service.frame(
+            mediaType: format.mediaType, fileName: "audio.\(format.sentExtension)", id: id.text)
     }
 
     /// The field that lets a service know a body again (RFC 9530 §2).
     ///
-    /// - Parameter sha256: the body's digest in hexadecimal.
+    /// - Parameter digest: `RequestBody.contentDigest`.
     /// - Returns: the field, or nothing when the service's description names its own.
-    func digestHeaders(_ sha256: String) -> [(name: String, value: String)] {
+    func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
-        guard sha256.utf8.count == 64, !service.headers.contains(where: { $0.isNamed(name) })
-        else { return [] }
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap { index in
-            UInt8(sha256.dropFirst(index).prefix(2), radix: 16)
-        }
-        return [(name: name, value: "sha-256=:\(Data(bytes).base64EncodedString()):")]
+        return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
+    }
+}
+
+extension BodyFrame {
+    /// What tells the request with this body from one with the same recording in another, behind the
+    /// take's id; empty for a raw body.
+    fileprivate var mark: String {
+        let bytes = prologue + epilogue
+        guard !bytes.isEmpty else { return "" }
+        return "-" + String(FNV.hash(bytes), radix: 16)
     }
 }

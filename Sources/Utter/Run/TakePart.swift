@@ -36,7 +36,7 @@ struct TakePart: Sendable {
     var transcript = Transcript()
     /// When its result was known, since the take began.
     var resultAt: Duration?
-    /// Its SHA-256, once it is known.
+    /// Its body's `Content-Digest`, once it is known.
     var digest: String?
     /// Whether that is known, or being computed.
     var isDigested = false

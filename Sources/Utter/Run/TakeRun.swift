@@ -113,6 +113,6 @@ final class TakeRun: Sendable {
     /// Whether a body of this part may end.
     func isWanted(_ part: Int) -> Bool { state.withLock { $0.machine.isWanted(part) } }
 
-    /// The SHA-256 of a part's body, once it is known.
+    /// The `Content-Digest` of a part's body, once it is known.
     func digest(of part: Int) -> String? { state.withLock { $0.machine.parts[part].digest } }
 }

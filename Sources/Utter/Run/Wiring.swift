@@ -133,7 +133,7 @@ final class Wiring: Sendable {
         case .digest(let part):
             sync.perform {
                 // Without it the attempt is marked by its id and number alone.
-                let digest = try? run.journal?.sha256(from: run.plan.format.bodyOffset)
+                let digest = try? run.journal.map { try run.plan.body(of: $0, of: run.id).contentDigest() }
                 run.handle(.digested(part: part, digest))
             }
         case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)

@@ -32,8 +32,11 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "time"))
     var tail: DurationArgument?
 
-    @Option(help: "How the recording travels: \(AudioCodec.names).")
-    var format = AudioCodec.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioCodec?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

@@ -26,8 +26,11 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
     var channels = 1
 
-    @Option(help: "How the recording travels: \(AudioCodec.names).")
-    var format = AudioCodec.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioCodec?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions

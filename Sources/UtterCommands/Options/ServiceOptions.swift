@@ -56,7 +56,9 @@ package struct ServiceOptions: ParsableArguments {
     @Option(help: "The request's method: POST or PUT. (default: POST)")
     package var method: RequestMethod?
 
-    @Option(help: ArgumentHelp("The Content-Type to send.", valueName: "type"))
+    @Option(
+        help: ArgumentHelp(
+            "The Content-Type to send; in a form, that of the audio.", valueName: "type"))
     package var contentType: String?
 
     @Option(
@@ -64,6 +66,9 @@ package struct ServiceOptions: ParsableArguments {
             "How the answer is read: auto, text, sequence, or json:PATH. (default: auto)",
             valueName: "rule"))
     package var answer: String?
+
+    @OptionGroup
+    package var body: BodyOptions
 
     @Option(
         help: ArgumentHelp(

@@ -20,7 +20,7 @@ package struct OutcomeReport: Encodable {
     }
 
     struct Bytes: Encodable {
-        var encoded, journaled, bodyOffset, sent: Int
+        var encoded, journaled, bodyOffset, sent, wire: Int
     }
 
     struct GapReport: Encodable {
@@ -44,7 +44,7 @@ package struct OutcomeReport: Encodable {
     var durationMs = 0.0
     var frames = Frames(captured: 0, gaps: 0, encoded: 0)
     var gaps: [GapReport] = []
-    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0)
+    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0, wire: 0)
     @Nullable var sha256: String? = nil
     var attempts: [TakeAttempt] = []
     var mayBeDoubled = false
@@ -90,7 +90,8 @@ package struct OutcomeReport: Encodable {
         }
         bytes = Bytes(
             encoded: account.encodedBytes, journaled: account.journaledBytes,
-            bodyOffset: account.bodyOffset, sent: account.sentBytes)
+            bodyOffset: account.bodyOffset, sent: account.sentBytes,
+            wire: account.wireBytes)
         sha256 = account.sha256
         attempts = outcome.attempts
         mayBeDoubled = outcome.mayBeDoubled
@@ -116,7 +117,7 @@ package struct OutcomeReport: Encodable {
 
 extension TakeAttempt: Encodable {
     private enum Key: String, CodingKey {
-        case number, url, httpVersion, ending, reason, status, sentBytes, bodyComplete
+        case number, url, httpVersion, ending, reason, status, sentBytes, wireBytes, bodyComplete
         case resolvedMs, connectedMs, securedMs, firstByteOutMs, lastByteOutMs
         case firstByteInMs, lastByteInMs, endMs
     }
@@ -131,6 +132,7 @@ extension TakeAttempt: Encodable {
         try object.encode(words.1, forKey: .reason)
         try object.encode(result.status, forKey: .status)
         try object.encode(result.sentByteCount, forKey: .sentBytes)
+        try object.encode(result.wireByteCount, forKey: .wireBytes)
         try object.encode(result.isBodyComplete, forKey: .bodyComplete)
         let instants: [(Key, Duration?)] = [
             (.resolvedMs, timings.resolved), (.connectedMs, timings.connected),
