@@ -175,7 +175,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "AudioCore", "TestSupport",
+                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
+                "AudioDevices", "Capture", "Cryptography", "LinuxPlatform", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

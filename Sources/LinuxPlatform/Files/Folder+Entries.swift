@@ -128,7 +128,6 @@ extension Folder {
     package var freeByteCount: Int? {
         var status = statvfs()
         guard unsafe fstatvfs(descriptor.number, &status) == 0 else { return nil }
-        let (count, overflow) = status.f_bavail.multipliedReportingOverflow(by: status.f_frsize)
-        return overflow ? nil : Int(clamping: count)
+        return status.freeByteCount
     }
 }

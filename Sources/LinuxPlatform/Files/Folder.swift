@@ -153,31 +153,13 @@ package final class Folder: Sendable {
     /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0 else {
-            throw SystemError.last("fstat \(path)/\(name)")
+        do throws(SystemError) {
+            // A named pipe is no file, and would be found empty.
+            try retryingInterrupts("lseek") { lseek(file.number, 0, SEEK_CUR) }
+            return try readAll(file.number, limit: limit)
+        } catch {
+            throw SystemError(call: "read \(path)/\(name)", code: error.code)
         }
-        // One byte more than there should be: so that the end is seen, and a file that grows.
-        let room = min(limit, max(0, Int(status.st_size))) + 1
-        var bytes = [UInt8](repeating: 0, count: room)
-        var count = 0
-        while count <= limit {
-            if count == bytes.count {
-                bytes += [UInt8](repeating: 0, count: min(bytes.count, limit + 1 - count))
-            }
-            let read = try retryingInterrupts("read \(path)/\(name)") {
-                unsafe bytes.withUnsafeMutableBytes { buffer in
-                    unsafe pread(
-                        file.number, buffer.baseAddress.map { unsafe $0 + count },
-                        buffer.count - count, off_t(count))
-                }
-            }
-            if read == 0 { break }
-            count += read
-        }
-        guard count <= limit else { throw SystemError(call: "read \(path)/\(name)", code: EFBIG) }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 
     /// Replaces a file so that after a crash it is either the old one or the new one, whole.

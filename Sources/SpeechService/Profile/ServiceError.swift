@@ -51,23 +51,6 @@ extension ServiceError {
         case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         }
     }
-
-    /// What to do about it, or nil when the description says it all.
-    public var hint: String? {
-        switch self {
-        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
-        case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
-        case .invalidHeader: "write it like --header 'X-Language: en'"
-        case .invalidCredential: "put the token alone on the first line of the file"
-        case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
-        case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
-        case .invalidAnswerRule:
-            "use auto, text, sequence or json:PATH, for example json:result.text"
-        case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
-        case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
-        case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
-        }
-    }
 }
 
 extension ServiceError: CustomStringConvertible {}

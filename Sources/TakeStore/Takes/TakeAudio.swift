@@ -138,7 +138,7 @@ extension TakeFolder {
         } catch {
             switch error {
             case .wrongKey: throw SystemError(call: call, code: EKEYREJECTED)
-            case .damagedHeader: throw SystemError(call: call, code: EKEYREVOKED)
+            case .damaged: throw SystemError(call: call, code: EKEYREVOKED)
             case .laterVersion: throw SystemError(call: call, code: EPROTONOSUPPORT)
             case .system(let error): throw error
             }

@@ -5,8 +5,7 @@ package import FoundationEssentials
 /// What is known of one take: the file `take.json` in its folder, one JSON object.
 ///
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
-/// would be wrong. The file is at most 1 MiB; a transcript that is too long for it is in a file
-/// beside it.
+/// would be wrong.
 package struct TakeManifest: Sendable, Codable, Equatable {
     /// The newest form that this program reads.
     ///
@@ -43,9 +42,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var state: State
     /// When it began, in ISO 8601, UTC.
     package var created: String
-    /// The newest take when this one began, when its name is of a later time: the clock has gone
-    /// back since.
-    package var after: TakeID?
     /// The name of the audio file in the same folder.
     package var audio: String
     /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`.
@@ -101,7 +97,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var reason: String?
     /// The transcript.
     package var transcript: String?
-    /// The file beside this one that holds the transcript instead.
+    /// The file beside this one in which an older program has kept a long transcript.
     var transcriptFile: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     package var unreadAnswer: String?
@@ -111,7 +107,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
     package var wasAnswered: Bool?
-    /// What of an encrypted take is nobody's business; nil while it is in the members above.
+    /// What of an encrypted take only its key opens; nil while it is in the members above.
     var secret: Data?
 
     /// Begins a manifest in the state `recording`.
@@ -181,9 +177,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
 
     /// Where the last transfer went, or where the first one would.
     package var lastURL: String { history?.last?.url ?? url }
-
-    /// Where the take stands among others: by its name, but behind the take that it came after.
-    package var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }
 
     /// Whether the service may have the take although no answer of it came that could be read.
     package var mayBeDelivered: Bool {

@@ -40,11 +40,21 @@ public final class Pipeline: Sendable {
     ///   - retention: how long takes stay that nobody waits for.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init(
+    public convenience init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
         key: EncryptionKey? = nil
     ) throws(SystemError) {
-        wiring = try Wiring()
+        try self.init(
+            stateFolder: stateFolder, limits: limits, retention: retention, key: key
+        ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
+    }
+
+    /// Starts the loops, with another transport than libcurl.
+    init(
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
+        key: EncryptionKey? = nil, transport: Wiring.TransportMaker
+    ) throws(SystemError) {
+        wiring = try Wiring(transport: transport)
         self.limits = limits
         self.retention = retention
         encrypts = key != nil
@@ -52,7 +62,21 @@ public final class Pipeline: Sendable {
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
+        // Without the names, the clock says which take comes next.
+        newest = Mutex(try? store.get().ids().last)
         lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
+    }
+
+    /// The greatest name of a take, behind which the next stands whatever the clock says.
+    private let newest: Mutex<TakeID?>
+
+    private func nextID() -> TakeID {
+        newest.withLock { newest in
+            var generator = SystemRandomNumberGenerator()
+            let id = TakeID(at: Date(), after: newest, using: &generator)
+            newest = id
+            return id
+        }
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -67,14 +91,13 @@ public final class Pipeline: Sendable {
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
-        var generator = SystemRandomNumberGenerator()
         let delivery = plan.delivery
         let exchange = PostOnce(
             delivery,
             wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin))
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
-            id: TakeID(at: Date(), using: &generator), plan: delivery,
+            id: nextID(), plan: delivery,
             machine: TakeMachine(parts: [part]), pipeline: self)
         began(run)
         let isSent = plan.isCompleteSoon || !exchange.request.saysLength

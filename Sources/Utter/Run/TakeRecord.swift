@@ -112,12 +112,6 @@ final class TakeRecord: Sendable {
 
     /// Makes the name of a new take durable.
     func announce() {
-        sync.perform { [self] in
-            // Without the names, the take's own is its place.
-            let newest = try? store.ids().last
-            let after = newest.flatMap { $0.text > folder.id.text ? $0 : nil }
-            present.withLock { $0.manifest.after = after }
-        }
         save { _ in }
         sync.perform { [self] in
             do throws(SystemError) {

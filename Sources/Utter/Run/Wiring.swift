@@ -31,17 +31,20 @@ final class Wiring: Sendable {
 
     // MARK: - Loop to loop
 
+    /// Makes what carries requests, and is woken when a journal has grown.
+    typealias TransportMaker = (Wakeup) throws(SystemError) -> any Transport
+
     /// Starts the threads.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init() throws(SystemError) {
+    init(transport: TransportMaker) throws(SystemError) {
         let growth = try Wakeup()
         let journal = try JournalLoop(onAppend: { growth.signal() })
         self.journal = journal
         capture = try CaptureLoop(onWrite: { journal.wake() })
         sync = try SyncLoop()
         notes = try WorkerLoop(name: "notes") { NoteWriter() }
-        transfer = try TransferLoop(wokenBy: growth)
+        transfer = try transport(growth)
     }
 
     /// Ends the threads in the direction of the samples, and waits for them, the disk included.
@@ -133,7 +136,9 @@ final class Wiring: Sendable {
         case .digest(let part):
             sync.perform {
                 // Without it the attempt is marked by its id and number alone.
-                let digest = try? run.journal.map { try run.plan.body(of: $0, of: run.id).contentDigest() }
+                let digest = try? run.journal.map {
+                    try run.plan.body(of: $0, of: run.id).contentDigest()
+                }
                 run.handle(.digested(part: part, digest))
             }
         case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)

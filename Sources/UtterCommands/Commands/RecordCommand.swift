@@ -60,7 +60,10 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: exactly == nil) {
+        try await Launch.takes(
+            output: output, keep: keep, encryption: encryption.source,
+            listensToEnter: exactly == nil
+        ) {
             session throws(CommandFailure) in
             let plan = try service.planner(format: format)(
                 Microphone(device: device),

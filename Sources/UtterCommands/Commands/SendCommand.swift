@@ -57,7 +57,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+        try await Launch.takes(
+            output: output, keep: keep, encryption: encryption.source, listensToEnter: false
+        ) {
             session throws(CommandFailure) in
             let plan = try service.planner(format: format)
             // The first failure is what the caller hears of; the other files are sent all the

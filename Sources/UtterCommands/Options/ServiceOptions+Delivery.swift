@@ -92,14 +92,10 @@ extension ServiceOptions {
             }
     }
 
-    /// What a take remembers of its delivery; of one before version 2 that is little.
+    /// What a take that is not locked remembers of its delivery; of one before version 2 that is
+    /// little.
     private func record(of manifest: TakeManifest) throws(CommandFailure) -> DeliveryRecord {
         if let record = manifest.delivery { return record }
-        if manifest.isLocked {
-            let id = manifest.id.text
-            throw CommandFailure(
-                try EncryptionOptions.key() == nil ? .keyMissing(take: id) : .keyWrong(take: id))
-        }
         guard to != nil || !(manifest.url.isEmpty || manifest.url.contains("?")) else {
             let id = manifest.id.text
             throw CommandFailure(

@@ -79,7 +79,7 @@ package struct OutcomeReport: Encodable {
                 Word(word: $0.text, start: $0.start, end: $0.end, probability: $0.probability)
             }
         case .failure(let failure):
-            error = Failure(message: failure.description, hint: failure.hint)
+            error = Failure(message: failure.description, hint: Hints.of(failure))
         }
         durationMs = Double(account.encodedFrames) / 16
         frames = Frames(

@@ -17,13 +17,17 @@ struct TakeReporter {
     private var outages = OutageTelling()
     private var heard = ""
     private var reported: [TakeNotice] = []
+    /// Why the disk takes no new take; nil when it does.
+    private let shortage: () -> SpoolShortage?
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
         place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
+        shortage: @escaping () -> SpoolShortage? = { nil },
         takeEchoedLines: @escaping @Sendable () -> Int
     ) {
         self.isServiceUnset = isServiceUnset
+        self.shortage = shortage
         self.options = options
         self.activity = activity
         self.stopHint = stopHint
@@ -123,6 +127,7 @@ struct TakeReporter {
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
+        if case .unprotected = notice, let shortage = shortage() { hint(Hints.of(shortage)) }
     }
 
     private func report(_ end: CaptureEnd) {
@@ -162,6 +167,8 @@ struct TakeReporter {
     }
 
     private func warn(_ text: String) { write("warning: \(text)") }
+
+    private func hint(_ text: String) { write("hint: \(text)") }
 
     private func write(_ text: String) {
         guard let live else { return StandardError.line(text) }

@@ -110,7 +110,7 @@ package struct Flush {
             guard wasOpen, let reason = gate.reason(against: item.service) else { return }
             clear()
             StandardError.line("skipping the other takes for \(item.plan.service.url): \(reason)")
-            StandardError.hint(failure.hint)
+            StandardError.hint(Hints.of(failure))
         }
     }
 

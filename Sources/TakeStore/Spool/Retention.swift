@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// How long takes that need nobody any more stay on the disk.
+/// How long takes stay on the disk that wait for nothing any more.
 ///
 /// What waits for its answer is never deleted, whatever its age.
 public struct Retention: Sendable, Equatable {
@@ -45,8 +45,11 @@ public struct Retention: Sendable, Equatable {
     ///
     /// Blocks on the disk.
     public static func sweepRemoved(_ store: TakeStore, now: Date = Date()) {
-        let jump = store.clockJump(now: now)
-        store.destroyRemoved { age(at: now, since: [$0.date, jump]) >= removed }
+        sweepRemoved(store, by: SpoolAge(in: store, now: now, isNoted: true))
+    }
+
+    private static func sweepRemoved(_ store: TakeStore, by clock: SpoolAge) {
+        store.destroyRemoved { clock.age(since: $0.date) >= removed }
     }
 
     /// Deletes what is over its time.
@@ -63,11 +66,8 @@ public struct Retention: Sendable, Equatable {
     /// - Returns: what was deleted, oldest first.
     @discardableResult
     public func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
-        Self.sweepRemoved(store, now: now)
-        let jump = store.clockJump(now: now)
-        let age = { (id: TakeID, take: TakeFolder) in
-            Self.age(at: now, since: [id.date, take.changed, jump])
-        }
+        let clock = SpoolAge(in: store, now: now, isNoted: true)
+        Self.sweepRemoved(store, by: clock)
         var removed: [TakeID] = []
         var (bytesLeft, takesLeft) = (audioBytes, audioTakes)
         let youngest = min(answered, cancelled)
@@ -76,12 +76,12 @@ public struct Retention: Sendable, Equatable {
         for id in ((try? store.ids()) ?? []).reversed() {
             // Cheap questions first: most takes are young, and have no audio any more.
             guard
-                Self.age(at: now, since: [id.date, jump]) >= youngest
+                clock.age(since: id.date) >= youngest
                     || store.audioByteCount(of: id) != nil,
                 let take = try? store.take(id),  // Not to be opened, not to be deleted.
                 let manifest = try? take.manifest()  // Not to be read, not to be deleted.
             else { continue }
-            let age = age(id, take)
+            let age = clock.age(since: id.date, take.changed)
             if isOver(manifest, age: age) {
                 // What is in use is left for the next time.
                 if (try? store.remove(take)) != nil { removed.append(id) }
@@ -106,7 +106,7 @@ public struct Retention: Sendable, Equatable {
     ///
     /// - Returns: whether it is gone.
     @discardableResult
-    static func removeReleasedAudio(of id: TakeID, in store: TakeStore) -> Bool {
+    package static func removeReleasedAudio(of id: TakeID, in store: TakeStore) -> Bool {
         guard store.audioByteCount(of: id) != nil,
             let take = try? store.take(id),  // It is gone already.
             let manifest = try? take.manifest(),  // Not to be read, not to be deleted.
@@ -119,7 +119,7 @@ public struct Retention: Sendable, Equatable {
     /// as that helps.
     ///
     /// Blocks on the disk only when a limit is near.
-    static func shortage(in store: TakeStore, by limits: SpoolLimits) -> SpoolShortage? {
+    package static func shortage(in store: TakeStore, by limits: SpoolLimits) -> SpoolShortage? {
         guard var shortage = store.shortage(by: limits) else { return nil }
         // A folder that cannot be read has nothing to give back.
         for id in (try? store.ids()) ?? [] where removeReleasedAudio(of: id, in: store) {
@@ -130,20 +130,12 @@ public struct Retention: Sendable, Equatable {
     }
 
     /// Whether a take of this age has outlived its use.
-    func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
+    package func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
         switch manifest.state {
         case .answered: age >= answered
         case .cancelled: age >= cancelled
         case .recording, .sealed, .sending, .kept: false
         }
-    }
-
-    /// The time since the last of the moments that are not in the future; zero without one.
-    static func age(at now: Date, since moments: [Date?]) -> Duration {
-        guard let last = moments.compactMap(\.self).filter({ $0 <= now }).max() else {
-            return .zero
-        }
-        return .seconds(now.timeIntervalSince(last))
     }
 }
 
