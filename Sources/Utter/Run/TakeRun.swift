@@ -75,7 +75,7 @@ final class TakeRun: Sendable {
             ring: ring.takeConsumer(), open: { [self] in openJournal(source.name) },
             onGrowth: { [self] in didGrow() }, onDrain: { [pipeline] in pipeline.capture.wake() },
             onFull: { [self] in stop(cutShort: true) },
-            onSeal: { [self] in didSeal($0) })
+            onSeal: { [self] in didEnd($0) })
     }
 
     /// The sealed journal of an earlier run → request body → response.
@@ -244,6 +244,19 @@ final class TakeRun: Sendable {
     }
 
     /// On the journal thread.
+    private func didEnd(_ seal: JournalSeal) {
+        guard let journal = state.withLock({ $0.journal }), journal.condition.failure != nil else {
+            return didSeal(seal)
+        }
+        // What memory holds goes to the disk now, if that has room: the outcome says whether it has.
+        pipeline.sync.perform { [self] in
+            journal.finish()
+            didTend(journal)
+            didSeal(seal)
+        }
+    }
+
+    /// On the journal thread, or on the sync thread after a failure.
     private func didSeal(_ seal: JournalSeal) {
         // Before an answer, which may be there already, can end the take.
         record?.seal(seal, account, isSending: state.withLock { $0.delivered == nil })
