@@ -81,8 +81,8 @@ import Testing
         #expect(account.starts == account.stops + 1)
         #expect(recording.gaps.count == account.stops)
         let lost = recording.gaps.reduce(0) { $0 + $1.frames }
-        // 10 ms for every start: the moment of it is known to the scheduler only.
-        #expect(abs(lost - account.lost) <= 160 * account.stops)
+        // 100 ms for every start: the moment of it is known to the scheduler only.
+        #expect(abs(lost - account.lost) <= 1_600 * account.stops)
         // Whatever the clock said, what comes before the first gap and what follows the last is
         // whole and in order. A busy machine may let the card stop in between once more.
         let first = recording.gaps.first?.position ?? 0
@@ -103,7 +103,7 @@ import Testing
         #expect(recording.hasEnded)
         #expect(recording.failure == nil)
         #expect(recording.gaps.count == 1)
-        #expect(recording.position >= 7_840)
+        #expect(recording.position >= 6_400)
     }
 
     @Test(arguments: [VirtualMicrophone.Suspending.resumable, .forGood])
@@ -120,6 +120,6 @@ import Testing
         let account = card.account
         #expect(account.starts == 2)
         let gap = recording.gaps.first ?? .init(position: 0, frames: 0)
-        #expect(abs(gap.position + gap.frames - account.lastStart) <= 160)
+        #expect(abs(gap.position + gap.frames - account.lastStart) <= 1_600)
     }
 }

@@ -17,7 +17,7 @@ import Testing
     func anHourNeedsLittleMemoryAndTime() throws {
         let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
-        let key = try #require(EncryptionKey(secret: Array(1...32)))
+        let key = try EncryptionKey(bytes: Array(1...32))
         let id = try #require(TakeID("20261121-052233-k3f9q2m7x4tz"))
         let plain = try measure(PlainFile(try folder.createFile("plain")))
         let before = residentBytes

@@ -143,6 +143,7 @@ import Testing
         journal.seal()
         #expect(try journal.contents() == Array(1...200))
         #expect(try journal.contents(from: 120) == Array(121...200))
+        journal.sync()
         #expect(journal.isSettled)
     }
 

@@ -27,6 +27,31 @@ import Testing
         #expect(names.allSatisfy { $0.hasPrefix("20261121-052233-") })
     }
 
+    @Test(arguments: [0, 0.0001, -1, -315_576_000])
+    func aNameStandsBehindTheNewestWhateverTheClockSays(_ step: Double) throws {
+        var random = SeededRandom(seed: 1)
+        let date = Date(timeIntervalSince1970: 1_795_238_553.9995)
+        var newest = TakeID(at: date, using: &random)
+        for _ in 0..<2_000 {
+            let next = TakeID(at: date + step, after: newest, using: &random)
+            #expect(next.text > newest.text && TakeID(next.text) == next)
+            newest = next
+        }
+        #expect(newest.text.hasPrefix("20261121-052235-"))
+        // It is the clock's again, as soon as that is ahead.
+        let later = TakeID(at: date + 9, after: newest, using: &random)
+        #expect(later.text.hasPrefix("20261121-052242-"))
+    }
+
+    @Test(arguments: ["20260231-000000-k3f9q2m7x4tz", "99991231-235959-zzzzzzzzzzzz"])
+    func aNameThatIsOfNoUseIsNoReasonToWait(_ newest: String) throws {
+        var random = SeededRandom(seed: 1)
+        let date = Date(timeIntervalSince1970: 1_795_238_553)
+        let last = try #require(TakeID(newest))
+        let id = TakeID(at: date, after: last, using: &random)
+        #expect(id.text.hasPrefix("20261121-052233-"))
+    }
+
     @Test func aSmallNumberHasTwoDigits() {
         var random = SeededRandom(seed: 1)
         let id = TakeID(at: Date(timeIntervalSince1970: 1_767_323_045), using: &random)

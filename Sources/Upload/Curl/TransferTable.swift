@@ -67,9 +67,10 @@ internal import Glibc
         let now = ContinuousClock.now
         begin(now: now)
         for transfer in transfers { transfer.unpauseWhenDue() }
-        var running: Int32 = 0
-        unsafe curl_multi_perform(multi, &running)
-        removeFinished()
+        perform()
+        // A body that has just given all it has is not paused before it is asked once more; left
+        // so, the wait would find its connection writable at once.
+        if transfers.contains(where: { $0.awaitsPause }) { perform() }
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min()
         for transfer in transfers {
@@ -81,12 +82,14 @@ internal import Glibc
         return next
     }
 
-    /// Waits for any connection, for `descriptor` or for the time.
+    /// Waits for any connection, for `descriptor` or for the time; a negative one is for ever.
     ///
     /// - Returns: whether `descriptor` is readable.
     func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, milliseconds, nil)
+        // libcurl refuses a negative time, and would not wait at all.
+        let timeout = milliseconds < 0 ? Int32.max : milliseconds
+        unsafe curl_multi_poll(multi, &event, 1, timeout, nil)
         return event.revents != 0
     }
 
@@ -111,7 +114,9 @@ internal import Glibc
         waiting.removeAll { $0.due <= now }
     }
 
-    private func removeFinished() {
+    private func perform() {
+        var running: Int32 = 0
+        unsafe curl_multi_perform(multi, &running)
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }
