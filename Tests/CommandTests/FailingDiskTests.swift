@@ -33,7 +33,8 @@ import Testing
 
         /// Speaks on until a text is on standard error.
         func speak(until text: String) async -> Bool {
-            for _ in 0..<300 {
+            let deadline = MonotonicTime.now + .patience
+            while MonotonicTime.now < deadline {
                 say()
                 if await run.wait(for: text, in: .error, within: .milliseconds(100)) { return true }
             }
