@@ -14,12 +14,13 @@ extension TakeRun {
         tellProgress()
     }
 
-    /// On the journal thread, when the journal is sealed.
-    func didComplete() {
+    /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
+    func didComplete(with seal: JournalSeal) {
         meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.
         reportJournal()
         tellProgress()
+        handle(.sealed(seal))
     }
 
     /// On the sync thread.
