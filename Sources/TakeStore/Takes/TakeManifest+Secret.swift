@@ -10,7 +10,7 @@ private struct SecretPart: Codable {
     var history: [TransferRecord]?
     var reason: String?
     var transcript: String?
-    /// It would tell whether a recording that somebody has is the same.
+    /// In the clear it would tell whether another copy of a recording is this one.
     var sha256: String?
 }
 
