@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One HTTP POST of a take: where to, with what headers, and what body.
+/// One HTTP request of a take: where to, with what headers, and what body.
 package struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     package var url: String
+    /// The request's method, which takes a body.
+    package var method = "POST"
     /// Header fields in order; names and values have been checked.
     package var headers: [(name: String, value: String)]
     /// What is sent.

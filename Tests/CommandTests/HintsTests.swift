@@ -112,7 +112,11 @@ import UtterCommands
             (.refused(status: 404, message: nil), "check the URL's path"),
             (
                 .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
-                "the URL takes GET, and utter sends POST: check its path"
+                "the URL takes GET, and utter sends POST or PUT: check its path"
+            ),
+            (
+                .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET, PUT")),
+                "send it with --method PUT"
             ),
             (
                 .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),

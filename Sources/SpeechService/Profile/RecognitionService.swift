@@ -6,8 +6,10 @@
 /// from everything else: `url` and `headers` can be written down, `credentials` only by where they
 /// come from.
 public struct RecognitionService: Sendable, Hashable {
-    /// Where the recording is posted to; of query parameters that hold a secret, the names alone.
+    /// Where the recording is sent to; of query parameters that hold a secret, the names alone.
     public var url: ServiceURL
+    /// How the recording is sent there.
+    public var method = RequestMethod.post
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
     /// What opens the service; they belong to the origin of `url`.

@@ -10,7 +10,7 @@ private struct SecretPart: Codable {
     var history: [TransferRecord]?
     var reason: String?
     var transcript: String?
-    /// In the clear it would tell whether another copy of a recording is this one.
+    /// It would tell whether a known recording is the same.
     var sha256: String?
 }
 

@@ -168,7 +168,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
     }
 
-    /// Brings a take to rest that no process sends any more; `reason` says why it has no answer.
+    /// Brings a take to rest that is not sent any more; `reason` says why it has no answer.
     package mutating func keep(_ state: State = .kept, reason: String?) {
         self.state = state
         self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }

@@ -58,7 +58,7 @@ package final class TransferLoop: Transport {
 
 extension TransferResult {
     /// The result of a transfer that did not begin.
-    static func unstarted(_ ending: Ending) -> TransferResult {
+    package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
             ending: ending, status: nil, headers: [], sentByteCount: 0, wireByteCount: 0,
             isBodyComplete: false,

@@ -12,10 +12,9 @@ internal import Upload
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
 ///
-/// This is the composition root: `start` joins the stages of one take in the order in which
-/// its samples meet them.
+/// How they are joined is in `Wiring`, what becomes of a take in `TakeMachine`.
 public final class Pipeline: Sendable {
-    private let loops: PipelineLoops
+    let wiring: Wiring
     /// When the disk takes no more.
     public let limits: SpoolLimits
     /// How long takes stay on the disk that nothing waits for.
@@ -53,9 +52,9 @@ public final class Pipeline: Sendable {
     /// Starts the loops, with another transport than libcurl.
     init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
-        key: EncryptionKey? = nil, transport: PipelineLoops.TransportMaker
+        key: EncryptionKey? = nil, transport: Wiring.TransportMaker
     ) throws(SystemError) {
-        loops = try PipelineLoops(transport: transport)
+        wiring = try Wiring(transport: transport)
         self.limits = limits
         self.retention = retention
         encrypts = key != nil
@@ -65,7 +64,7 @@ public final class Pipeline: Sendable {
         }
         // Without the names, the clock says which take comes next.
         newest = Mutex(try? store.get().ids().last)
-        lengthOrigins = LengthOrigins(in: store, sync: loops.sync)
+        lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
     }
 
     /// The greatest name of a take, behind which the next stands whatever the clock says.
@@ -86,20 +85,24 @@ public final class Pipeline: Sendable {
     /// The takes that have no outcome yet.
     private let running = Mutex<[TakeRun]>([])
 
-    var capture: CaptureLoop { loops.capture }
-    var journal: JournalLoop { loops.journal }
-    var transfer: any Transport { loops.transfer }
-    var sync: SyncLoop { loops.sync }
+    var sync: SyncLoop { wiring.sync }
 
     /// Starts a take: the source is opened at once, in parallel with the connection.
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
+        let delivery = plan.delivery
+        let exchange = PostOnce(
+            delivery,
+            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin))
+        let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
-            id: nextID(), plan: plan.delivery, pipeline: self,
-            isCompleteSoon: plan.isCompleteSoon)
+            id: nextID(), plan: delivery,
+            machine: TakeMachine(parts: [part]), pipeline: self)
         began(run)
-        run.record(plan.source, plan.capture)
+        let isSent = plan.isCompleteSoon || !exchange.request.saysLength
+        wiring.record(
+            plan.source, by: plan.capture, noting: isSent ? exchange.request : nil, for: run)
         return Take(run: run)
     }
 
@@ -154,9 +157,13 @@ public final class Pipeline: Sendable {
         } else if plan.format != format {
             plan.idSuffix = "-\(plan.format.name)"
         }
+        let exchange = PostOnce(
+            plan, attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+        let part = TakePart(
+            start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
         let run = TakeRun(
-            id: folder.id, plan: plan, pipeline: self, account: account,
-            attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+            id: folder.id, plan: plan, machine: TakeMachine(parts: [part], recorded: seal),
+            pipeline: self, account: account, audioPath: isKept ? nil : kept.path)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
@@ -172,12 +179,12 @@ public final class Pipeline: Sendable {
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         for report in [audio.damageReport, shortfall].compactMap(\.self) {
-            run.note(damage: report)
+            run.handle(.protection(.damage(report)))
         }
         began(run)
-        run.resend(
-            journal, of: record, seal: seal, bodyDigest: bodyDigest,
-            audioPath: isKept ? nil : kept.path)
+        run.hold(journal, record)
+        run.didComplete()
+        run.handle(.opened)
         return Take(run: run)
     }
 
@@ -226,10 +233,8 @@ public final class Pipeline: Sendable {
     /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
-        loops.shutDown()
-        for run in running.withLock({ $0 }) {
-            run.finish(.failure(.left), capture: CaptureEnd(cause: .cancelled))
-        }
+        wiring.shutDown()
+        for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
     /// Remembers a take whose outcome somebody may wait for.

@@ -8,14 +8,12 @@ extension DeliveryPlan {
     /// One attempt to deliver a take.
     ///
     /// - Parameters:
+    ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
     ///   - id: the same for all attempts, so that a service may know them as one.
-    ///   - url: the service's, or where it has redirected to.
-    ///   - attempt: from 1.
-    ///   - saysLength: whether the body's length is said, which is known once the journal is sealed.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        for journal: Journal, of id: TakeID, to url: ServiceURL, attempt: Int, saysLength: Bool
+        _ request: ExchangeRequest, for journal: Journal, of id: TakeID
     ) -> TransferRequest {
         let frame = frame(of: id)
         var headers = service.requestHeaders(contentType: frame.contentType)
@@ -23,20 +21,27 @@ extension DeliveryPlan {
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
             (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
-            (name: "Utter-Attempt", value: "\(attempt)"),
+            (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         var body = body(of: journal, in: frame)
-        body.saysLength = saysLength
-        var request = TransferRequest(
-            url: url.text, headers: headers, body: body,
+        body.saysLength = request.saysLength
+        var transfer = TransferRequest(
+            url: request.url.text, headers: headers, body: body,
             deadlines: deadlines, certificateFile: certificateFile)
-        request.httpVersion = httpVersion
+        transfer.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
-        request.bypassesProxy = url.isLoopback
-        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format, inBase64: frame.isBase64)
-        return request
+        transfer.bypassesProxy = request.url.isLoopback
+        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
+            of: format, inBase64: frame.isBase64)
+        transfer.method = request.method.rawValue
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        transfer.leavesConnection = request.isComplete
+        if request.isComplete, !request.wantsFreshConnection {
+            transfer.longestIdleTime = PostOnce.longestIdleTime
+        }
+        return transfer
     }
 
     /// The body of each attempt; for one take the same bytes each time.

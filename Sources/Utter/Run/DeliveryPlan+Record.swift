@@ -10,6 +10,7 @@ extension DeliveryPlan {
         var record = DeliveryRecord(
             url: service.url.text, format: format.name, answer: service.answer.description,
             idHeader: idHeader, framing: framing.rawValue)
+        record.method = service.method.rawValue
         record.headers =
             service.headers.isEmpty
             ? nil : service.headers.map { .init(name: $0.name, value: $0.value) }
@@ -45,6 +46,7 @@ extension DeliveryPlan {
         var service = try RecognitionService(
             url: ServiceURL(record.url), headers: headers, contentType: record.contentType,
             answer: AnswerRule(record.answer))
+        service.method = RequestMethod(rawValue: record.method) ?? .post
         service.body = try BodyShape(record)
         service.detectsEnd = record.detectsEnd ?? false
         self.init(

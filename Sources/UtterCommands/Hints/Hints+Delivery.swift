@@ -17,7 +17,9 @@ extension Hints {
         case .refused(_, _, .elsewhere(let location)):
             "if that is right, send it there with --to \(location)"
         case .refused(_, _, .otherMethod(let allowed)):
-            "the URL takes \(allowed), and utter sends POST: check its path"
+            allowed.contains("PUT")
+                ? "send it with --method PUT"
+                : "the URL takes \(allowed), and utter sends POST or PUT: check its path"
         case .refused(_, _, .length):
             "the service wants the length of the recording: --framing auto or length sends it"
         case .refused(_, _, .form):

@@ -156,6 +156,7 @@ extension ServiceOptions {
             }
         }
         if let framing { plan.framing = framing }
+        if let method { plan.service.method = method }
         if let http { plan.httpVersion = http }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }

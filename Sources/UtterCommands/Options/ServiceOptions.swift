@@ -4,6 +4,10 @@ public import ArgumentParser
 package import Utter
 
 extension AudioCodec: ExpressibleByArgument {}
+extension RequestMethod: ExpressibleByArgument {
+    /// Reads a method in whatever case.
+    package init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+}
 extension BodyFraming: ExpressibleByArgument {}
 extension HTTPVersion: ExpressibleByArgument {}
 extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
@@ -48,6 +52,9 @@ package struct ServiceOptions: ParsableArguments {
             "A header field to send, such as 'X-Model: small'; @FILE is a file of secret ones.",
             valueName: "field"))
     package var header: [String] = []
+
+    @Option(help: "The request's method: POST or PUT. (default: POST)")
+    package var method: RequestMethod?
 
     @Option(
         help: ArgumentHelp(

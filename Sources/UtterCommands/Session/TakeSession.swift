@@ -64,15 +64,22 @@ package struct TakeSession {
         _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
         isServiceUnset: Bool = false
     ) async -> ExitStatus {
-        await follow(
+        var plan = plan
+        plan.delivery.reportsProgress = showsProgress
+        return await follow(
             pipeline.start(plan), by: plan.delivery, as: activity, place: place,
             isServiceUnset: isServiceUnset)
     }
+
+    /// Whether there is a line that shows how far a take has come.
+    private var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
 
     /// Sends a take of an earlier run to its end.
     ///
     /// - Returns: how the process should exit.
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
+        var plan = plan
+        plan.reportsProgress = showsProgress
         do throws(TakeStoreError) {
             return await follow(
                 try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)

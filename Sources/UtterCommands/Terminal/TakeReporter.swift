@@ -16,9 +16,6 @@ struct TakeReporter {
     private var line: StatusLine
     private var outages = OutageTelling()
     private var heard = ""
-    /// Digital silence seen so far while recording.
-    private var hasSound = false
-    private var hasWarnedOfSilence = false
     private var reported: [TakeNotice] = []
     /// Why the disk takes no new take; nil when it does.
     private let shortage: () -> SpoolShortage?
@@ -54,7 +51,10 @@ struct TakeReporter {
         case .connected(let attempt):
             if outages.connected() { say("connected again") }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
-        case .progress(let progress): warnOfSilence(progress)
+        case .progress: break
+        case .silent:
+            guard !activity.isSending else { break }
+            warn("the source delivers only digital silence; is the microphone muted?")
         case .heard(let transcript):
             let text = transcript.displayText
             if text != heard { detail("heard: \(text)") }
@@ -152,15 +152,6 @@ struct TakeReporter {
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
         say("recording stopped, waiting for the answer")
-    }
-
-    private mutating func warnOfSilence(_ progress: TakeProgress) {
-        if progress.level.peak > 0 { hasSound = true }
-        guard !hasSound, !hasWarnedOfSilence, !activity.isSending,
-            progress.elapsed > .seconds(2)
-        else { return }
-        hasWarnedOfSilence = true
-        warn("the source delivers only digital silence; is the microphone muted?")
     }
 
     /// A line that is shown unless quiet was asked for.

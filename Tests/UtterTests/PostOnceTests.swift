@@ -6,7 +6,7 @@ import Testing
 @testable import Upload
 @testable import Utter
 
-@Suite struct DeliveryTests {
+@Suite struct PostOnceTests {
     private static let host = "http://127.0.0.1:9"
     private static let answered = TransferResult.Ending.answered
 
@@ -21,14 +21,13 @@ import Testing
             isBodyComplete: isBodyComplete, timings: TransferTimings())
     }
 
-    private static let circumstances = Delivery.Circumstances(
-        isSpeaking: false, jitter: 0)
+    private static let circumstances = Circumstances()
 
     private func delivery(
         allowed: [String] = [], policy: RetryPolicy = .never, framing: BodyFraming = .auto,
         detectsEnd: Bool = false
-    ) throws -> Delivery {
-        Delivery(
+    ) throws -> PostOnce {
+        PostOnce(
             url: try ServiceURL(Self.host + "/a/b"), allowed: try allowed.map { try Origin($0) },
             policy: policy, framing: framing, detectsEnd: detectsEnd)
     }
@@ -37,7 +36,7 @@ import Testing
         let ending: TransferResult.Ending
         var status: Int?
         var answer: AnswerError?
-        let step: Delivery.Step
+        let step: ExchangeStep
         var testDescription: String { "\(ending), \(status ?? 0)" }
     }
 
@@ -86,7 +85,7 @@ import Testing
             after: Self.result(row.ending, status: row.status), answer: row.answer, message: "m",
             Self.circumstances)
         #expect(step == row.step)
-        #expect(delivery.attempt == 1)
+        #expect(delivery.request.number == 1)
     }
 
     @Test(arguments: [
@@ -97,9 +96,9 @@ import Testing
         let step = delivery.next(
             after: Self.result(Self.answered, status: 307, location: location), answer: nil,
             message: nil, Self.circumstances)
-        #expect(step == .resend(Delivery.Pause()))
-        #expect(delivery.url.text == url)
-        #expect(delivery.attempt == 2)
+        #expect(step == .request(after: Pause()))
+        #expect(delivery.request.url.text == url)
+        #expect(delivery.request.number == 2)
     }
 
     @Test(arguments: [
@@ -114,8 +113,8 @@ import Testing
             Issue.record("\(step)")
             return
         }
-        #expect(delivery.url.text == Self.host + "/a/b")
-        #expect(delivery.attempt == 1)
+        #expect(delivery.request.url.text == Self.host + "/a/b")
+        #expect(delivery.request.number == 1)
         #expect(!failure.description.contains("\u{1b}"))
     }
 
@@ -125,10 +124,10 @@ import Testing
             let step = delivery.next(
                 after: Self.result(Self.answered, status: 307, location: location), answer: nil,
                 message: nil, Self.circumstances)
-            #expect(step == .resend(Delivery.Pause()))
-            #expect(delivery.attempt == number + 2)
+            #expect(step == .request(after: Pause()))
+            #expect(delivery.request.number == number + 2)
         }
-        #expect(delivery.url.text == Self.host + "/z")
+        #expect(delivery.request.url.text == Self.host + "/z")
     }
 
     /// Which transfers a service may have taken whole, whatever it said.
@@ -149,12 +148,12 @@ import Testing
     }
 
     @Test func aLaterRunGoesOnCounting() throws {
-        var delivery = Delivery(
+        var delivery = PostOnce(
             url: try ServiceURL(Self.host), allowed: [], policy: .standard, attemptsBefore: 4,
             takenBefore: 1)
-        #expect(delivery.attempt == 5)
+        #expect(delivery.request.number == 5)
         delivery.record(Self.result(Self.answered, status: 200))
-        #expect(delivery.mayBeDoubled)
+        #expect(delivery.takenCount == 2)
     }
 
     @Test func aHurryLeavesASecondAtMost() throws {
@@ -166,7 +165,7 @@ import Testing
             let step = delivery.next(
                 after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
                 message: nil, speaking)
-            if case .resend(let pause) = step { pauses.append(pause.atLeast) }
+            if case .request(let pause) = step { pauses.append(pause.atLeast) }
         }
         #expect(pauses == [0.25, 1, 1, 1, 1, 1].map { .seconds($0) })
     }
@@ -182,18 +181,18 @@ import Testing
             var starts = [now]
             while now < .seconds(200) {
                 // Every fifth attempt holds for 11 s when the link flaps.
-                let holds = isFlapping && delivery.attempt % 5 == 0
+                let holds = isFlapping && delivery.request.number % 5 == 0
                 now += holds ? .seconds(11) : .zero
                 var result = Self.result(.connectionLost("x"), isBodyComplete: false)
                 result.timings.end = holds ? .seconds(11) : .zero
-                if delivery.attempt <= redirects {
+                if delivery.request.number <= redirects {
                     result = Self.result(Self.answered, status: 307, location: "c")
                 }
                 let isSpeaking = now < .seconds(release)
-                let circumstances = Delivery.Circumstances(
-                    isSpeaking: isSpeaking, jitter: 0, elapsed: now)
+                let circumstances = Circumstances(
+                    isSpeaking: isSpeaking, elapsed: now)
                 let step = delivery.next(after: result, answer: nil, message: nil, circumstances)
-                guard case .resend(let pause) = step else { break }
+                guard case .request(let pause) = step else { break }
                 let end = now + pause.duration
                 // The end of the recording ends a pause.
                 let isHurried = pause.isForSpeaker && end > .seconds(release)
@@ -223,7 +222,7 @@ import Testing
         let failed = Self.result(.cannotResolve("no"), isBodyComplete: false)
         var delivery = try delivery(policy: .standard)
         guard
-            case .resend = delivery.next(
+            case .request = delivery.next(
                 after: failed, answer: nil, message: nil, Self.circumstances),
             case .failed(.notDelivered(.cannotResolve, _)) = delivery.next(
                 after: failed, answer: nil, message: nil, Self.circumstances)
@@ -237,7 +236,7 @@ import Testing
         delivery = try self.delivery(policy: .standard)
         for _ in 0..<3 {
             guard
-                case .resend = delivery.next(
+                case .request = delivery.next(
                     after: failed, answer: nil, message: nil, speaking)
             else {
                 Issue.record("it was given up while the voice spoke")
@@ -257,11 +256,11 @@ import Testing
     func anEarlyAnswerIsFollowedByOneAttemptWithTheLength(_ answer: AnswerError?) throws {
         let early = Self.result(Self.answered, status: 200, isBodyComplete: false)
         var delivery = try delivery()
-        #expect(!delivery.saysLength)
+        #expect(!delivery.request.saysLength)
         let first = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
-        #expect(first == .resend(Delivery.Pause(isForLength: true)))
-        #expect(delivery.saysLength)
-        #expect(delivery.attempt == 2)
+        #expect(first == .request(after: Pause(isForLength: true)))
+        #expect(delivery.request.saysLength)
+        #expect(delivery.request.number == 2)
         let second = delivery.next(after: early, answer: answer, message: nil, Self.circumstances)
         #expect(second == answer.map { .failed(.answerUnusable($0)) } ?? .answeredInPart)
     }
@@ -281,7 +280,7 @@ import Testing
             endpointing.next(after: early, answer: nil, message: nil, Self.circumstances)
                 == .answered)
         var length = try delivery(framing: .length)
-        #expect(length.saysLength)
+        #expect(length.request.saysLength)
         #expect(
             length.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
                 == .failed(.refused(status: 411, message: nil, advice: .length)))
@@ -314,21 +313,38 @@ import Testing
         let first = delivery.next(
             after: Self.result(.connectionLost("x"), isBodyComplete: false), answer: nil,
             message: nil, Self.circumstances)
-        guard case .resend = first else {
+        guard case .request = first else {
             Issue.record("\(first)")
             return
         }
-        #expect(!delivery.mayBeDoubled)
+        #expect(delivery.takenCount < 2)
         _ = delivery.next(
             after: Self.result(.connectionLost("x")), answer: nil, message: nil,
             Self.circumstances)
         // Whether the service has the one that was whole is unknown, but it has no second one.
         #expect(delivery.takenCount == 1)
-        #expect(!delivery.mayBeDoubled)
-        #expect(delivery.attempt == 3)
+        #expect(delivery.takenCount < 2)
+        #expect(delivery.request.number == 3)
         _ = delivery.next(
             after: Self.result(Self.answered, status: 200), answer: nil, message: nil,
             Self.circumstances)
-        #expect(delivery.mayBeDoubled)
+        #expect(delivery.takenCount == 2)
+    }
+}
+
+/// What is known beside the transfer.
+private struct Circumstances {
+    var isSpeaking = false
+    var elapsed = Duration.zero
+}
+
+extension PostOnce {
+    fileprivate mutating func next(
+        after result: TransferResult, answer: AnswerError?, message: String?,
+        _ circumstances: Circumstances
+    ) -> ExchangeStep {
+        next(
+            after: Reply(result: result, failure: answer, message: message),
+            isSpeaking: circumstances.isSpeaking, at: Moment(elapsed: circumstances.elapsed))
     }
 }
