@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# What it takes is the Swift toolchain and make; each target installs the Debian packages it misses.
+# What it takes is the Swift toolchain and make; "make setup" installs the Debian packages.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build install uninstall lint format layers asan tsan bench soak planted \
-	busy-test clean check hooks
+.PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
+	planted busy-test clean check hooks
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: build ## Build, then watch a recorded voice become text while it is being sent
+setup: ## Install the Debian packages that are missing, and say which and why
+	@scripts/install-packages.sh test
+
+demo: setup ## Build, then watch a recorded voice become text while it is being sent
+	@$(MAKE) --no-print-directory build
 	@"$$(swift build -c release --show-bin-path)/utter" demo
 
-test: ## Build and run all tests
+test: setup ## Build and run all tests
 	@scripts/test.sh
 
 build: ## Build both programs for release, with the Swift runtime inside
@@ -42,7 +46,7 @@ tsan: ## Run all tests with the thread sanitizer, optimised
 	@scripts/test.sh thread
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
-	@scripts/install-packages.sh bench && swift run -c release --package-path Benchmarks
+	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks
 
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \

@@ -71,7 +71,7 @@ let package = Package(
             swiftSettings: shipped),
         .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
         .target(
-            name: "Upload", dependencies: ["LinuxPlatform", "TakeStore", "CCurl"],
+            name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
 
         // The products.
@@ -175,7 +175,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "AudioCore", "TestSupport",
+                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
+                "AudioDevices", "Capture", "Cryptography", "LinuxPlatform", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

@@ -10,7 +10,7 @@ command -v swift >/dev/null || {
     echo "utter: hint: install the Swift toolchain, 6.2 or later (swift.org/install)" >&2
     exit 1
 }
-scripts/install-packages.sh build
+scripts/install-packages.sh --check build
 
 # Without a path to libraries beside the program: there are none.
 for product in utter utter-endpoint; do

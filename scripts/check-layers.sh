@@ -29,11 +29,30 @@ findings=$(
             return text
         }
 
+        # What a person types: an option, a command of utter, or a variable.
+        function named(text) {
+            return text ~ /(^|[^A-Za-z0-9-])--[a-z]/ || text ~ /(UTTER|XDG)_[A-Z]/ \
+                || text ~ /(^|[^A-Za-z])utter (record|send|list|retry|flush|show|last)([^a-z]|$)/ \
+                || text ~ /(^|[^A-Za-z])utter (play|export|rm|key new|devices|serve|demo)([^a-z]|$)/
+        }
+
+        # The insides of the strings of a line.
+        function strings(text, inside) {
+            if (text ~ /^[ \t]*\/\//) return ""
+            gsub(/\\"/, "", text)
+            while (match(text, /"[^"]*"/)) {
+                inside = inside " " substr(text, RSTART + 1, RLENGTH - 2)
+                text = substr(text, RSTART + RLENGTH)
+            }
+            return inside
+        }
+
         FNR == 1 {
             shipped = FILENAME ~ /^Sources\//
             split(FILENAME, parts, "/")
             target = parts[2]
             command = target == "Programs"
+            library = shipped && !command && target != "UtterCommands"
             previous = ""
             quoted = 0
         }
@@ -44,6 +63,8 @@ findings=$(
             marks = gsub(/"""/, "\"\"\"")
             inside = quoted
             if (marks % 2) quoted = !quoted
+            if (library && named(inside ? $0 : strings($0)))
+                say("options, commands and variables are named by Hints alone")
             if (inside) { previous = $0; next }
             text = code($0)
         }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that are missing: install-packages.sh [runtime|build|test|bench]
-# UTTER_PACKAGES=skip installs nothing, for machines that are not Debian.
+# Installs the Debian packages that are missing:
+#     install-packages.sh [--check] [runtime|build|test|bench]
+# --check only says which they are, and fails when there are any. UTTER_PACKAGES=skip does neither,
+# for machines that are not Debian.
 set -euo pipefail
 export LC_ALL=C
 
@@ -39,7 +41,9 @@ procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 socat                        TLS in front of a service, which counts the handshakes
 brotli                       compresses answers
-curl                         a second client to compare with"
+curl                         a second client to compare with
+openssl                      a second opinion on digests
+python3                      reads our forms"
 
 bench_packages="$build_packages
 gcc                          builds the virtual microphone
@@ -91,12 +95,18 @@ apt() {
     as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 -qq "$@" >&2
 }
 
-case "${1:-build}" in
+only_check=
+if [ "${1:-}" = --check ]; then
+    only_check=yes
+    shift
+fi
+list=${1:-build}
+case "$list" in
     runtime) wanted=$runtime_packages ;;
     build) wanted=$build_packages ;;
     test) wanted=$test_packages ;;
     bench) wanted=$bench_packages ;;
-    *) cannot "there is no list '$1'" "say runtime, build, test or bench" ;;
+    *) cannot "there is no list '$list'" "say runtime, build, test or bench" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0
@@ -113,9 +123,18 @@ while read -r names reason; do
     printf '  %-22s %s\n' "${names##*|}" "$reason" >&2
 done <<<"$missing"
 
+if [ -n "$only_check" ]; then
+    if [ "$list" = build ] || [ "$list" = test ]; then
+        say "hint: install them with: make setup"
+    else
+        say "hint: install them with: scripts/install-packages.sh $list"
+    fi
+    exit 1
+fi
+
 if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
     cannot "installing them takes root, and there is no sudo" \
-        "as root, run scripts/install-packages.sh ${1:-build}"
+        "as root, run scripts/install-packages.sh $list"
 fi
 
 say "updating the package lists and installing"

@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install-packages.sh test
+scripts/install-packages.sh --check test
 
 # A crash must end a test, not leave the backtrace program holding our pipes.
 export SWIFT_BACKTRACE=enable=no

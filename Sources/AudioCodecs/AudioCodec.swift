@@ -46,6 +46,9 @@ public struct AudioCodec: Sendable {
     /// never arrived on the disk.
     package let makeRecoverer: @Sendable (_ dropsEmptyTail: Bool) -> any AudioRecoverer
 
+    /// The extension of a file that holds what is sent, without the dot.
+    package var sentExtension: String { bodyOffset == 0 ? fileExtension : name }
+
     /// The size of a ring that holds 30 s of speech, in bytes.
     package var ringByteCount: Int { 30 * highestByteRate }
 

@@ -68,33 +68,6 @@ extension CaptureError {
         }
     }
 
-    /// What to do about it, or nil when nothing helps.
-    public var hint: String? {
-        switch self {
-        case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
-        case .deviceBusy("default"): "close that program"
-        case .deviceBusy: "close that program, or use --device default to share the card"
-        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
-        case .formatRefused(let device, _):
-            device.hasPrefix("hw:")
-                ? "use --device plug\(device) to let ALSA convert" : "try --device default"
-        case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
-        case .deviceUnusable:
-            "check ALSA's configuration, or pass another device: utter devices lists them"
-        case .deviceLost: "connect it again and record once more"
-        case .deviceSilent: "check that the microphone is not muted or suspended"
-        case .deviceFailed, .readFailed: nil
-        case .cannotOpen: "check the name"
-        case .limitReached(_, let error): error.limitHint
-        case .unusableAudio:
-            "utter reads WAV of PCM and floating point, and Ogg Opus; "
-                + "convert others with: \(Self.conversion)"
-        case .foreignAudio("standard input", _):
-            "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
-        case .foreignAudio: "convert it with: \(Self.conversion)"
-        }
-    }
-
     /// Whether audio was captured before the failure, so that the take goes on to be sent.
     public var isLossInMidTake: Bool {
         switch self {
@@ -102,9 +75,6 @@ extension CaptureError {
         default: false
         }
     }
-
-    /// Reads nearly everything, and writes what any service takes.
-    private static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
 
     fileprivate static func seconds(_ frames: Int, _ sampleRate: Int) -> String {
         let tenths = sampleRate > 0 ? frames * 10 / sampleRate : 0

@@ -1,93 +1,199 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 package import LinuxPlatform
 internal import Synchronization
 
-/// The person's key, under which takes are encrypted on the disk.
+/// The person's key, under which takes are encrypted on the disk: 32 random bytes, or a passphrase.
 ///
-/// It encrypts nothing itself: each box has a key of its own, derived with HKDF-SHA256 from the
-/// secret and a random salt. The secret is cleared from memory with the last reference.
-/// Usable from any thread.
+/// It encrypts nothing itself: each box has a key of its own, derived with HKDF-SHA256 from a root
+/// and a random salt. The root of a random key is the key; that of a passphrase is made of it by
+/// scrypt, so that nothing on the disk tests a guess for less than that costs. Secrets are cleared
+/// from memory with the last reference. Usable from any thread; the first use of a passphrase takes
+/// a fifth of a second.
 public final class EncryptionKey: Sendable {
-    /// The fewest bytes that a secret may have; a passphrase of less can be guessed.
+    /// The fewest bytes of a passphrase.
     package static let minimumByteCount = 16
+    /// The fewest different bytes of a secret; text and random bytes have many more.
+    private static let minimumVariety = 5
+    private static let textPrefix = Array("utter-key-".utf8)
 
-    package static let identifierByteCount = 8
-    private static let saltByteCount = 16
-    /// What a box is longer than what is in it.
-    package static let boxOverhead = saltByteCount + AESGCM.tagByteCount
+    private struct State {
+        /// What was given, as it was given.
+        var secret: [UInt8]
+        /// A random key's bytes; empty for a passphrase.
+        var random: [UInt8]
+        /// How the root of what is sealed is made.
+        var derivation: KeyDerivation
+        /// Roots that were made before, since each takes its time.
+        var roots: [(derivation: KeyDerivation, bytes: [UInt8])] = []
 
-    /// Tells keys apart, and nothing of the secret.
-    package let identifier: [UInt8]
-    private let secret: Mutex<[UInt8]>
+        mutating func root(_ derivation: KeyDerivation) throws(SystemError) -> [UInt8] {
+            guard case .scrypt = derivation else { return random }
+            if let known = roots.first(where: { $0.derivation == derivation }) {
+                return known.bytes
+            }
+            let root = try derivation.root(of: secret)
+            roots.append((derivation, root))
+            return root
+        }
 
-    /// Takes over a secret, such as the contents of a key file.
-    ///
-    /// It is nil when there are fewer than 16 bytes.
-    ///
-    /// - Parameter secret: best 32 random bytes, in any spelling; all bytes count.
-    package init?(secret: [UInt8]) {
-        guard secret.count >= Self.minimumByteCount else { return nil }
-        // A copy of our own, which nobody else can keep from being cleared.
-        self.secret = Mutex(secret.map { $0 })
-        identifier = HKDF.derive(
-            from: secret, salt: [], purpose: Array("utter key identifier".utf8),
-            byteCount: Self.identifierByteCount)
+        mutating func clear() {
+            secret.clear()
+            random.clear()
+            for index in roots.indices { roots[index].bytes.clear() }
+        }
     }
 
-    deinit { secret.withLock { $0.clear() } }
+    /// Whether the key is made of a passphrase.
+    package let isPassphrase: Bool
+    private let state: Mutex<State>
 
-    /// Encrypts a few bytes: salt, ciphertext, tag.
+    /// Takes over what a key file holds: a line of `makeText`, or else a passphrase.
     ///
-    /// Each box has its own key by its own salt, so that the nonce can be zero.
+    /// - Parameter secret: all bytes count.
+    /// - Throws: `KeyError` when it is neither, or a passphrase that can be guessed.
+    public convenience init(secret: [UInt8]) throws(KeyError) {
+        guard secret.starts(with: Self.textPrefix) else {
+            guard secret.count >= Self.minimumByteCount else {
+                throw .tooShort(minimum: Self.minimumByteCount)
+            }
+            try Self.refuseGuessable(secret)
+            self.init(
+                secret: secret, random: [],
+                .scrypt(salt: .random(KeyDerivation.saltByteCount), .standard))
+            return
+        }
+        var bytes = Self.bytes(ofText: secret) ?? []
+        defer { bytes.clear() }
+        guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
+        try self.init(bytes: bytes, secret: secret)
+    }
+
+    /// Takes over 32 random bytes.
+    package convenience init(bytes: [UInt8]) throws(KeyError) {
+        guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
+        try self.init(bytes: bytes, secret: bytes)
+    }
+
+    private convenience init(bytes: [UInt8], secret: [UInt8]) throws(KeyError) {
+        try Self.refuseGuessable(bytes)
+        self.init(secret: secret, random: bytes, .none)
+    }
+
+    private init(secret: [UInt8], random: [UInt8], _ derivation: KeyDerivation) {
+        isPassphrase = random.isEmpty
+        // Copies of our own, which no other reference keeps from being cleared.
+        state = Mutex(
+            State(
+                secret: secret.map { $0 }, random: random.map { $0 }, derivation: derivation))
+    }
+
+    deinit { state.withLock { $0.clear() } }
+
+    private static func refuseGuessable(_ bytes: [UInt8]) throws(KeyError) {
+        guard Set(bytes).count >= minimumVariety else { throw .guessable }
+    }
+
+    /// A new key of 32 random bytes as a line of text, which the caller clears.
+    ///
+    /// It is `utter-key-`, 64 hexadecimal digits and a line feed.
+    public static func makeText() -> [UInt8] {
+        var bytes = [UInt8].random(AESGCM.keyByteCount)
+        defer { bytes.clear() }
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        // Reserved, so that growing leaves no copy behind.
+        text.reserveCapacity(textPrefix.count + 2 * bytes.count + 1)
+        text += textPrefix
+        for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+        return text + [0x0A]
+    }
+
+    private static func bytes(ofText text: [UInt8]) -> [UInt8]? {
+        let digits = text[textPrefix.count...]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(AESGCM.keyByteCount)
+        guard digits.count == 2 * AESGCM.keyByteCount else { return nil }
+        for index in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+            guard let high = value(digits[index]), let low = value(digits[index + 1])
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case 0x30...0x39: digit - 0x30
+        case 0x61...0x66: digit - 0x57
+        default: nil
+        }
+    }
+
+    /// The salt of what a passphrase seals; nil for a random key, which needs none.
+    ///
+    /// Random at first. Takes that share one are opened after one derivation.
+    package var salt: [UInt8]? {
+        get {
+            state.withLock { state in
+                if case .scrypt(let salt, _) = state.derivation { salt } else { nil }
+            }
+        }
+        set {
+            guard let newValue, newValue.count == KeyDerivation.saltByteCount else { return }
+            state.withLock { state in
+                guard case .scrypt(_, let cost) = state.derivation else { return }
+                state.derivation = .scrypt(salt: newValue, cost)
+            }
+        }
+    }
+
+    /// Encrypts a few bytes, as `Box` says.
     ///
     /// - Parameters:
     ///   - bytes: what is to be hidden.
     ///   - context: where the box belongs; it opens nowhere else.
-    /// - Returns: 32 bytes more than `bytes` has.
+    /// - Returns: `Box.overhead` bytes more than `bytes` has.
     /// - Throws: `SystemError` when memory has run out.
     package func seal(_ bytes: [UInt8], for context: [UInt8]) throws(SystemError) -> [UInt8] {
-        let salt = [UInt8].random(Self.saltByteCount)
-        var key = deriveKey(salt: salt)
-        defer { key.clear() }
-        let cipher = try AESGCM(key: key.span, encrypts: true)
-        var sealed = [UInt8](repeating: 0, count: bytes.count + AESGCM.tagByteCount)
-        let isSealed = unsafe sealed.withUnsafeMutableBytes { output in
-            unsafe cipher.seal(
-                bytes.span, nonce: Self.zeroNonce.span, context: context, into: output)
-        }
-        guard isSealed else { throw AESGCM.failure }
-        return salt + sealed
+        let derivation = state.withLock { $0.derivation }
+        return try Box(derivation).seal(bytes, under: try root(derivation), for: context)
     }
 
     /// Decrypts a box.
     ///
-    /// - Returns: what was sealed, or nil when the box was altered, belongs elsewhere, or was made
-    ///   under another key.
-    /// - Throws: `SystemError` when memory has run out.
-    package func open(_ box: [UInt8], for context: [UInt8]) throws(SystemError) -> [UInt8]? {
-        guard box.count >= Self.boxOverhead else { return nil }
-        var key = deriveKey(salt: Array(box[..<Self.saltByteCount]))
-        defer { key.clear() }
-        let cipher = try AESGCM(key: key.span, encrypts: false)
-        var bytes = [UInt8](repeating: 0, count: box.count - Self.boxOverhead)
-        let isOpen = unsafe bytes.withUnsafeMutableBytes { output in
-            unsafe cipher.open(
-                box.span.extracting(droppingFirst: Self.saltByteCount),
-                nonce: Self.zeroNonce.span, context: context, into: output)
+    /// - Parameters:
+    ///   - box: what `seal` has returned, or a box of an older program.
+    ///   - context: as it was given to `seal`.
+    /// - Returns: what was sealed.
+    /// - Throws: `EncryptionError`.
+    package func open(_ box: [UInt8], for context: [UInt8]) throws(EncryptionError) -> [UInt8] {
+        guard let parsed = try Box(of: box) else { return try openOld(box, for: context) }
+        if case .scrypt = parsed.derivation {
+            guard isPassphrase else { throw .wrongKey }
+        } else if isPassphrase {
+            throw .wrongKey
         }
-        return isOpen ? bytes : nil
-    }
-
-    private func deriveKey(salt: [UInt8]) -> [UInt8] {
-        secret.withLock { secret in
-            HKDF.derive(
-                from: secret, salt: salt, purpose: Array("utter box".utf8),
-                byteCount: AESGCM.keyByteCount)
+        do throws(SystemError) {
+            let root = try root(parsed.derivation)
+            guard let bytes = try parsed.open(box, under: root, for: context) else {
+                throw SystemError(call: "decrypt", code: EKEYREJECTED)
+            }
+            return bytes
+        } catch {
+            throw error.code == EKEYREJECTED ? .wrongKey : .system(error)
         }
     }
 
-    private static let zeroNonce = [UInt8](repeating: 0, count: AESGCM.nonceByteCount)
+    private func root(_ derivation: KeyDerivation) throws(SystemError) -> [UInt8] {
+        try state.withLock { state throws(SystemError) in try state.root(derivation) }
+    }
+
+    /// Runs `body` with what was given, for the boxes of older programs.
+    func withSecret<Value>(_ body: ([UInt8]) -> Value) -> Value {
+        state.withLock { body($0.secret) }
+    }
 }
 
 extension [UInt8] {

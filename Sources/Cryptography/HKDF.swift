@@ -54,7 +54,7 @@ extension [UInt8] {
     /// Overwrites the bytes, in a way that the optimiser keeps.
     ///
     /// The corresponding C function is `explicit_bzero`.
-    mutating func clear() {
+    package mutating func clear() {
         unsafe withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
             unsafe explicit_bzero(start, bytes.count)

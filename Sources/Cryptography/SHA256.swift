@@ -20,15 +20,20 @@ package struct SHA256 {
         }
     }
 
-    /// The digest of all bytes so far, as 64 lower-case hexadecimal digits.
+    /// The digest of all bytes so far, 32 bytes.
     ///
     /// The corresponding C function is `SHA256_Final`.
-    package var hexadecimal: String {
+    package var bytes: [UInt8] {
         var last = context
         var digest = [UInt8](repeating: 0, count: 32)
         unsafe SHA256_Final(&digest, &last)
+        return digest
+    }
+
+    /// The digest of all bytes so far, as 64 lower-case hexadecimal digits.
+    package var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
-        let text = digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -57,25 +57,4 @@ extension TakeStoreError: CustomStringConvertible {
             "takes cannot be kept safely in '\(path)': \(reason)"
         }
     }
-
-    /// What to do about it, or nil when nothing helps.
-    public var hint: String? {
-        switch self {
-        case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
-        case .noSuchTake: "run 'utter list' to see what is kept"
-        case .ambiguous: "give more letters of its id"
-        case .unreadable, .damaged, .audioGone(_, wasAnswered: false): nil
-        case .audioGone(let take, wasAnswered: true):
-            "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"
-        case .keyMissing, .keyWrong:
-            "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
-        case .inUse: "wait until that has ended"
-        case .laterVersion: "use the newer program; nothing was changed"
-        case .notWanted, .notWaiting: nil
-        case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
-        case .folderUnsafe:
-            "look at what is in it, then make it a folder of yours with mode 0700; or set "
-                + "XDG_STATE_HOME"
-        }
-    }
 }

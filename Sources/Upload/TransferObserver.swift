@@ -7,7 +7,8 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// The connection stands and the request is about to be sent.
     func transferDidConnect()
 
-    /// The connection has taken this many bytes of the body, in all.
+    /// The connection has taken this many bytes of the recording, in all; what stands around it
+    /// in the body is not counted.
     func transferDidSend(byteCount: Int)
 
     /// The head of the final response has been read, perhaps while the body is still being sent.

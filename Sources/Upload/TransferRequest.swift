@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import TakeStore
-
-/// One HTTP POST of a take: where to, with what headers, from which byte of the journal.
+/// One HTTP request of a take: where to, with what headers, and what body.
 package struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     package var url: String
-    /// The body's length, which is said in `Content-Length`; nil for a chunked body.
-    ///
-    /// Only for a sealed journal: libcurl counts on it.
-    package var contentLength: Int?
+    /// The request's method, which takes a body.
+    package var method = "POST"
     /// Header fields in order; names and values have been checked.
     package var headers: [(name: String, value: String)]
-    /// Where the body comes from.
-    package var journal: Journal
-    /// The journal's byte at which the body begins.
-    package var bodyOffset: Int
+    /// What is sent.
+    package var body: RequestBody
     /// How long each part may take.
     package var deadlines: TransferDeadlines
     /// A file of PEM certificates to trust instead of the system's, or nil.
@@ -41,14 +35,13 @@ package struct TransferRequest: Sendable {
 
     /// Creates a request.
     package init(
-        url: String, headers: [(name: String, value: String)], journal: Journal,
-        bodyOffset: Int, deadlines: TransferDeadlines = TransferDeadlines(),
+        url: String, headers: [(name: String, value: String)], body: RequestBody,
+        deadlines: TransferDeadlines = TransferDeadlines(),
         certificateFile: String? = nil
     ) {
         self.url = url
         self.headers = headers
-        self.journal = journal
-        self.bodyOffset = bodyOffset
+        self.body = body
         self.deadlines = deadlines
         self.certificateFile = certificateFile
     }

@@ -22,9 +22,9 @@ public struct TransferResult: Sendable {
         case badResponse(String)
         /// libcurl does not take the request; the text says what of it.
         case unprepared(String)
-        /// The journal could not be read; the text is the system's.
+        /// The recording could not be read; the text is the system's.
         case journalUnreadable(String)
-        /// Somebody cancelled it.
+        /// It was cancelled.
         case cancelled
     }
 
@@ -34,8 +34,10 @@ public struct TransferResult: Sendable {
     public var status: Int?
     /// The final response's header fields; names in lower case.
     public var headers: [(name: String, value: String)]
-    /// Body bytes that the connection took, without chunk framing.
+    /// Bytes of the recording that the connection took, whatever the body makes of them.
     public var sentByteCount: Int
+    /// Bytes of the body that the connection took, without chunk framing.
+    public var wireByteCount: Int
     /// Whether the whole body was handed over.
     public var isBodyComplete: Bool
     /// When things happened.

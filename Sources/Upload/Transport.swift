@@ -32,3 +32,12 @@ package protocol Transport: AnyObject, Sendable {
     /// Cancels what still runs, and waits for the end.
     func shutDown()
 }
+
+extension Transport {
+    /// Starts a transfer at once.
+    package func start(
+        _ request: TransferRequest, observer: any TransferObserver
+    ) -> TransferID {
+        start(request, after: .zero, atLeast: .zero, observer: observer)
+    }
+}

@@ -237,7 +237,7 @@ private final class ByteRingTransfer: Sendable {
     }
 
     private func write() {
-        var random = ByteRingRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         var piece: [UInt8] = []
         var written = 0
         while written < byteCount {
@@ -254,7 +254,7 @@ private final class ByteRingTransfer: Sendable {
     }
 
     private func read() {
-        var random = ByteRingRandom(state: ~seed)
+        var random = SeededRandom(seed: ~seed)
         var result = Result()
         while true {
             let isLast = consumer.isFinished
@@ -302,18 +302,5 @@ private final class ByteRingThreadBody: Sendable {
     init(transfer: ByteRingTransfer, body: @escaping @Sendable (ByteRingTransfer) -> Void) {
         self.transfer = transfer
         self.body = body
-    }
-}
-
-/// SplitMix64.
-private struct ByteRingRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

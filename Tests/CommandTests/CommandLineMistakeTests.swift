@@ -31,7 +31,7 @@ import Testing
         ),
         (
             ["--lang", "en"],
-            "services take it in the query of --to, or in a field: --header"
+            "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
         (
             ["-o", "note.txt"],

@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func aLineWithoutACommandHasTheOptionsOfRecord() async throws {
-        #expect(try await offered("--fo") == ["--for", "--format"])
-        #expect(try await offered("--json", "--fo") == ["--for", "--format"])
+        #expect(try await offered("--fo") == ["--form", "--for", "--format"])
+        #expect(try await offered("--json", "--fo") == ["--form", "--for", "--format"])
         #expect(try await offered("--format", "") == ["pcm", "wav", "ogg-opus", "flac"])
     }
 

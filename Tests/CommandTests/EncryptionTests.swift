@@ -6,7 +6,8 @@ import Testing
 
 /// What is kept under a person's key, and what happens without it.
 @Suite struct EncryptionTests {
-    private static let key = "0123456789abcdef0123456789abcdef"
+    private static let digits = "0123456789abcdef0123456789abcdef"
+    private static let key = "utter-key-" + digits + digits
 
     private func bench(
         server: RecordingServer? = nil, _ variables: [String: String] = [:]
@@ -56,7 +57,7 @@ import Testing
             loud, Array("RIFF".utf8), Array("OggS".utf8), Array("OpusHead".utf8),
             Array("fLaC".utf8),
             Array("sentence".utf8), Array("shape of".utf8), Array("go-forward".utf8),
-            Array(Self.key.utf8),
+            Array(Self.digits.utf8), Array("\"sha256\"".utf8),
         ] {
             #expect(state.ranges(of: part).isEmpty, "\(String(decoding: part, as: UTF8.self))")
         }
@@ -65,7 +66,9 @@ import Testing
             "send", "--no-retry", "--keep-audio", "1d", "--format", format, Clip.goForward.path)
         let plain = try self.state(of: bench)
         #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
-        #expect(!plain.ranges(of: Array((format == "pcm" ? "RIFF" : "OggS").utf8)).isEmpty)
+        #expect(
+            !plain.ranges(of: Array((["pcm": "RIFF", "flac": "fLaC"][format] ?? "OggS").utf8))
+                .isEmpty)
         if format == "pcm" { #expect(!plain.ranges(of: loud).isEmpty) }
     }
 
@@ -96,7 +99,7 @@ import Testing
         let (bench, key) = try bench(server: server)
         _ = try await bench.run("send", "--encrypt-key", key, Clip.digits.path)
         let take = try await keep(bench, key)
-        let other = try bench.folder.write(Array(Self.key.utf8.reversed()), to: "other")
+        let other = try bench.folder.write(Array("another word to pass".utf8), to: "other")
         let arguments = hasOther ? ["--encrypt-key", other] : []
         let reason = hasOther ? "encrypted under another key" : "no key was given"
         let list = try await bench.start(["list"] + arguments).result()
@@ -140,9 +143,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("echo 0123456789abcde", "a key has at least 16 bytes"), ("exit 3", "ended with status 3"),
-        ("kill -9 $$", "was ended by signal 9"), ("yes", "prints too much for a key"),
-        ("true", "a key has at least 16 bytes"),
+        ("echo 0123456789abcde", "a passphrase has at least 16 bytes"),
+        ("exit 3", "ended with status 3"), ("kill -9 $$", "was ended by signal 9"),
+        ("yes", "prints too much for a key"), ("true", "a passphrase has at least 16 bytes"),
+        ("echo xxxxxxxxxxxxxxxx", "a key of so few different characters can be guessed"),
+        ("echo utter-key-0123456789abcdef", "a part of the key is missing or mistyped"),
     ])
     func aCommandThatGivesNoKeyIsRefused(_ command: String, _ reason: String) async throws {
         let (bench, _) = try bench()
@@ -152,6 +157,9 @@ import Testing
         #expect(result.errorText.contains("error: --encrypt-key-command: "))
         #expect(result.errorText.contains(reason), "\(result.errorText)")
         #expect(try bench.takes().isEmpty)
+        if reason.contains("passphrase") || reason.contains("guessed") {
+            #expect(result.errorText.contains("hint: make a key with: utter key new FILE"))
+        }
     }
 
     @Test(arguments: [0o644, 0o640, 0o604])

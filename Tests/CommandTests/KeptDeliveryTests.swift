@@ -41,7 +41,7 @@ import Utter
         let first = try await bench.run(
             "send", "--no-retry", "--to", server.url("/v1/listen?model=nova&language=en"), "-H",
             "X-Model: nova", "-H", "X-Twice: 1", "-H", "X-Twice: 2", "--content-type", "audio/l16",
-            "--id-header", "X-Id", "--answer", "json:deep.words", "--token-file",
+            "--method", "put", "--id-header", "X-Id", "--answer", "json:deep.words", "--token-file",
             try secretFile(bench), "--token-header", "xi-api-key: {}", "--format", "wav",
             Clip.goForward.path)
         #expect(first.status == .exited(75))
@@ -52,7 +52,7 @@ import Utter
         #expect(again.outputText == "meant\n")
         #expect(foreign.connectionCount == 0)
         let (one, two) = (server.requests[0], server.requests[1])
-        #expect(two.requestLine == "POST /v1/listen?model=nova&language=en HTTP/1.1")
+        #expect(two.requestLine == "PUT /v1/listen?model=nova&language=en HTTP/1.1")
         #expect(two.body == one.body)
         // Its length is known now; everything else is as it was.
         let unequal: Set = [

@@ -141,11 +141,11 @@ import Testing
         let file = open(take.path + "/audio.wav.encrypted", O_RDONLY | O_CLOEXEC)
         try #require(file >= 0)
         defer { close(file) }
-        var before = [UInt8](repeating: 0, count: 88)
-        try #require(pread(file, &before, 88, 0) == 88)
+        var before = [UInt8](repeating: 0, count: 120)
+        try #require(pread(file, &before, 120, 0) == 120)
         _ = try await bench.run("rm", take.id)
         var head = before
-        try #require(pread(file, &head, 88, 0) == 88)
+        try #require(pread(file, &head, 120, 0) == 120)
         #expect(head == before)
 
         try clock.jump(to: 23 * 3_600)
@@ -154,7 +154,7 @@ import Testing
         try clock.jump(to: 25 * 3_600)
         _ = try await bench.run("flush")
         #expect(try removed(bench).isEmpty)
-        try #require(pread(file, &head, 88, 0) == 88)
+        try #require(pread(file, &head, 120, 0) == 120)
         #expect(head != before)
         #expect(try await bench.run("rm", "--undo").status == .exited(66))
     }

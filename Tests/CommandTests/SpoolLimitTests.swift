@@ -23,11 +23,15 @@ import Testing
         let name = try #require(variables.keys.first)
         let warnings = result.errorText.split(separator: "\n").filter { $0.contains("warning") }
         #expect(warnings.count == 1)
+        #expect(warnings.first?.hasSuffix(" is the limit") == true)
         #expect(
-            warnings.first?.contains("(\(name)); send them with 'utter retry all'") == true)
+            result.errorText.contains(
+                "utter: hint: send them with 'utter retry all', or remove some with 'utter rm'; "
+                    + "\(name) is the limit\n"))
         #expect(try bench.takes().count == 1)
         let strict = try await bench.run("send", "--require-keep", Clip.goForward.path)
         #expect(strict.status == .exited(74))
+        #expect(strict.errorText.contains("\nutter: hint: send them with 'utter retry all'"))
         #expect(server.requests.count == 1)
         // An option goes before the variable.
         let option = try await bench.run(
@@ -156,6 +160,7 @@ import Testing
         try #require(rename(first.path, path) == 0)
         let text = String(decoding: try readFile(path + "/take.json"), as: UTF8.self)
         let changed = text.replacing(first.id, with: future)
+            .replacing("\"created\" : \"\(first.id.prefix(4))", with: "\"created\" : \"2099")
         try #require(unlink(path + "/take.json") == 0)
         try bench.folder.write(
             Array(changed.utf8), to: "state/utter/takes/\(future)/take.json")
@@ -163,6 +168,8 @@ import Testing
         let lines = try await bench.run("list").outputText.split(separator: "\n")
         #expect(lines.first?.contains("  2099 ") == true)
         let last = try #require(try bench.takes().map(\.id).first { $0 != future })
+        // Its name stands behind the other, whatever the clock says.
+        #expect(last.hasPrefix("2099") && last > future)
         #expect(lines.last?.hasPrefix(last.dropFirst(16).prefix(4)) == true)
         let shown = try await bench.run("show", "last").outputText
         #expect(shown.hasPrefix("take        \(last)\n"))

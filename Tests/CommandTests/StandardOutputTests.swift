@@ -82,6 +82,7 @@ import Testing
                 == .object([
                     "encoded": .number(byteCount + 44), "journaled": .number(byteCount + 44),
                     "bodyOffset": .number(44), "sent": .number(byteCount),
+                    "wire": .number(byteCount),
                 ]))
         #expect(object["gaps"] == .array([]))
         #expect(object["sha256"]?.string?.count == 64)

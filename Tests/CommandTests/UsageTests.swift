@@ -40,6 +40,25 @@ import Testing
         Case("--for", "2s", "--max", "1s", named: "--for is longer than --max"),
         Case("-H", "Content-Length: 5", named: "--header"),
         Case("--content-type", "a/b\r\nC: d", named: "--content-type"),
+        Case("--form", "model", named: "--form: the form cannot be sent: there is no '='"),
+        Case("--form", "=x", named: "--form: the form cannot be sent: a field has no name"),
+        Case("--form", "file=@a.wav", named: "the field 'file' is the recording's own"),
+        Case("--form", "api_key=secret", named: "--form: 'api_key' would hold a token"),
+        Case("--file-field", "", named: "--file-field"),
+        Case("--file-name", "", named: "--file-name"),
+        Case("--body", "raw", "--form", "a=b", named: "--body raw excludes --form"),
+        Case(
+            "--json-body", "{", named: "--json-body: the JSON body cannot be sent: it is not JSON"),
+        Case("--json-body", #"{"a":"b"}"#, named: "{audio} stands in no string"),
+        Case(
+            "--json-body", #"{"a":"{audio}","b":"{audio}"}"#, named: "{audio} stands there 2 times"),
+        Case(
+            "--json-body", #"{"token":"secret","a":"{audio}"}"#,
+            named: "'token' would hold a token"),
+        Case("--json-body", #""{audio}""#, "--form", "a=b", named: "--json-body excludes --form"),
+        Case(
+            "--form", "a=b", "-H", "Content-Type: multipart/form-data",
+            named: "--header: a form has its own Content-Type"),
         Case("-q", "-v", named: "-q"),
         Case("note.wav", named: "note.wav"),
         Case("send", named: "files"),

@@ -25,37 +25,125 @@ import Testing
                 + "9d201395faa4b61a96c8").bytes)
     }
 
-    @Test func aSecretThatCouldBeGuessedIsNone() {
-        #expect(EncryptionKey(secret: [UInt8](repeating: 1, count: 15)) == nil)
-        #expect(EncryptionKey(secret: [UInt8](repeating: 1, count: 16)) != nil)
+    @Test(.spec("RFC 7914 §12")) func aPassphraseIsStretchedAsTheStandardSays() throws {
+        // N 16384, r 8, p 1; the first half of what the standard has.
+        let derivation = KeyDerivation.scrypt(
+            salt: Array("SodiumChloride".utf8), .init(logRounds: 14, blocks: 8, passes: 1))
+        #expect(
+            try derivation.root(of: Array("pleaseletmein".utf8))
+                == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2".bytes)
     }
 
-    @Test func aBoxOpensWithItsKeyAndInItsPlaceOnly() throws {
-        let key = try #require(EncryptionKey(secret: Array(1...32)))
-        let other = try #require(EncryptionKey(secret: Array(2...33)))
+    private static func repeated(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+        Array((0..<count).map { bytes[$0 % bytes.count] })
+    }
+
+    @Test(arguments: [
+        (Array("fifteen letters".utf8), KeyError.tooShort(minimum: 16)),
+        ([], .tooShort(minimum: 16)),
+        (repeated([1], 16), .guessable), (repeated([0], 64), .guessable),
+        (repeated(Array("abcd".utf8), 40), .guessable),
+        (Array("utter-key-".utf8) + repeated(Array("00".utf8), 64), .guessable),
+        (Array("utter-key-".utf8) + repeated(Array("0123".utf8), 63), .damaged),
+        (Array("utter-key-0123456789ABCDEF".utf8), .damaged),
+    ])
+    func aSecretThatCanBeGuessedIsNoKey(_ secret: [UInt8], _ error: KeyError) {
+        #expect(throws: error) { try EncryptionKey(secret: secret) }
+    }
+
+    @Test func aWeakRandomKeyIsNone() {
+        #expect(throws: KeyError.guessable) {
+            try EncryptionKey(bytes: [UInt8](repeating: 1, count: 32))
+        }
+        #expect(throws: KeyError.damaged) { try EncryptionKey(bytes: Array(1...31)) }
+    }
+
+    @Test func aNewKeyIsALineOfTextAndRandom() throws {
+        let text = EncryptionKey.makeText()
+        #expect(text.count == 75 && text.last == 0x0A)
+        #expect(text != EncryptionKey.makeText())
+        let key = try EncryptionKey(secret: text.dropLast())
+        #expect(!key.isPassphrase && key.salt == nil)
+        let again = try EncryptionKey(secret: text.dropLast())
+        #expect(try again.open(try key.seal([7], for: []), for: []) == [7])
+    }
+
+    private static let keys =
+        [
+            Array(1...32), Array("correct horse battery staple".utf8),
+        ] as [[UInt8]]
+
+    private func key(_ secret: [UInt8]) throws -> EncryptionKey {
+        secret.count == 32 ? try EncryptionKey(bytes: secret) : try EncryptionKey(secret: secret)
+    }
+
+    @Test(arguments: keys) func aBoxOpensWithItsKeyAndInItsPlaceOnly(_ secret: [UInt8]) throws {
+        let key = try key(secret)
         let box = try key.seal([1, 2, 3], for: [9])
-        #expect(box.count == 3 + EncryptionKey.boxOverhead)
+        #expect(box.count == 3 + Box.overhead)
         #expect(try key.open(box, for: [9]) == [1, 2, 3])
-        #expect(try key.open(box, for: [8]) == nil)
-        #expect(try other.open(box, for: [9]) == nil)
-        for index in box.indices { #expect(try key.open(box.flipped(index), for: [9]) == nil) }
+        #expect(throws: EncryptionError.wrongKey) { try key.open(box, for: [8]) }
+        for other in [Array(2...33), Array("correct horse battery stable".utf8)] as [[UInt8]] {
+            let other = try self.key(other)
+            #expect(throws: EncryptionError.wrongKey) { try other.open(box, for: [9]) }
+        }
+        for index in box.indices {
+            #expect(throws: EncryptionError.damaged, "byte \(index)") {
+                try key.open(box.flipped(index), for: [9])
+            }
+        }
         for count in 0..<box.count {
-            #expect(try key.open(Array(box[..<count]), for: [9]) == nil)
+            #expect(throws: EncryptionError.damaged, "\(count) bytes") {
+                try key.open(Array(box[..<count]), for: [9])
+            }
         }
     }
 
-    @Test func noTwoBoxesAreAlike() throws {
-        let key = try #require(EncryptionKey(secret: Array(1...32)))
-        #expect(try key.seal([1, 2, 3], for: []) != key.seal([1, 2, 3], for: []))
+    /// A box as somebody may make it who knows no key, but its form.
+    private func forged(_ box: [UInt8], _ change: (inout [UInt8]) -> Void) -> [UInt8] {
+        var bytes = Array(box.dropLast(8))
+        change(&bytes)
+        var digest = SHA256()
+        digest.update(bytes.span)
+        return bytes + digest.bytes.prefix(8)
     }
 
-    @Test func keysAreToldApartByTheirIdentifiers() throws {
-        let key = try #require(EncryptionKey(secret: Array(1...32)))
-        let same = try #require(EncryptionKey(secret: Array(1...32)))
-        let other = try #require(EncryptionKey(secret: Array(2...33)))
-        #expect(key.identifier == same.identifier)
-        #expect(key.identifier != other.identifier)
-        // What a person has encrypted stays readable: the identifier is part of the format.
-        #expect(key.identifier == "ce66e2fe56a11d85".bytes)
+    @Test func costsAreBounded() throws {
+        let key = try key(Self.keys[1])
+        let box = try key.seal([1], for: [])
+        #expect(Array(box[9..<13]) == [1, 15, 8, 3])
+        for (index, values) in [
+            (10, [0, 13, 18, 40, 255]), (11, [0, 1, 9, 255]), (12, [0, 9, 255]),
+        ] {
+            for value in values {
+                let costly = forged(box) { $0[index] = UInt8(value) }
+                #expect(throws: EncryptionError.damaged) { try key.open(costly, for: []) }
+            }
+        }
+        // Cheaper is another key, not the same for less.
+        let cheap = forged(box) { $0[10] = 14 }
+        #expect(throws: EncryptionError.wrongKey) { try key.open(cheap, for: []) }
+        let later = forged(box) { $0[8] = 3 }
+        #expect(throws: EncryptionError.laterVersion(3)) { try key.open(later, for: []) }
+    }
+
+    @Test(arguments: keys) func noTwoBoxesAreAlike(_ secret: [UInt8]) throws {
+        let key = try key(secret)
+        let (one, two) = (try key.seal([1, 2, 3], for: []), try key.seal([1, 2, 3], for: []))
+        #expect(one[32...] != two[32...])
+        // The same passphrase says nothing in the clear; another run has another salt.
+        let again = try self.key(secret).seal([1, 2, 3], for: [])
+        #expect(key.isPassphrase == (one[16..<32] != again[16..<32]))
+    }
+
+    @Test func aSaltThatIsSharedIsDerivedOnce() throws {
+        let (key, other) = (try key(Self.keys[1]), try key(Self.keys[1]))
+        let box = try key.seal([5], for: [])
+        other.salt = key.salt
+        #expect(try other.open(box, for: []) == [5])
+        #expect(try other.seal([5], for: [])[16..<32] == box[16..<32])
+        // What is no salt is none.
+        other.salt = [1, 2, 3]
+        #expect(other.salt == key.salt)
     }
 }

@@ -39,7 +39,6 @@ import Testing
                 continue
             }
             #expect(error.description.hasSuffix("; there is text at result.text"))
-            #expect(error.hint == "name the path of the text with --answer json:result.text")
         }
     }
 

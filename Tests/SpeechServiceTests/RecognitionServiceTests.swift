@@ -15,7 +15,7 @@ struct RecognitionServiceTests {
 
     @Test func ourFieldsComeFirst() throws {
         let fields = try service(headers: [HeaderField(line: "X-Language:  en ")])
-            .requestHeaders(audioMediaType: "audio/wav")
+            .requestHeaders(contentType: "audio/wav")
         #expect(fields.map(\.name) == ["Content-Type", "Accept", "Authorization", "X-Language"])
         #expect(fields.first?.value == "audio/wav")
         #expect(fields.first { $0.isNamed("authorization") }?.value == "Bearer hush-hush")
@@ -26,8 +26,9 @@ struct RecognitionServiceTests {
         let own = [
             try HeaderField(line: "authorization: Token abc"), try HeaderField(line: "ACCEPT: */*"),
         ]
-        let fields = try service(headers: own, contentType: "audio/l16; rate=16000")
-            .requestHeaders(audioMediaType: "audio/wav")
+        let service = try service(headers: own, contentType: "audio/l16; rate=16000")
+        let frame = service.frame(mediaType: "audio/wav", fileName: "audio.wav", id: "7")
+        let fields = service.requestHeaders(contentType: frame.contentType)
         #expect(fields.map(\.name) == ["Content-Type", "authorization", "ACCEPT"])
         #expect(fields.first?.value == "audio/l16; rate=16000")
     }
@@ -36,7 +37,7 @@ struct RecognitionServiceTests {
         let service = try service(headers: [HeaderField(name: "X-Api-Key", value: "hush")])
         var printed = "\(service) \(String(reflecting: service))"
         dump(service, to: &printed)
-        let fields = service.requestHeaders(audioMediaType: "audio/wav")
+        let fields = service.requestHeaders(contentType: "audio/wav")
         printed += "\(fields)"
         dump(fields, to: &printed)
         #expect(!printed.contains("hush"))

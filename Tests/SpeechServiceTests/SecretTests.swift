@@ -65,7 +65,7 @@ import Testing
         var service = try RecognitionService(
             url: ServiceURL("https://h/"), credential: Credential(secret: "one"))
         service.add(try Credential(place: .header("AUTHORIZATION"), secret: "two"))
-        let fields = service.requestHeaders(audioMediaType: "audio/wav")
+        let fields = service.requestHeaders(contentType: "audio/wav")
         #expect(fields.filter { $0.isNamed("Authorization") }.map(\.value) == ["two"])
     }
 }

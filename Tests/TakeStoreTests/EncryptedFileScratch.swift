@@ -12,7 +12,7 @@ struct EncryptedFileScratch {
     let take: String
 
     init() throws {
-        key = try #require(EncryptionKey(secret: Array(1...32)))
+        key = try EncryptionKey(bytes: Array(1...32))
         take = "20261121-052233-k3f9q2m7x4tz"
     }
 

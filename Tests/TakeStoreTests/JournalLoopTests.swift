@@ -4,13 +4,14 @@ import AudioCore
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 @Suite struct JournalLoopTests {
     @Test func theFileHoldsTheBytesOfTheRingForTwoHundredTakesAtOnce() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let seed = UInt64.random(in: 0 ... .max)
         let done = try Wakeup()
@@ -57,8 +58,8 @@ import Testing
     }
 
     @Test func theSealIsTheHashThatSha256sumPrints() throws {
-        let scratch = try TakeStoreScratch()
-        var random = TakeStoreRandom(state: 7)
+        let scratch = try TemporaryFolder()
+        var random = SeededRandom(seed: 7)
         let bytes = random.bytes(300_000)
         let (seal, _) = try carry(bytes, into: scratch.folder().createFile("audio.wav"))
         let command = "cd \(scratch.path)/folder && sha256sum audio.wav > sum"
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func aFullDiskLosesNothing() throws {
-        var random = TakeStoreRandom(state: 8)
+        var random = SeededRandom(seed: 8)
         let bytes = random.bytes(200_000)
         let number = open("/dev/full", O_RDWR | O_CLOEXEC)
         try #require(number >= 0)
@@ -141,7 +142,7 @@ import Testing
     }
 
     @Test func aSyncThatHangsDelaysNoAppendAndNoRead() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let release = try Wakeup()
         let began = try Wakeup()
         let grown = try Wakeup()
@@ -200,7 +201,7 @@ import Testing
     }
 
     @Test func aRingThatIsFullGivesTheNextTakeItsTurn() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         var worker = JournalWorker(onAppend: {})
         let growth = Mutex<[Int]>([])
@@ -273,19 +274,19 @@ private final class JournalLoopTake {
     let ring = ByteRing(minimumCapacity: 4_096)
     let bytes: [UInt8]
     private let producer: ByteRing.Producer
-    private var random: TakeStoreRandom
+    private var random: SeededRandom
     private var written = 0
     private var isFinished = false
 
     convenience init(seed: UInt64) {
-        var random = TakeStoreRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         self.init(bytes: random.bytes(Int.random(in: 0...20_000, using: &random)), seed: seed)
     }
 
     init(bytes: [UInt8], seed: UInt64 = 1) {
         self.bytes = bytes
         producer = ring.takeProducer()
-        random = TakeStoreRandom(state: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// Writes a piece, if there is room, and the end after the last; false once all is written.

@@ -11,12 +11,12 @@ import Testing
 
 /// What the sync thread brings back to a disk that had failed.
 @Suite struct JournalUpkeepTests {
-    private let scratch: TakeStoreScratch
+    private let scratch: TemporaryFolder
     private let folder: Folder
     private let later = ContinuousClock.now + .seconds(2)
 
     init() throws {
-        scratch = try TakeStoreScratch()
+        scratch = try TemporaryFolder()
         folder = try scratch.folder()
     }
 
@@ -181,7 +181,7 @@ import Testing
 
     @Test func aFolderThatIsRemovedUnderTheTakeIsMadeAnewAtTheSeal() throws {
         let store = try TakeStore(stateFolder: scratch.path + "/state")
-        var random = TakeStoreRandom(state: 3)
+        var random = SeededRandom(seed: 3)
         let id = TakeID(at: Date(), using: &random)
         let take = try store.makeTake(id)
         let journal = try take.makeJournal(fileName: "audio.wav")
@@ -315,7 +315,7 @@ import Testing
 
     @Test func whateverTheDiskDoesEveryByteIsReadAndInTheEndIsInTheFile() throws {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = TakeStoreRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         let bytes = random.bytes(1_500_000)
         let file = FailingFile(try folder.createFile("audio.wav"))
         let current = Mutex<FailingFile>(file)
@@ -332,7 +332,7 @@ import Testing
         let journal = Journal(file: file, path: "audio.wav", home: home)
         let hasFinished = Atomic(false)
         let sync = try NamedThread(name: "sync") {
-            var random = TakeStoreRandom(state: ~seed)
+            var random = SeededRandom(seed: ~seed)
             var clock = ContinuousClock.now
             while !hasFinished.load(ordering: .acquiring) || !journal.isSettled {
                 let isCalm = hasFinished.load(ordering: .acquiring)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct SyncLoopTests {
     @Test func whatWasWrittenBecomesDurableByItself() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let loop = try SyncLoop()
         defer { loop.shutDown() }
         let journal = Journal(
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func theShutDownMakesTheLastBytesDurable() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let loop = try SyncLoop()
         let journals = try (0..<50).map { number in
@@ -68,7 +68,7 @@ import Testing
 
     @Test func hundredsOfJournalsAndJobsTakeTurns() throws {
         let count = 300
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let (isWaiting, mayBegin, done) = (try Wakeup(), try Wakeup(), try Wakeup())
         let loop = try SyncLoop()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 @Suite struct TakeIDTests {
     @Test func aNameIsTheTimeAnd50RandomBits() {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: 1_795_238_553)
         let id = TakeID(at: date, using: &random)
         #expect(id.text.hasPrefix("20261121-052233-"))
@@ -17,7 +18,7 @@ import Testing
     }
 
     @Test func namesOfOneSecondAreInTheOrderOfTheirMoments() {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let names = (0..<500).map { number in
             let seconds = 1_795_238_553 + Double(number) / 500
             return TakeID(at: Date(timeIntervalSince1970: seconds), using: &random).text
@@ -26,15 +27,40 @@ import Testing
         #expect(names.allSatisfy { $0.hasPrefix("20261121-052233-") })
     }
 
-    @Test func aSmallNumberHasTwoDigits() {
+    @Test(arguments: [0, 0.0001, -1, -315_576_000])
+    func aNameStandsBehindTheNewestWhateverTheClockSays(_ step: Double) throws {
         var random = TakeStoreRandom(state: 1)
+        let date = Date(timeIntervalSince1970: 1_795_238_553.9995)
+        var newest = TakeID(at: date, using: &random)
+        for _ in 0..<2_000 {
+            let next = TakeID(at: date + step, after: newest, using: &random)
+            #expect(next.text > newest.text && TakeID(next.text) == next)
+            newest = next
+        }
+        #expect(newest.text.hasPrefix("20261121-052235-"))
+        // It is the clock's again, as soon as that is ahead.
+        let later = TakeID(at: date + 9, after: newest, using: &random)
+        #expect(later.text.hasPrefix("20261121-052242-"))
+    }
+
+    @Test(arguments: ["20260231-000000-k3f9q2m7x4tz", "99991231-235959-zzzzzzzzzzzz"])
+    func aNameThatIsOfNoUseIsNoReasonToWait(_ newest: String) throws {
+        var random = TakeStoreRandom(state: 1)
+        let date = Date(timeIntervalSince1970: 1_795_238_553)
+        let last = try #require(TakeID(newest))
+        let id = TakeID(at: date, after: last, using: &random)
+        #expect(id.text.hasPrefix("20261121-052233-"))
+    }
+
+    @Test func aSmallNumberHasTwoDigits() {
+        var random = SeededRandom(seed: 1)
         let id = TakeID(at: Date(timeIntervalSince1970: 1_767_323_045), using: &random)
         #expect(id.text.hasPrefix("20260102-030405-"))
     }
 
     @Test(arguments: [0, 1_795_238_553, 1_767_323_045, 1_709_164_800, 4_102_444_799])
     func aNameSaysWhenTheTakeBegan(seconds: Int) {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: TimeInterval(seconds))
         #expect(TakeID(at: date + 0.75, using: &random).date == date)
     }
@@ -45,7 +71,7 @@ import Testing
     }
 
     @Test func theRandomPartIsMadeOf32Letters() {
-        var random = TakeStoreRandom(state: 2)
+        var random = SeededRandom(seed: 2)
         var letters = Set<Character>()
         for _ in 0..<200 {
             letters.formUnion(TakeID(at: Date(), using: &random).text.suffix(12))

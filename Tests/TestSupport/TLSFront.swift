@@ -11,10 +11,10 @@ package final class TLSFront: Sendable {
     private let folder: TemporaryFolder
     private let run: CommandRun
 
-    /// Starts to listen; what comes goes to `server`.
-    package init(to server: RecordingServer) async throws {
+    /// Starts to listen with a certificate for `name`; what comes goes to `server`.
+    package init(to server: RecordingServer, for name: String = "IP:127.0.0.1") async throws {
         folder = try TemporaryFolder()
-        let certificate = try await TestCertificate(in: folder)
+        let certificate = try await TestCertificate(for: name, in: folder)
         certificateFile = certificate.path
         let listening = "OPENSSL-LISTEN:0,bind=127.0.0.1,fork,verify=0"
         run = try CommandRun(

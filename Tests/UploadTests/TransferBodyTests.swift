@@ -118,7 +118,9 @@ import Upload
 
     @Test func theBodyBeginsAtItsOffset() async throws {
         let server = try RecordingServer()
-        let upload = try Upload(to: server.url(), bytes(100), isSealed: true) { $0.bodyOffset = 44 }
+        let upload = try Upload(to: server.url(), bytes(100), isSealed: true) {
+            $0.body.sourceStart = 44
+        }
         let request = try #require(await server.finishedRequest())
         #expect(request.body == bytes(56, from: 44))
         #expect(try #require(await upload.result()).sentByteCount == 56)

@@ -9,7 +9,7 @@ import Upload
     /// One more than libcurl takes (`CURL_MAX_INPUT_LENGTH`).
     private static let tooLong = String(repeating: "a", count: 8_000_001)
 
-    @Test(arguments: ["CURLOPT_URL", "CURLOPT_CAINFO", "CURLOPT_POSTFIELDSIZE_LARGE"])
+    @Test(arguments: ["CURLOPT_URL", "CURLOPT_CAINFO", "CURLOPT_MAXAGE_CONN"])
     func anOptionThatIsRefusedEndsTheTransfer(_ option: String) async throws {
         let server = try RecordingServer()
         let loop = try TransferLoop()
@@ -18,7 +18,7 @@ import Upload
             switch option {
             case "CURLOPT_URL": $0.url += Self.tooLong
             case "CURLOPT_CAINFO": $0.certificateFile = "/" + Self.tooLong
-            default: $0.contentLength = -2
+            default: $0.longestIdleTime = .seconds(-2)
             }
         }
         guard case .unprepared(let reason) = try #require(await upload.result()).ending else {

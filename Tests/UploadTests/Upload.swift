@@ -31,8 +31,8 @@ final class Upload: Sendable {
         if !bytes.isEmpty { try journal.append(bytes.span) }
         if isSealed { journal.seal() }
         var request = TransferRequest(
-            url: url, headers: [(name: "Content-Type", value: "audio/pcm")], journal: journal,
-            bodyOffset: 0, deadlines: deadlines)
+            url: url, headers: [(name: "Content-Type", value: "audio/pcm")],
+            body: RequestBody(JournalSource(journal: journal)), deadlines: deadlines)
         change(&request)
         id = loop.start(request, after: pause, atLeast: atLeast, observer: recorder)
     }
@@ -68,6 +68,20 @@ final class Upload: Sendable {
     /// Waits until the connection has taken so many bytes.
     func hasSent(_ byteCount: Int, within limit: Duration = .patience) async -> Bool {
         await recorder.wait(within: limit) { $0.sentByteCount >= byteCount }
+    }
+}
+
+/// A journal as what a body is made of.
+struct JournalSource: BodySource {
+    let journal: Journal
+    var byteCount: Int { journal.byteCount }
+    var isSealed: Bool { journal.isSealed }
+
+    func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if case .bytes(let count) = try journal.read(at: offset, into: buffer) { return count }
+        return 0
     }
 }
 

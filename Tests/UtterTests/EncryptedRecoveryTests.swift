@@ -18,7 +18,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        key = try #require(EncryptionKey(secret: Array(1...32)))
+        key = try EncryptionKey(bytes: Array(1...32))
         id = try #require(TakeID("20261121-060000-abcdefghjkmn"))
     }
 
@@ -58,7 +58,7 @@ import Testing
     @Test func everyTruncationKeepsTheLongestWholePart() throws {
         let appends = try appends(3)
         let file = try audio(appends)
-        let ends = appends.reduce(into: [88]) { $0.append($0[$0.count - 1] + $1.count + 28) }
+        let ends = appends.reduce(into: [120]) { $0.append($0[$0.count - 1] + $1.count + 28) }
         #expect(file.count == ends.last)
         for size in ends[1]...file.count {
             let name = "cut-\(size)"
@@ -98,14 +98,14 @@ import Testing
     }
 
     @Test func aTakeThatDiedBeforeItHadAKeyIsEmpty() throws {
-        try leave(Array(try audio(try appends(1))[..<87]), in: "state")
+        try leave(Array(try audio(try appends(1))[..<119]), in: "state")
         #expect(try Recovery.recoverAll(in: try store()) == [])
         #expect(try store().ids() == [])
     }
 
     @Test func damageInTheMiddleIsNamedAndNothingBehindItIsCutOff() throws {
         var file = try audio(try appends(3))
-        file[88 + 72 + 20] ^= 1
+        file[120 + 72 + 20] ^= 1
         try leave(file, in: "state")
         #expect(try Recovery.recoverAll(in: try store()) == [id])
         let take = try store().take(id)
@@ -118,7 +118,7 @@ import Testing
     @Test func withoutTheKeyNothingIsChanged() throws {
         let file = try audio(try appends(2)) + [1, 2, 3]
         try leave(file, in: "state")
-        let other = try #require(EncryptionKey(secret: Array(2...33)))
+        let other = try EncryptionKey(bytes: Array(2...33))
         for key in [nil, other] {
             let store = try TakeStore(stateFolder: folder.path("state"), key: key)
             #expect(try Recovery.recoverAll(in: store) == [])
@@ -130,7 +130,7 @@ import Testing
 
     @Test func aLongFileWithoutAnythingWholeIsNotDeleted() throws {
         var file = try audio(try appends(40))
-        for index in 88..<file.count { file[index] = 7 }
+        for index in 120..<file.count { file[index] = 7 }
         try leave(file, in: "state")
         #expect(try Recovery.recoverAll(in: try store()) == [])
         #expect(try folder.read("state/quarantine/\(id.text)/\(Self.name)") == file)

@@ -55,6 +55,9 @@ final class FaultBench: Sendable {
             retry: retry)
     }
 
+    /// The audio of every take.
+    func source(pace: Pace) -> WAVReplay { WAVReplay(path: path, pace: pace) }
+
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
         pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))

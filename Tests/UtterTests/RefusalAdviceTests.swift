@@ -13,7 +13,7 @@ import Testing
         _ headers: [(name: String, value: String)] = []
     ) throws -> RefusalAdvice? {
         let result = TransferResult(
-            ending: .answered, status: status, headers: headers, sentByteCount: 1,
+            ending: .answered, status: status, headers: headers, sentByteCount: 1, wireByteCount: 1,
             isBodyComplete: true, timings: TransferTimings())
         return RefusalAdvice(result, message: message, url: try ServiceURL("https://h\(path)"))
     }

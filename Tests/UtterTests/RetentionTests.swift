@@ -18,7 +18,7 @@ import Testing
         store = try TakeStore(stateFolder: folder.path("state"))
         now = try Date("2026-11-21T12:00:00Z", strategy: .iso8601)
         // The clock has been seen before, and has not jumped since.
-        _ = store.clockJump(now: now - 300 * 86_400)
+        _ = SpoolAge(in: store, now: now - 300 * 86_400, isNoted: true)
     }
 
     /// Leaves a take of that day behind, whose manifest was written then.

@@ -9,7 +9,7 @@ import Testing
     /// One second with a hole of 100 ms, sent whole.
     private let right = TakeAccount(
         capturedFrames: 14_400, gapFrames: 1_600, encodedFrames: 16_000, encodedBytes: 32_044,
-        journaledBytes: 32_044, bodyOffset: 44, sentBytes: 32_000,
+        journaledBytes: 32_044, bodyOffset: 44, sentBytes: 32_000, wireBytes: 32_000,
         sha256: String(repeating: "0", count: 64))
 
     private let delivered: TakeAccount.Circumstances = {
@@ -84,7 +84,7 @@ import Testing
     @Test func anEmptyTakeIsBalanced() {
         let empty = TakeAccount(
             capturedFrames: 0, gapFrames: 0, encodedFrames: 0, encodedBytes: 0, journaledBytes: 0,
-            bodyOffset: 44, sentBytes: 0, sha256: "")
+            bodyOffset: 44, sentBytes: 0, wireBytes: 0, sha256: "")
         #expect(empty.imbalance(TakeAccount.Circumstances()) == nil)
     }
 

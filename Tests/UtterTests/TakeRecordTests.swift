@@ -33,19 +33,20 @@ import Upload
             onSave: { _ in })
     }
 
-    private func outcome(_ text: String) throws -> TakeOutcome {
+    private func outcome(_ text: String) -> TakeOutcome {
         var transcript = Transcript()
         transcript.apply(Hypothesis(text: text, isFinal: true))
-        let delivery = Delivery(
-            url: try ServiceURL("http://service"), allowed: [], policy: .never)
-        return TakeState(delivery: delivery).outcome(
-            of: take.id, .success(transcript), capture: CaptureEnd(cause: .finished),
-            CaptureAccount(encodedFrames: 1, gapFrames: 0, encodedBytes: 2), bodyOffset: 0)
+        return TakeOutcome(
+            id: take.id, result: .success(transcript), capture: CaptureEnd(cause: .finished),
+            account: TakeAccount(
+                CaptureAccount(encodedFrames: 1, gapFrames: 0, encodedBytes: 2), nil,
+                bodyOffset: 0, nil),
+            attempts: [], takenCount: 0, notices: [])
     }
 
     @Test func aLaterChangeDoesNotKeepTheAudioOfAnAnsweredTake() async throws {
         journal.seal()
-        record.settle(try outcome("heard"))
+        record.settle(outcome("heard"))
         let (isSettled, isAsked) = (Gate(), Gate())
         sync.perform {
             isSettled.open()
@@ -65,7 +66,7 @@ import Upload
         journal.seal()
         // A folder in the place of the file that is to become the manifest.
         try ForeignTool("mkdir").run(["-p", take.path + "/take.json.new/in-the-way"])
-        record.settle(try outcome("heard"))
+        record.settle(outcome("heard"))
         #expect(!record.release(keeping: .zero, nil))
         sync.shutDown()
         #expect(try take.fileNames().contains("audio.wav"))

@@ -80,7 +80,10 @@ import Utter
     ) -> [ServerStep] {
         [
             .readHead, .readBody(bytes: count),
-            .respond(status: status, headers: [HeaderField("Location", location)]), .readOn,
+            .respond(
+                status: status,
+                headers: [HeaderField("Location", location), HeaderField("Connection", "close")]),
+            .readOn,
         ]
     }
 

@@ -149,4 +149,63 @@ import Testing
         #expect(outcome.answerDelay != nil)
         #expect(try #require(await server.finishedRequest()).body == WAVBytes.pcm(period))
     }
+
+    @Test func aPutIsAPutEachTimeAndIsRemembered() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "put"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url(), retry: .standard) {
+            $0.delivery.service.method = .put
+            $0.delivery.retry.pausesAfterRelease = [.milliseconds(1)]
+        }
+        speaker.say([1, 2, 3])
+        speaker.fallSilent()
+        #expect(try await take.end().result.get().text == "put")
+        #expect(server.requests.map(\.requestLine) == ["PUT / HTTP/1.1", "PUT / HTTP/1.1"])
+        #expect(server.requests.map { $0["Transfer-Encoding"] } == ["chunked", nil])
+        #expect(server.requests.map { $0["Content-Length"] } == [nil, "6"])
+        #expect(
+            server.requests.map(\.body) == [WAVBytes.pcm([1, 2, 3]), WAVBytes.pcm([1, 2, 3])])
+        let manifest = try await bench.manifest(of: take)
+        let record = try #require(manifest.delivery)
+        #expect(record.method == "PUT")
+        #expect(try DeliveryPlan(record).service.method == .put)
+    }
+
+    @Test(arguments: [true, false])
+    func progressIsToldWhereItIsWanted(isWanted: Bool) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let take = try bench.replay([Int16](repeating: 1, count: 32_000), to: server.url()) {
+            $0.delivery.reportsProgress = isWanted
+        }
+        let log = EventLog(take)
+        _ = try await take.end()
+        let events = try await log.all()
+        #expect(events.contains { if case .progress = $0 { true } else { false } } == isWanted)
+        #expect(events.contains { $0.isHeard })
+    }
+
+    @Test func aSourceWithoutASoundIsSaidOnce() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.reportsProgress = false
+        }
+        let log = EventLog(take)
+        var isTold = false
+        for _ in 0..<600 where !isTold {
+            speaker.say([Int16](repeating: 0, count: 1_600))
+            isTold = await log.wait(within: .milliseconds(20)) {
+                if case .silent = $0 { true } else { false }
+            }
+        }
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(outcome.account.capturedFrames > 32_000)
+        let told = try await log.all().count { if case .silent = $0 { true } else { false } }
+        #expect(told == 1)
+    }
 }

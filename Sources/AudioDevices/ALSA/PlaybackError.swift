@@ -44,26 +44,6 @@ extension PlaybackError {
             "playing on '\(device)' failed: \(operation): \(reason)"
         }
     }
-
-    /// What to do about it, or nil when nothing helps.
-    package var hint: String? {
-        switch self {
-        case .deviceNotFound: "'utter devices --playback' lists those that there are"
-        case .deviceBusy("default"): "close that program"
-        case .deviceBusy: "close that program, or use --device default to share the card"
-        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
-        case .limitReached(_, let error): error.limitHint
-        case .formatRefused(let device):
-            device.hasPrefix("hw:")
-                ? "use --device plug\(device) to let ALSA convert"
-                : "use --device default, or plug:\(device), to let ALSA convert"
-        case .deviceUnusable:
-            "check ALSA's configuration, or pass another device: "
-                + "utter devices --playback lists them"
-        case .deviceStuck: "check that the device is not suspended"
-        case .deviceLost, .deviceFailed: nil
-        }
-    }
 }
 
 extension ALSAError {

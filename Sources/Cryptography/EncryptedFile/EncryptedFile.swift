@@ -7,17 +7,17 @@ internal import Synchronization
 /// A file that holds the bytes of a take encrypted with AES-256-GCM, one frame an append.
 ///
 /// It begins with a header, as `EncryptedFileHeader` says; each append becomes a frame, as
-/// `FrameHeader` says, or several of at most 65,535 bytes. A frame is in the file when the append
-/// returns. The key is the file's own and random, and no nonce is used twice with it: a write
+/// `FrameHeader` says, or several, each in one block of `FrameLayout`. A frame is in the file when
+/// the append returns. The key is the file's own and random, and no nonce is used twice with it: a write
 /// that failed uses its number up, and nothing is ever appended to a file that was opened again.
 package final class EncryptedFile: JournalFile {
     private let file: any JournalFile
     private let key: Mutex<[UInt8]>
     private let writer: FrameWriter?
-    private let index: Mutex<FrameIndex>
+    private let map: FrameMap
     /// Where the frames end in the file.
     private let end: Atomic<Int>
-    /// Readers that nobody uses at the moment.
+    /// Readers that are not in use at the moment.
     private let readers: Mutex<[FrameReader]>
     /// The bytes of audio that were found in a file of an earlier run.
     package let audioByteCount: Int
@@ -38,7 +38,7 @@ package final class EncryptedFile: JournalFile {
         try file.write(header.span, at: 0)
         self.file = file
         writer = try FrameWriter(file, key: fileKey)
-        index = Mutex(FrameIndex())
+        map = FrameMap(.current)
         end = Atomic(header.count)
         readers = Mutex([])
         // A copy of its own, which the line above does not clear.
@@ -50,7 +50,7 @@ package final class EncryptedFile: JournalFile {
     private init(_ file: any JournalFile, key: [UInt8], _ reader: FrameReader, _ scan: FrameScan) {
         self.file = file
         writer = nil
-        index = Mutex(scan.index)
+        map = scan.map
         end = Atomic(scan.end.file)
         readers = Mutex([reader])
         self.key = Mutex(key.map { $0 })
@@ -78,22 +78,20 @@ package final class EncryptedFile: JournalFile {
         let found = unsafe header.withUnsafeMutableBytes { bytes in
             Result { () throws(SystemError) in unsafe try file.read(at: 0, into: bytes) }
         }.mapError { EncryptionError.system($0) }
-        guard try found.get() == header.count else { throw .damagedHeader }
-        var fileKey = try EncryptedFileHeader.fileKey(in: header, under: key, take: take)
+        guard try found.get() == header.count else { throw .damaged }
+        var (fileKey, layout) = try EncryptedFileHeader.read(header, under: key, take: take)
         defer { fileKey.clear() }
         do throws(SystemError) {
-            let reader = try FrameReader(file, key: fileKey)
+            let reader = try FrameReader(file, key: fileKey, layout)
             return EncryptedFile(
-                file, key: fileKey, reader, try FrameScan(reader, size: size))
+                file, key: fileKey, reader, try FrameScan(reader, layout, size: size))
         } catch {
             throw .system(error)
         }
     }
 
     /// The parts of the audio that were altered or damaged; they read as zeros.
-    package var damage: [Range<Int>] {
-        index.withLock { $0.damage.map(\.lost) }.filter { !$0.isEmpty }
-    }
+    package var damage: [Range<Int>] { map.damage.map(\.lost).filter { !$0.isEmpty } }
 
     /// Where the last whole frame ends in the file; what follows is of no use.
     package var fileByteCount: Int { end.load(ordering: .acquiring) }
@@ -105,10 +103,7 @@ package final class EncryptedFile: JournalFile {
         // Of a row of writes that are repeated, some may have been taken before.
         let known = writer.end.audio - offset
         guard known < bytes.count else { return }
-        let positions = try writer.append(bytes.extracting(droppingFirst: known))
-        index.withLock { index in
-            for position in positions { index.note(position) }
-        }
+        try writer.append(bytes.extracting(droppingFirst: known))
         // releasing: partner of the acquire in `fileByteCount`.
         end.store(writer.end.file, ordering: .releasing)
     }
@@ -117,25 +112,25 @@ package final class EncryptedFile: JournalFile {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
         let end = fileByteCount
-        let (loss, start) = index.withLock { ($0.loss(at: offset), $0.lastFrame(before: offset)) }
-        if let loss {
+        if let loss = map.loss(at: offset) {
             let count = min(buffer.count, loss.upperBound - offset)
             let part = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
             unsafe part.initializeMemory(as: UInt8.self, repeating: 0)
             return count
         }
-        guard let start else { return 0 }
         let idle = readers.withLock { $0.popLast() }
         let reader: FrameReader
         if let idle { reader = idle } else { reader = try makeReader() }
         defer { readers.withLock { $0.append(reader) } }
-        return unsafe try reader.read(at: offset, from: start, end: end, into: buffer)
+        let stretch = map.stretch(at: offset)
+        return unsafe try reader.read(
+            at: offset, from: stretch.start, end: stretch.end ?? end, into: buffer)
     }
 
     private func makeReader() throws(SystemError) -> FrameReader {
         var fileKey = key.withLock { $0.map { $0 } }
         defer { fileKey.clear() }
-        return try FrameReader(file, key: fileKey)
+        return try FrameReader(file, key: fileKey, map.layout)
     }
 
     package func sync() throws(SystemError) { try file.sync() }

@@ -12,6 +12,7 @@ final class FrameReader: @unchecked Sendable {
 
     private let file: any JournalFile
     private let cipher: AESGCM
+    private let layout: FrameLayout
     /// Holds a piece of the file at its start.
     private var window: [UInt8] = []
     /// Which piece.
@@ -24,8 +25,11 @@ final class FrameReader: @unchecked Sendable {
     private var next: FramePosition?
 
     /// Prepares to read a file under its own key.
-    init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
+    init(
+        _ file: any JournalFile, key: [UInt8], _ layout: FrameLayout
+    ) throws(SystemError) {
         self.file = file
+        self.layout = layout
         cipher = try AESGCM(key: key.span, encrypts: false)
     }
 
@@ -36,7 +40,7 @@ final class FrameReader: @unchecked Sendable {
     /// - Parameters:
     ///   - offset: in bytes of the audio.
     ///   - start: a frame that begins there or before.
-    ///   - end: where the file ends, or what is known of it.
+    ///   - end: where the whole frames behind it end in the file.
     ///   - buffer: receives at most its size.
     /// - Returns: the bytes read; 0 at the end.
     /// - Throws: `SystemError` when the disk fails; `EBADMSG` when the frame there was altered.
@@ -44,12 +48,17 @@ final class FrameReader: @unchecked Sendable {
         at offset: Int, from start: FramePosition, end: Int,
         into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int {
-        var position = start
+        var position: FramePosition
         // Of two that begin with the same byte, `start` knows of what may lie between.
-        if let next, next.audio <= offset, next.audio > start.audio { position = next }
+        if let next, next.audio <= offset, next.audio > start.audio {
+            position = next
+        } else {
+            position = try seek(offset, from: start, end: end)
+        }
         var count = unsafe copyFrame(at: offset, into: buffer)
         while count < buffer.count {
             let wanted = offset + count
+            position.file = layout.frameStart(position.file)
             guard let header = try header(at: position.file, end: end), !header.isEnd else { break }
             guard header.offset == position.audio else { return try partial(count, position) }
             let following = FramePosition(
@@ -76,6 +85,32 @@ final class FrameReader: @unchecked Sendable {
         return count
     }
 
+    /// The first frame of the block that holds a byte of the audio, among whole frames.
+    private func seek(
+        _ offset: Int, from start: FramePosition, end: Int
+    ) throws(SystemError) -> FramePosition {
+        guard let size = layout.blockByteCount, end > start.file else { return start }
+        var found = start
+        var (low, high) = (start.file / size, (end - 1) / size)
+        var bytes = [UInt8](repeating: 0, count: FrameHeader.byteCount)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+                Result { () throws(SystemError) in
+                    unsafe try file.read(at: middle * size, into: bytes)
+                }
+            }
+            let header = FrameHeader(bytes.span)
+            if try count.get() == bytes.count, header.offset <= offset {
+                low = middle
+                found = FramePosition(file: middle * size, audio: header.offset)
+            } else {
+                high = middle - 1
+            }
+        }
+        return found
+    }
+
     /// What was read before a frame that was altered; the next read says so.
     private func partial(_ count: Int, _ position: FramePosition) throws(SystemError) -> Int {
         guard count == 0 else { return count }
@@ -87,7 +122,8 @@ final class FrameReader: @unchecked Sendable {
         keepFrame(header, at: FramePosition(file: place, audio: header.offset))
     }
 
-    /// The header at a place of the file, or nil when no whole frame is left before `end`.
+    /// The header at a place of the file, or nil when no whole frame is left in its block, or before
+    /// `end`.
     ///
     /// What it says is true only when the frame turns out to be intact.
     func header(at place: Int, end: Int) throws(SystemError) -> FrameHeader? {
@@ -95,7 +131,9 @@ final class FrameReader: @unchecked Sendable {
         let start = place - windowRange.lowerBound
         let header = FrameHeader(
             window.span.extracting(start..<start + FrameHeader.byteCount))
-        guard try load(place, header.frameByteCount, end: end) else { return nil }
+        guard header.frameByteCount <= layout.room(at: place),
+            try load(place, header.frameByteCount, end: end)
+        else { return nil }
         return header
     }
 
@@ -110,7 +148,7 @@ final class FrameReader: @unchecked Sendable {
         let isIntact = unsafe cipher.open(
             bytes.extracting(droppingFirst: FrameHeader.byteCount),
             nonce: bytes.extracting(first: FrameHeader.byteCount), into: buffer)
-        // Nobody shall hear what nobody vouches for.
+        // Never return plaintext whose tag did not verify.
         if !isIntact { unsafe buffer.initializeMemory(as: UInt8.self, repeating: 0) }
         return isIntact
     }

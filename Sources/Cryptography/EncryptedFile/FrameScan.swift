@@ -4,76 +4,47 @@ internal import LinuxPlatform
 
 /// What an encrypted file holds, every frame of it decrypted and checked once.
 ///
-/// Behind a part that was altered or damaged the next whole frame is looked for at every byte; its
-/// header tells exactly how much audio is missing.
+/// Behind a part that was altered or damaged the file goes on where the header of the damaged frame
+/// says that it ends, or else with the next block; the frame there tells exactly how much audio is
+/// missing.
 struct FrameScan {
-    /// Many more tears than a disk leaves; a file of more is not worth the search.
-    private static let damageLimit = 1_000
-    /// Bytes that look like a header and are none are rare unless somebody has put them there.
-    private static let falseHeaderLimit = 4_096
-
-    /// Where the frames are, and what is missing between them.
-    private(set) var index = FrameIndex()
+    /// Which parts of the file are whole.
+    private(set) var map: FrameMap
     /// Where the last whole frame ends.
-    private(set) var end = FramePosition(file: EncryptedFileHeader.byteCount, audio: 0)
+    private(set) var end: FramePosition
     /// Whether the mark of the end is there.
     private(set) var isMarked = false
-
     private var number: UInt32 = 0
-    private var falseHeaders = 0
 
     /// Reads the frames of a file of `size` bytes.
-    init(_ reader: FrameReader, size: Int) throws(SystemError) {
-        while !isMarked {
-            guard let header = try reader.header(at: end.file, end: size), follows(header),
-                header.offset == end.audio, reader.isIntact(header, at: end.file)
-            else {
-                guard try resume(reader, size) else { return }
+    init(_ reader: FrameReader, _ layout: FrameLayout, size: Int) throws(SystemError) {
+        map = FrameMap(layout)
+        end = FramePosition(file: layout.start, audio: 0)
+        var next: Int? = end.file
+        while let place = next.map(layout.frameStart), !isMarked, place < size {
+            guard let header = try reader.header(at: place, end: size) else {
+                next = layout.nextBlock(after: place)
                 continue
             }
-            take(header)
+            if follows(header), reader.isIntact(header, at: place) { take(header, at: place) }
+            next = place + header.frameByteCount
         }
     }
 
-    private mutating func take(_ header: FrameHeader) {
+    /// Whether a header may stand behind the last whole frame.
+    private func follows(_ header: FrameHeader) -> Bool {
+        header.number > number && header.offset >= end.audio
+    }
+
+    private mutating func take(_ header: FrameHeader, at place: Int) {
+        if place != map.layout.frameStart(end.file) || header.offset != end.audio {
+            map.note(
+                FrameDamage(
+                    lost: end.audio..<header.offset, start: end.file, resumption: place))
+        }
         number = header.number
         isMarked = header.isEnd
-        if !isMarked { index.note(end) }
-        end.file += header.frameByteCount
-        end.audio += Int(header.length)
-    }
-
-    /// Finds the next whole frame; false when there is none.
-    private mutating func resume(_ reader: FrameReader, _ size: Int) throws(SystemError) -> Bool {
-        guard index.damage.count < Self.damageLimit else { return false }
-        var place = end.file
-        while place + FrameHeader.overhead <= size {
-            if let header = try reader.header(at: place, end: size),
-                isPlausible(header, after: place - end.file)
-            {
-                if reader.isIntact(header, at: place) {
-                    index.note(
-                        FrameDamage(lost: end.audio..<header.offset, resumption: place))
-                    end = FramePosition(file: place, audio: header.offset)
-                    return true
-                }
-                falseHeaders += 1
-                guard falseHeaders < Self.falseHeaderLimit else { return false }
-            }
-            place += 1
-        }
-        return false
-    }
-
-    private func follows(_ header: FrameHeader) -> Bool { header.number > number }
-
-    /// Whether a header may stand this many bytes behind the last whole frame.
-    private func isPlausible(_ header: FrameHeader, after gap: Int) -> Bool {
-        guard follows(header), header.offset >= end.audio else { return false }
-        // Frames may have been cut out, and a write that failed has used its number up too; no
-        // more than these are credible, and none holds more than the longest.
-        let lost = Int(header.number - number)
-        return lost <= gap / FrameHeader.overhead + 65_536
-            && header.offset - end.audio <= lost * FrameHeader.longestFrame
+        end = FramePosition(
+            file: place + header.frameByteCount, audio: header.offset + Int(header.length))
     }
 }

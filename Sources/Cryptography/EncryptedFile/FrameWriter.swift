@@ -9,10 +9,11 @@ internal import LinuxPlatform
 final class FrameWriter: @unchecked Sendable {
     private let file: any JournalFile
     private let cipher: AESGCM
+    private let layout = FrameLayout.current
     private var number: UInt32 = 0
-    /// As large as the longest frame yet; each is made at its start.
-    private var frame: [UInt8] = []
-    /// Where the next frame begins.
+    /// The frames of one append.
+    private var frames: [UInt8] = []
+    /// Where the last frame ends.
     private(set) var end: FramePosition
     /// Where the mark of the end stands.
     private var markedEnd: FramePosition?
@@ -21,59 +22,60 @@ final class FrameWriter: @unchecked Sendable {
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
         self.file = file
         cipher = try AESGCM(key: key.span, encrypts: true)
-        end = FramePosition(file: EncryptedFileHeader.byteCount, audio: 0)
+        end = FramePosition(file: layout.start, audio: 0)
     }
 
     /// Appends audio, whole or not at all as far as `end` is concerned.
-    ///
-    /// - Returns: where its frames begin, in order.
-    func append(_ bytes: Span<UInt8>) throws(SystemError) -> [FramePosition] {
-        var position = end
-        var positions: [FramePosition] = []
+    func append(_ bytes: Span<UInt8>) throws(SystemError) {
+        let start = layout.frameStart(end.file)
+        frames.removeAll(keepingCapacity: true)
+        var audio = end.audio
         var rest = bytes
         while !rest.isEmpty {
-            let part = rest.extracting(first: FrameHeader.longestFrame)
-            rest = rest.extracting(droppingFirst: FrameHeader.longestFrame)
-            let count = try write(part, at: position)
-            positions.append(position)
-            position.file += count
-            position.audio += part.count
+            let place = layout.frameStart(start + frames.count)
+            frames += repeatElement(0, count: place - start - frames.count)
+            let count = layout.room(at: place) - FrameHeader.overhead
+            let part = rest.extracting(first: count)
+            rest = rest.extracting(droppingFirst: count)
+            try addFrame(part, at: audio)
+            audio += part.count
         }
-        end = position
-        return positions
+        try write(at: start)
+        end = FramePosition(file: start + frames.count, audio: audio)
     }
 
     /// Writes the mark of the end, which the next frame replaces.
     func finish() throws(SystemError) {
         guard markedEnd != end else { return }
-        _ = try write(Span(), at: end)
+        frames.removeAll(keepingCapacity: true)
+        try addFrame(Span(), at: end.audio)
+        try write(at: layout.frameStart(end.file))
         markedEnd = end
     }
 
-    private func write(_ bytes: Span<UInt8>, at position: FramePosition) throws(SystemError) -> Int
-    {
+    private func write(at place: Int) throws(SystemError) {
+        // A span of a property ends with the access to it.
+        let frames = frames
+        try file.write(frames.span, at: place)
+    }
+
+    private func addFrame(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         // Not within a year of recording.
-        guard number < .max, position.audio < 1 << 48 else {
+        guard number < .max, offset < 1 << 48 else {
             throw SystemError(call: "encrypt", code: EFBIG)
         }
         // Used up from here on, whatever becomes of the write.
         number += 1
-        let header = FrameHeader(
-            number: number, length: UInt16(bytes.count), offset: position.audio
-        )
-        let count = header.frameByteCount
-        if frame.count < count { frame = [UInt8](repeating: 0, count: count) }
+        let header = FrameHeader(number: number, length: UInt16(bytes.count), offset: offset)
         let nonce = header.bytes
-        let isSealed = unsafe frame.withUnsafeMutableBytes { frame in
-            unsafe frame.copyBytes(from: nonce)
-            return unsafe cipher.seal(
+        let start = frames.count + nonce.count
+        frames += nonce
+        frames += repeatElement(0, count: header.frameByteCount - nonce.count)
+        let isSealed = unsafe frames.withUnsafeMutableBytes { frames in
+            unsafe cipher.seal(
                 bytes, nonce: nonce.span,
-                into: UnsafeMutableRawBufferPointer(rebasing: frame[nonce.count..<count]))
+                into: UnsafeMutableRawBufferPointer(rebasing: frames[start...]))
         }
         guard isSealed else { throw AESGCM.failure }
-        // A span of a property ends with the access to it.
-        let frame = frame
-        try file.write(frame.span.extracting(first: count), at: position.file)
-        return count
     }
 }

@@ -31,13 +31,21 @@ package func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
     try status(of: descriptor).st_nlink == 0
 }
 
-/// Bytes that this user may still store where `path` is, or nil when nobody knows.
+/// Bytes that this user may still store where `path` is, or nil when the system does not say.
 ///
 /// A quota is not counted.
 package func freeByteCount(at path: String) -> Int? {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }
-    return Int(clamping: status.f_bavail) * Int(clamping: status.f_frsize)
+    return status.freeByteCount
+}
+
+extension statvfs {
+    /// Bytes that an unprivileged user may still store; more than `Int.max` is `Int.max`.
+    var freeByteCount: Int {
+        let (count, overflow) = f_bavail.multipliedReportingOverflow(by: f_frsize)
+        return overflow ? .max : Int(clamping: count)
+    }
 }
 
 private func status(of descriptor: Int32) throws(SystemError) -> stat {

@@ -5,8 +5,9 @@ internal import Glibc
 
 /// A folder held open, in which files are made, replaced and removed durably.
 ///
-/// Names are resolved against the held descriptor, never against a path, so that nobody can
-/// move the ground away. Every file is `0600`, every folder `0700`, whatever the umask.
+/// Names are resolved against the held descriptor, never against a path, so that no other process
+/// can replace a folder on the way. Every file is `0600`, every folder `0700`, whatever the
+/// umask.
 package final class Folder: Sendable {
     /// The path it was opened by, for messages.
     package let path: String
@@ -71,7 +72,7 @@ package final class Folder: Sendable {
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
-    /// Makes a folder within that is locked before anybody sees it by its name.
+    /// Makes a folder within that is locked before it can be seen by its name.
     ///
     /// Until then it is called `hidden`, which a program that is killed leaves behind.
     ///
@@ -153,31 +154,13 @@ package final class Folder: Sendable {
     /// - Throws: `SystemError`; `EFBIG` when the file is longer than `limit`.
     package func contents(of name: String, limit: Int) throws(SystemError) -> [UInt8] {
         let file = try openFile(name)
-        var status = stat()
-        guard unsafe fstat(file.number, &status) == 0 else {
-            throw SystemError.last("fstat \(path)/\(name)")
+        do throws(SystemError) {
+            // A named pipe is no file, and would be found empty.
+            try retryingInterrupts("lseek") { lseek(file.number, 0, SEEK_CUR) }
+            return try readAll(file.number, limit: limit)
+        } catch {
+            throw SystemError(call: "read \(path)/\(name)", code: error.code)
         }
-        // One byte more than there should be: so that the end is seen, and a file that grows.
-        let room = min(limit, max(0, Int(status.st_size))) + 1
-        var bytes = [UInt8](repeating: 0, count: room)
-        var count = 0
-        while count <= limit {
-            if count == bytes.count {
-                bytes += [UInt8](repeating: 0, count: min(bytes.count, limit + 1 - count))
-            }
-            let read = try retryingInterrupts("read \(path)/\(name)") {
-                unsafe bytes.withUnsafeMutableBytes { buffer in
-                    unsafe pread(
-                        file.number, buffer.baseAddress.map { unsafe $0 + count },
-                        buffer.count - count, off_t(count))
-                }
-            }
-            if read == 0 { break }
-            count += read
-        }
-        guard count <= limit else { throw SystemError(call: "read \(path)/\(name)", code: EFBIG) }
-        bytes.removeLast(bytes.count - count)
-        return bytes
     }
 
     /// Replaces a file so that after a crash it is either the old one or the new one, whole.
@@ -274,7 +257,7 @@ package final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// Whether somebody has removed this folder, so that no name leads to it any more.
+    /// Whether this folder was removed, so that no name leads to it any more.
     package func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 
     /// Makes the names in this folder durable.
@@ -286,7 +269,7 @@ package final class Folder: Sendable {
 
     /// The folders above this one that are ours, from the nearest on.
     ///
-    /// Whoever made them may have died before their names were durable.
+    /// The process that made them may have died before their names were durable.
     package func ancestors() throws(SystemError) -> [Folder] {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {

@@ -24,22 +24,11 @@ package enum ProcessLimits {
 }
 
 extension SystemError {
-    /// Whether a descriptor, memory or a thread could not be had; whatever was asked for may be
+    /// Whether a descriptor, memory or a thread could not be had; what was asked for may be
     /// there.
-    package var isOfLimit: Bool { limitHint != nil }
-
-    /// What to do about a limit of this process or of the machine that was reached; nil for any
-    /// other error.
-    package var limitHint: String? {
-        switch code {
-        case EMFILE: "raise the limit with: ulimit -n 256"
-        case ENFILE: "too many files are open on this machine; end other programs"
-        case ENOMEM: "end other programs, or raise the limit with: ulimit -v unlimited"
-        // Of other calls it means that the same may succeed later.
-        case EAGAIN where call == Self.threadCall:
-            "raise the limits with: ulimit -u unlimited; ulimit -v unlimited"
-        default: nil
-        }
+    package var isOfLimit: Bool {
+        // Of other calls EAGAIN means that the same may succeed later.
+        [EMFILE, ENFILE, ENOMEM].contains(code) || code == EAGAIN && call == Self.threadCall
     }
 
     static let threadCall = "pthread_create"

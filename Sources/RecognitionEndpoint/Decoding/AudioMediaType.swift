@@ -9,11 +9,13 @@ enum AudioMediaType: Sendable, Equatable {
     case pcm(StreamFormat, isBigEndian: Bool)
     /// A file, whose header says the rest.
     case file(AudioCodec)
+    /// A form, one of whose parts is a file (RFC 7578).
+    case form(boundary: String)
 
     /// What a client may send, as a sentence lists it.
     static var names: String {
         let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
-        return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm"
+        return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm, or a form"
     }
 
     /// Reads a header field's value.
@@ -28,6 +30,13 @@ enum AudioMediaType: Sendable, Equatable {
     init(parsing value: String?) throws(UnsupportedMediaType) {
         guard let value, !value.isEmpty else {
             throw UnsupportedMediaType(reason: "the request has no Content-Type")
+        }
+        if value.lowercased().hasPrefix("multipart/form-data") {
+            guard let boundary = FormPartHead.parameter("boundary", in: value) else {
+                throw UnsupportedMediaType(reason: "the form's boundary is missing")
+            }
+            self = .form(boundary: boundary)
+            return
         }
         let type = value.prefix { $0 != ";" && $0 != "," }
         let name = Self.trimmed(type).lowercased()

@@ -14,12 +14,7 @@ struct BodyDecoder {
     ///
     /// - Throws: `BodyFailure.notAudio` when PCM of this rate or layout cannot be converted.
     init(_ mediaType: AudioMediaType) throws(BodyFailure) {
-        switch mediaType {
-        case .pcm(let format, let isBigEndian):
-            decoder = PCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
-        case .file(let codec):
-            decoder = codec.makeDecoder()
-        }
+        decoder = mediaType.makeDecoder()
         try makeConverter()
     }
 
@@ -71,6 +66,18 @@ struct BodyDecoder {
             try converter?.convert(samples.span, into: &output)
         } catch {
             throw .notAudio(reason: error.description)
+        }
+    }
+}
+
+extension AudioMediaType {
+    /// Makes the decoder of one body, or of one file in a form.
+    func makeDecoder() -> any AudioDecoder {
+        switch self {
+        case .pcm(let format, let isBigEndian):
+            PCMDecoder(.int16, format: format, isBigEndian: isBigEndian)
+        case .file(let codec): codec.makeDecoder()
+        case .form(let boundary): FormDecoder(boundary: boundary)
         }
     }
 }

@@ -33,6 +33,12 @@ enum Demand: Sendable, Equatable {
                 throw Refusal(405, "use POST", fields: [.allow: "POST, PUT"])
             }
             self = try Self.recognition(head.headerFields, configuration)
+        case "/v1/audio/transcriptions":
+            guard head.method == .post else {
+                throw Refusal(405, "use POST", fields: [.allow: "POST"])
+            }
+            // Its clients want one object, whatever else they accept.
+            self = try Self.recognition(head.headerFields, configuration, lines: .object)
         default:
             throw Refusal(404, "there is nothing here; audio goes to /recognize")
         }
@@ -63,7 +69,8 @@ enum Demand: Sendable, Equatable {
     }
 
     private static func recognition(
-        _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration
+        _ fields: HTTPFields, _ configuration: RecognitionEndpointConfiguration,
+        lines: AnswerFormat = .lines
     ) throws(Refusal) -> Demand {
         if let token = configuration.bearerToken, !token.isShown(by: fields[.authorization]) {
             throw Refusal(
@@ -90,7 +97,8 @@ enum Demand: Sendable, Equatable {
             throw Refusal(BodyFailure.tooLarge(limit: configuration.maximumBodyByteCount))
         }
         return .recognition(
-            mediaType, format, try plan(fields, configuration), try BodyClaim(fields))
+            mediaType, format == .lines ? lines : format, try plan(fields, configuration),
+            try BodyClaim(fields))
     }
 
     private static func plan(

@@ -25,6 +25,10 @@ internal import Synchronization
 /// words alone. What goes wrong is a status with `{"error":{"message":…}}`, or a line
 /// `{"type":"error","message":…}` when the text had begun. `GET /healthz` says `"status":"ok"`.
 ///
+/// `POST /v1/audio/transcriptions` is what OpenAI-style clients use: a form (RFC 7578), whose file
+/// is recognised while it comes, wherever in the form it stands. The answer is one object with the
+/// member `text`. The other paths take a form as well.
+///
 /// A recording that comes again under the same `Idempotency-Key`, whole, with the same length and
 /// SHA-256, is not recognised again: it gets the same text, with `Idempotent-Replayed: true`.
 /// Another recording under that key gets 422. A `Content-Digest` (RFC 9530) is checked.

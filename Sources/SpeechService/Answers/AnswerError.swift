@@ -72,27 +72,6 @@ extension AnswerError {
         default: false
         }
     }
-
-    /// What to do about it, or nil when nothing helps.
-    public var hint: String? {
-        switch self {
-        case .empty:
-            "check that the URL is one of a speech-recognition service, and not one that stores files"
-        case .truncated, .noFinal: nil
-        case .notJSON:
-            "check the URL, or say what it answers with --answer text, sequence or json:PATH"
-        case .unsupportedMediaType("text/event-stream"):
-            "ask the service for one answer without events, for example with stream=false"
-        case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
-            "check that the URL is one of a speech-recognition service"
-        case .missingText(_, _, let places):
-            "name the path of the text with --answer json:\(places.first ?? "PATH")"
-        case .serviceReported:
-            nil
-        case .webPage:
-            "check the URL; a proxy or a login page may stand in front of the service"
-        }
-    }
 }
 
 extension AnswerError: CustomStringConvertible {}

@@ -32,6 +32,13 @@ public struct Transcript: Sendable, Hashable {
         for hypothesis in hypotheses { apply(hypothesis) }
     }
 
+    /// Takes over what was said after it.
+    public mutating func append(_ later: Transcript) {
+        finals += later.finals
+        partial = later.partial
+        words += later.words
+    }
+
     /// The finals, joined by a space; empty when nothing was heard.
     public var text: String { finals.joined(separator: " ") }
 

@@ -6,14 +6,19 @@
 /// from everything else: `url` and `headers` can be written down, `credentials` only by where they
 /// come from.
 public struct RecognitionService: Sendable, Hashable {
-    /// Where the recording is posted to; of query parameters that hold a secret, the names alone.
+    /// Where the recording is sent to; of query parameters that hold a secret, the names alone.
     public var url: ServiceURL
+    /// How the recording is sent there.
+    public var method = RequestMethod.post
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
     /// What opens the service; they belong to the origin of `url`.
     public var credentials: [Credential]
-    /// The `Content-Type` of the request instead of the audio format's own, or nil.
+    /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
+    /// the body.
     public var contentType: String?
+    /// What stands around the recording in the body.
+    public var body = BodyShape.raw
     /// How the answer is read.
     public var answer: AnswerRule
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
@@ -66,11 +71,11 @@ public struct RecognitionService: Sendable, Hashable {
     /// `Accept` asks for JSON before text. A field that `headers` names replaces ours; names in
     /// `headers` may repeat.
     ///
-    /// - Parameter audioMediaType: the media type of the audio format.
+    /// - Parameter contentType: the type of the body.
     /// - Returns: the fields in the order in which they are sent.
-    public func requestHeaders(audioMediaType: String) -> [HeaderField] {
+    public func requestHeaders(contentType: String) -> [HeaderField] {
         var own = [
-            HeaderField(checkedName: "Content-Type", value: contentType ?? audioMediaType),
+            HeaderField(checkedName: "Content-Type", value: contentType),
             HeaderField(
                 checkedName: "Accept",
                 value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),

@@ -18,6 +18,13 @@ public enum ServiceError: Error, Sendable, Equatable {
     case invalidPath(text: String, offset: Int, reason: String)
     /// There is no such way to read an answer.
     case invalidAnswerRule(text: String)
+    /// A form cannot be sent; `reason` says why.
+    case invalidForm(reason: String)
+    /// What stands in a body under this name would be a secret, and a take remembers bodies as they
+    /// are.
+    case secretInBody(name: String)
+    /// A text is no JSON document into which a recording can be put; `reason` says why.
+    case invalidTemplate(reason: String)
 }
 
 extension ServiceError {
@@ -38,20 +45,10 @@ extension ServiceError {
             "'\(text)' is not a path into a JSON answer: \(reason) at byte \(offset)"
         case .invalidAnswerRule(let text):
             "'\(text)' is not a way to read an answer"
-        }
-    }
-
-    /// What to do about it, or nil when the description says it all.
-    public var hint: String? {
-        switch self {
-        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
-        case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
-        case .invalidHeader: "write it like --header 'X-Language: en'"
-        case .invalidCredential: "put the token alone on the first line of the file"
-        case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
-        case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
-        case .invalidAnswerRule:
-            "use auto, text, sequence or json:PATH, for example json:result.text"
+        case .invalidForm(let reason): "the form cannot be sent: \(reason)"
+        case .secretInBody(let name):
+            "'\(name)' would hold a token, and what is sent in a form or in JSON is kept as it is"
+        case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
         }
     }
 }

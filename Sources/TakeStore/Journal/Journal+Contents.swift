@@ -53,14 +53,13 @@ extension Journal {
         }
     }
 
-    /// Computes the SHA-256 of what a sealed journal holds from a byte on, as 64 hexadecimal
-    /// digits.
+    /// Computes the SHA-256 of a sealed journal, as 64 hexadecimal digits.
     ///
     /// Reads all of it: blocks on the disk.
-    package func sha256(from start: Int = 0) throws(SystemError) -> String {
+    package func sha256() throws(SystemError) -> String {
         var digest = SHA256()
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var offset = start
+        var offset = 0
         while true {
             let found = try buffer.read(from: self, at: offset)
             guard found > 0 else { break }

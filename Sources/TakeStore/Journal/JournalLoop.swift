@@ -43,10 +43,9 @@ package final class JournalLoop: Sendable {
         let ring = SharedRing(ring: ring)
         let carry = { @Sendable [loop] (opened: Result<Journal, SystemError>) in
             _ = loop.send(
-                .carry(
-                    JournalStage(
-                        ring: ring, opened, onGrowth: onGrowth, onDrain: onDrain, onFull: onFull,
-                        onSeal: onSeal)))
+                JournalStage(
+                    ring: ring, opened, onGrowth: onGrowth, onDrain: onDrain, onFull: onFull,
+                    onSeal: onSeal))
         }
         do throws(SystemError) {
             // Nothing joins it: a disk that hangs must not keep a program from ending.
@@ -55,11 +54,6 @@ package final class JournalLoop: Sendable {
             carry(.failure(error))
         }
     }
-
-    /// Carries out a job that writes a little and does not wait for the disk.
-    ///
-    /// From any thread.
-    package func perform(_ job: @escaping @Sendable () -> Void) { loop.send(.perform(job)) }
 
     /// Says that a ring has bytes.
     ///

@@ -4,22 +4,12 @@ internal import LinuxPlatform
 
 /// What the journal thread does: gives each ring its turn.
 struct JournalWorker: Worker {
-    enum Message {
-        case carry(JournalStage)
-        case perform(@Sendable () -> Void)
-    }
-
     private let onAppend: @Sendable () -> Void
     private var stages: [JournalStage] = []
 
     init(onAppend: @escaping @Sendable () -> Void) { self.onAppend = onAppend }
 
-    mutating func receive(_ message: Message) {
-        switch message {
-        case .carry(let stage): stages.append(stage)
-        case .perform(let job): job()
-        }
-    }
+    mutating func receive(_ stage: JournalStage) { stages.append(stage) }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
         var (didAppend, hasMore, isDone) = (false, false, false)

@@ -31,20 +31,15 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
     /// So few bytes are free.
     case free(Int, limit: Int)
 
-    /// What is short and what to do, in one line without capital and full stop.
+    /// What is short, in one line without capital and full stop.
     public var description: String {
-        let cure = "; send them with 'utter retry all', or remove some with 'utter rm'"
-        return switch self {
+        switch self {
         case .takes(let count, let limit):
-            "\(count) recordings are kept already, and \(limit) is the limit (UTTER_MAX_TAKES)"
-                + cure
+            "\(count) recordings are kept already, and \(limit) is the limit"
         case .bytes(let count, let limit):
-            "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit "
-                + "(UTTER_MAX_BYTES)"
-                + cure
+            "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit"
         case .free(let count, let limit):
-            "the disk has only \(Self.size(count)) left, less than \(Self.typed(limit)) "
-                + "(UTTER_MIN_FREE); free some space"
+            "the disk has only \(Self.size(count)) left, less than \(Self.typed(limit))"
         }
     }
 

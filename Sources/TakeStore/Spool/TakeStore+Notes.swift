@@ -8,6 +8,9 @@ extension TakeStore {
     package enum Note: String, Sendable {
         /// The origins whose services want the length of a body.
         case lengthOrigins = "length-origins"
+        /// The salt with which a passphrase is stretched for new takes, so that all are opened after
+        /// one derivation; each take knows its own.
+        case passphraseSalt = "passphrase-salt"
     }
 
     private static let noteLimit = 64 << 10

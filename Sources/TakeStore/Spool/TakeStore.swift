@@ -46,6 +46,9 @@ public final class TakeStore: Sendable {
         } catch {
             throw .folderUnusable(path: stateFolder, reason: error.description)
         }
+        guard let key, let salt = key.salt else { return }
+        key.salt = note(.passphraseSalt)
+        if key.salt == salt { note(salt, as: .passphraseSalt) }
     }
 
     /// Opens the folder of takes as it is, without making any.
@@ -86,7 +89,7 @@ public final class TakeStore: Sendable {
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
     package func holds(_ take: TakeFolder) -> Bool { take.folder.isStill(take.id.text, in: takes) }
 
-    /// Removes a take with its audio, at once for everybody who looks.
+    /// Removes a take with its audio, at once for every process that looks.
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
     ///
@@ -145,14 +148,14 @@ public final class TakeStore: Sendable {
     /// Says that they have been synced.
     package func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
 
-    /// The names of all takes, oldest first.
+    /// The names of all takes, in the order in which they began.
     ///
     /// - Throws: `TakeStoreError.folderUnusable`.
     package func ids() throws(TakeStoreError) -> [TakeID] {
         try names().compactMap { TakeID($0) }
     }
 
-    /// The names of what lies among the takes and is none; hidden ones are nobody's business.
+    /// Names of entries among the takes that are not takes; hidden ones are not listed.
     ///
     /// - Throws: `TakeStoreError.folderUnusable`.
     package func foreignNames() throws(TakeStoreError) -> [String] {
@@ -187,28 +190,12 @@ public final class TakeStore: Sendable {
     package func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if let steps = TakeNames.stepsBack(name) {
-            let ids = ordered(ids)
             guard steps < ids.count else { throw .noSuchTake(name) }
             return try take(ids[ids.count - 1 - steps])
         }
         let found = TakeNames(ids).matches(name)
         guard let id = found.first else { throw .noSuchTake(name) }
-        guard found.count == 1 else { throw .ambiguous(name, ordered(found)) }
+        guard found.count == 1 else { throw .ambiguous(name, found) }
         return try take(id)
-    }
-
-    /// Takes in the order in which they began.
-    ///
-    /// That is by their names, unless one lies in the future: then the clock has gone back, and the
-    /// manifests know.
-    private func ordered(_ ids: [TakeID]) -> [TakeID] {
-        var generator = SystemRandomNumberGenerator()
-        guard let last = ids.last, TakeID(at: Date(), using: &generator).text < last.text else {
-            return ids
-        }
-        return ids.map { id in
-            // What cannot be read has its place by its name.
-            (id, (try? take(id).manifest())?.order ?? (id.text, ""))
-        }.sorted { $0.1 < $1.1 }.map(\.0)
     }
 }

@@ -5,7 +5,7 @@
 /// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
 /// where it comes from and which origin it belongs to, never the secret.
 package struct DeliveryRecord: Sendable, Codable, Equatable {
-    /// A header field.
+    /// A field of the head, or of a form.
     package struct Field: Sendable, Codable, Equatable {
         /// The name as it was written.
         package var name: String
@@ -16,6 +16,23 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package init(name: String, value: String) {
             self.name = name
             self.value = value
+        }
+    }
+
+    /// A form around the audio.
+    package struct Form: Sendable, Codable, Equatable {
+        /// The fields of text, in their order.
+        package var fields: [Field]
+        /// The name of the audio's field.
+        package var fileField: String
+        /// The audio's file name; nil is `audio` with the extension of its format.
+        package var fileName: String?
+
+        /// Creates a form.
+        package init(fields: [Field], fileField: String, fileName: String?) {
+            self.fields = fields
+            self.fileField = fileField
+            self.fileName = fileName
         }
     }
 
@@ -60,6 +77,10 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var headers: [Field]?
     /// The `Content-Type` instead of the format's own.
     package var contentType: String?
+    /// The form around the audio; nil is none.
+    package var form: Form?
+    /// The JSON document in one of whose strings the audio stands; nil is none.
+    package var jsonBody: String?
     /// How the answer is read, as `--answer` is written.
     package var answer: String
     /// The name of the field that carries the take's id.
@@ -78,6 +99,9 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var secrets: [Secret]?
     /// Whether they may travel without TLS; nil is no.
     package var allowsSecretsInClear: Bool?
+
+    /// Whether the body is the audio alone.
+    var isRaw: Bool { form == nil && jsonBody == nil }
 
     /// Creates a record; the rest is set afterwards.
     package init(

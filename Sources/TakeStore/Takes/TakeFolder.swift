@@ -9,24 +9,22 @@ internal import Synchronization
 
 /// The folder of one take: its audio, such as `audio.wav`, and `take.json`.
 ///
-/// A transcript of more than 64 KiB is in `transcript.txt`, so that the manifest stays below its
-/// limit whatever a service answers. A manifest that was damaged, and built anew from the audio,
+/// A manifest that was damaged, and built anew from the audio,
 /// is kept as `take.json.damaged` for as long as the audio.
 public final class TakeFolder: Sendable {
     static let manifestName = "take.json"
-    static let manifestLimit = 1 << 20
+    /// More than the longest answer is as a transcript, however it is spelled in JSON.
+    static let manifestLimit = 1 << 27
     private static let pageByteCount = 4_096
-    static let transcriptName = "transcript.txt"
-    static let transcriptNames = [transcriptName, transcriptName + encryptedSuffix]
+    /// Where older programs have kept a transcript of more than 64 KiB.
+    static let transcriptNames = ["transcript.txt", "transcript.txt" + encryptedSuffix]
     static let answerName = "answer.body"
     static let answerNames = [answerName, answerName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
     /// See `noteTransfers`.
     static let notedName = "take.json.begun"
-    /// Six bytes for one is the most that JSON makes of a character.
-    private static let inlineTranscriptLimit = 1 << 16
     /// More than any answer may hold.
-    private static let transcriptLimit = 1 << 26
+    private static let answerLimit = 1 << 26
     static let audioNames = Set(AudioCodec.allCases.map(\.fileExtension)).sorted()
         .flatMap { ["audio.\($0)", "audio.\($0)\(encryptedSuffix)"] }
     /// What a file is called until it is whole, and takes the place of the one before.
@@ -43,7 +41,7 @@ public final class TakeFolder: Sendable {
     /// The folder's path.
     package let path: String
     private let held: Mutex<Folder>
-    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    /// Whether this program records into the folder, and makes it anew when it is removed.
     private let isRecorded = Atomic(false)
     /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
     let key: EncryptionKey?
@@ -59,7 +57,7 @@ public final class TakeFolder: Sendable {
 
     /// Creates the audio file and a journal that writes it.
     ///
-    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    /// From then until `unlock`, the folder is made anew when it is removed.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     package func makeJournal(fileName: String) throws(SystemError) -> Journal {
@@ -81,7 +79,7 @@ public final class TakeFolder: Sendable {
         return journal
     }
 
-    /// The folder, made anew when somebody has removed it while it is recorded into.
+    /// The folder, made anew when it was removed while it is recorded into.
     private func presentFolder() throws(SystemError) -> Folder {
         let folder = folder
         guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }
@@ -137,18 +135,6 @@ public final class TakeFolder: Sendable {
     /// Blocks on the disk; not if it need not be durable (`isDurable` is false), only outlive this
     /// program.
     package func save(_ manifest: TakeManifest, isDurable: Bool = true) throws(SystemError) {
-        var manifest = manifest
-        let key = manifest.isEncrypted ? key : nil
-        if !manifest.isLocked { manifest.transcriptFile = nil }
-        if let text = manifest.transcript, text.utf8.count > Self.inlineTranscriptLimit {
-            let name = Self.transcriptName + (key == nil ? "" : Self.encryptedSuffix)
-            let bytes = Array(text.utf8)
-            // First, so that the manifest never names a file that a crash has not left.
-            try presentFolder().replaceFile(
-                name, with: try key?.seal(bytes, for: manifest.transcriptContext) ?? bytes)
-            manifest.transcriptFile = name
-            manifest.transcript = nil
-        }
         let bytes = try encoded(manifest)
         let folder = try presentFolder()
         do throws(SystemError) {
@@ -163,6 +149,8 @@ public final class TakeFolder: Sendable {
     func encoded(_ manifest: TakeManifest) throws(SystemError) -> [UInt8] {
         var manifest = manifest
         let bytes: [UInt8]
+        // The transcript is in the manifest from now on.
+        if !manifest.isLocked { manifest.transcriptFile = nil }
         do {
             if manifest.isEncrypted, let key { try manifest.lock(with: key) }
             bytes = try manifest.encoded()
@@ -184,7 +172,7 @@ public final class TakeFolder: Sendable {
     /// - Returns: false when there is no room, or no manifest.
     private func overwrite(_ bytes: [UInt8], in folder: Folder) throws(SystemError) -> Bool {
         let name = Self.manifestName
-        // Whatever is wrong with the old one, what is said is why there is no new one.
+        // Why there is no new one is what is reported, even if the old one is damaged too.
         guard let size = try? folder.byteCount(of: name), let room = try? folder.room(of: name),
             max(size, bytes.count) <= min(room, Self.pageByteCount)
         else { return false }
@@ -243,7 +231,7 @@ public final class TakeFolder: Sendable {
         try unlock(&manifest)
         if let file = manifest.transcriptFile, !manifest.isLocked {
             let text = try decrypted(
-                try contents(of: file, limit: Self.transcriptLimit), file,
+                try contents(of: file, limit: Self.answerLimit), file,
                 context: manifest.transcriptContext)
             manifest.transcript = String(decoding: text, as: UTF8.self)
             manifest.transcriptFile = nil
@@ -275,7 +263,7 @@ public final class TakeFolder: Sendable {
     /// - Throws: `TakeStoreError`.
     package func unreadAnswer(of manifest: TakeManifest) throws(TakeStoreError) -> [UInt8]? {
         guard let name = manifest.unreadAnswer else { return nil }
-        let bytes = try contents(of: name, limit: Self.manifestLimit)
+        let bytes = try contents(of: name, limit: Self.answerLimit)
         return try decrypted(bytes, name, context: answerContext)
     }
 
@@ -284,13 +272,21 @@ public final class TakeFolder: Sendable {
     /// Reads the encrypted part, as far as the key is the right one.
     private func unlock(_ manifest: inout TakeManifest) throws(TakeStoreError) {
         guard manifest.isLocked, let key else { return }
-        do throws(SystemError) {
-            if try manifest.unlock(with: key) { return }
+        do throws(EncryptionError) {
+            try manifest.unlock(with: key)
         } catch {
-            throw .unreadable(take: id.text, reason: error.description)
+            switch error {
+            case .wrongKey: return
+            case .damaged:
+                throw .damaged(
+                    take: id.text,
+                    reason: "the encrypted part of \(Self.manifestName) was altered")
+            case .laterVersion(let version):
+                throw .laterVersion(take: id.text, version: version)
+            case .system(let error):
+                throw .unreadable(take: id.text, reason: error.description)
+            }
         }
-        throw .damaged(
-            take: id.text, reason: "the encrypted part of \(Self.manifestName) was altered")
     }
 
     private func decrypted(
@@ -298,12 +294,15 @@ public final class TakeFolder: Sendable {
     ) throws(TakeStoreError) -> [UInt8] {
         guard name.hasSuffix(Self.encryptedSuffix) else { return bytes }
         guard let key else { throw .keyMissing(take: id.text) }
-        do throws(SystemError) {
-            if let text = try key.open(bytes, for: context) { return text }
+        do throws(EncryptionError) {
+            return try key.open(bytes, for: context)
         } catch {
-            throw .unreadable(take: id.text, reason: error.description)
+            if case .system(let error) = error {
+                throw .unreadable(take: id.text, reason: error.description)
+            }
+            throw .unreadable(
+                take: id.text, reason: "\(name) was altered, or is under another key")
         }
-        throw .unreadable(take: id.text, reason: "\(name) was altered, or is under another key")
     }
 
     private func contents(

@@ -23,19 +23,42 @@ public struct TakeID: Sendable, Hashable, Codable {
         self.text = text
     }
 
+    /// As letters: without i, l, o and u, which are mistaken for others.
+    private static let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
+    /// The names of later years have another form.
+    private static let lastTick = 250_000_000_000 * 1_024
+
     /// Makes a new name.
+    ///
+    /// Names are in the order in which they were made, also when the clock goes back.
     ///
     /// - Parameters:
     ///   - date: when the take begins.
+    ///   - newest: the greatest name there is.
     ///   - generator: where the random bits come from.
-    public init(at date: Date, using generator: inout some RandomNumberGenerator) {
-        // Without i, l, o and u, which are mistaken for others.
-        let letters = Array("0123456789abcdefghjkmnpqrstvwxyz")
-        let random = (0..<10).map { _ in letters[Int.random(in: 0..<32, using: &generator)] }
-        let seconds = date.timeIntervalSince1970
-        let fraction = min(1_023, Int((seconds - seconds.rounded(.down)) * 1_024))
-        let moment = [letters[fraction / 32], letters[fraction % 32]]
-        text = UTCTime(date).compact + "-" + String(moment + random)
+    public init(
+        at date: Date, after newest: TakeID? = nil,
+        using generator: inout some RandomNumberGenerator
+    ) {
+        var tick = Int((date.timeIntervalSince1970 * 1_024).rounded(.down))
+        if let last = newest?.tick, last < Self.lastTick { tick = max(tick, last + 1) }
+        let (second, fraction) = (tick >> 10, tick & 1_023)
+        let random = (0..<10).map { _ in Int.random(in: 0..<32, using: &generator) }
+        let time = UTCTime(Date(timeIntervalSince1970: TimeInterval(second))).compact
+        text =
+            time + "-"
+            + String(([fraction / 32, fraction % 32] + random).map { Self.letters[$0] })
+    }
+
+    /// When the take began, by its name, in 1,024ths of a second since 1970; nil when that says no
+    /// time.
+    private var tick: Int? {
+        guard let date else { return nil }
+        // Letters that we do not use sort behind all.
+        let fraction = text.suffix(12).prefix(2).reduce(0) {
+            $0 << 5 | (Self.letters.firstIndex(of: $1) ?? 31)
+        }
+        return Int(date.timeIntervalSince1970) << 10 | fraction
     }
 
     /// When the take began, by its name; nil when the name says no time.

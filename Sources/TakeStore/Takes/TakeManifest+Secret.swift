@@ -2,15 +2,16 @@
 
 internal import Cryptography
 internal import FoundationEssentials
-internal import LinuxPlatform
 
-/// The part of the manifest of an encrypted take that nobody may read without the key.
+/// The part of the manifest of an encrypted take that cannot be read without the key.
 private struct SecretPart: Codable {
     var source: String
     var delivery: DeliveryRecord?
     var history: [TransferRecord]?
     var reason: String?
     var transcript: String?
+    /// It would tell whether a known recording is the same.
+    var sha256: String?
 }
 
 extension TakeManifest {
@@ -27,33 +28,31 @@ extension TakeManifest {
         guard !isLocked else { return }
         let part = SecretPart(
             source: source, delivery: delivery, history: history, reason: reason,
-            transcript: transcript)
-        let box = try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext)
-        secret = Data(key.identifier + box)
+            transcript: transcript, sha256: sha256)
+        secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
+        sha256 = nil
     }
 
     /// Takes it out again.
     ///
-    /// - Returns: false when the box was altered; with another key the manifest stays locked.
-    mutating func unlock(with key: EncryptionKey) throws(SystemError) -> Bool {
-        guard let bytes = secret.map({ Array($0) }),
-            bytes.starts(with: key.identifier)
-        else { return true }
-        let box = Array(bytes.dropFirst(EncryptionKey.identifierByteCount))
-        guard let content = try key.open(box, for: boxContext),
-            // What we have sealed can be read, unless a later program has sealed it.
-            let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
-        else { return false }
+    /// - Throws: `EncryptionError`; the manifest stays locked.
+    mutating func unlock(with key: EncryptionKey) throws(EncryptionError) {
+        guard let bytes = secret.map({ Array($0) }) else { return }
+        let content = try key.openNamed(bytes, for: boxContext)
+        // What we have sealed can be read, unless a later program has sealed it.
+        guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
+        else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
         (reason, transcript) = (part.reason, part.transcript)
+        // An older program has left it outside.
+        sha256 = part.sha256 ?? sha256
         secret = nil
-        return true
     }
 
     /// A box opens only in the manifest of its own take.
     private var boxContext: [UInt8] { Array("take.json \(id.text)".utf8) }
 
-    /// The same for the file of a long transcript.
+    /// The same for the file in which older programs have kept a long transcript.
     var transcriptContext: [UInt8] { Array("transcript \(id.text)".utf8) }
 }

@@ -5,14 +5,15 @@ package import FoundationEssentials
 /// What is known of one take: the file `take.json` in its folder, one JSON object.
 ///
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
-/// would be wrong. The file is at most 1 MiB; a transcript that is too long for it is in a file
-/// beside it.
+/// would be wrong.
 package struct TakeManifest: Sendable, Codable, Equatable {
-    /// The form that this program writes.
+    /// The newest form that this program reads.
     ///
     /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
-    /// would send the take to the wrong service.
-    package static let currentVersion = 2
+    /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
+    /// a form or in JSON, which a program that does not know of it would leave out.
+    package static let currentVersion = 3
+    private static let versionOfRawBodies = 2
     /// As many transfers are remembered, the newest.
     package static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -34,16 +35,13 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     /// The form of this file.
-    package var version = Self.currentVersion
+    package var version = Self.versionOfRawBodies
     /// The take's name, also its folder's.
     package var id: TakeID
     /// How far it has come.
     package var state: State
     /// When it began, in ISO 8601, UTC.
     package var created: String
-    /// The newest take when this one began, when its name is of a later time: the clock has gone
-    /// back since.
-    package var after: TakeID?
     /// The name of the audio file in the same folder.
     package var audio: String
     /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`.
@@ -55,7 +53,13 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Where it is sent, for a person: without query and credentials.
     package var url: String
     /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.
-    package var delivery: DeliveryRecord?
+    package var delivery: DeliveryRecord? {
+        didSet {
+            guard let delivery else { return }
+            version = max(
+                version, delivery.isRaw ? Self.versionOfRawBodies : Self.currentVersion)
+        }
+    }
     /// The audio's length in bytes, once it is complete.
     package var byteCount: Int?
     /// The audio's SHA-256 in hexadecimal, once it is complete.
@@ -93,7 +97,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var reason: String?
     /// The transcript.
     package var transcript: String?
-    /// The file beside this one that holds the transcript instead.
+    /// The file beside this one in which an older program has kept a long transcript.
     var transcriptFile: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     package var unreadAnswer: String?
@@ -103,7 +107,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether the take had been answered before it was sent once more, and is so still unless a
     /// better answer comes; nil is no.
     package var wasAnswered: Bool?
-    /// What of an encrypted take is nobody's business; nil while it is in the members above.
+    /// What of an encrypted take only its key opens; nil while it is in the members above.
     var secret: Data?
 
     /// Begins a manifest in the state `recording`.
@@ -129,7 +133,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
         self.url = url
         self.delivery = delivery
-        version = Self.currentVersion
     }
 
     /// Notes that a transfer is about to begin, which goes to `target`.
@@ -157,7 +160,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
     }
 
-    /// Whether nobody records or sends it any more.
+    /// Whether no process records or sends it any more.
     package var isAtRest: Bool {
         switch state {
         case .recording, .sealed, .sending: false
@@ -165,7 +168,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
     }
 
-    /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
+    /// Brings a take to rest that is not sent any more; `reason` says why it has no answer.
     package mutating func keep(_ state: State = .kept, reason: String?) {
         self.state = state
         self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }
@@ -174,9 +177,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
 
     /// Where the last transfer went, or where the first one would.
     package var lastURL: String { history?.last?.url ?? url }
-
-    /// Where the take stands among others: by its name, but behind the take that it came after.
-    package var order: (String, String) { after.map { ($0.text, id.text) } ?? (id.text, "") }
 
     /// Whether the service may have the take although no answer of it came that could be read.
     package var mayBeDelivered: Bool {

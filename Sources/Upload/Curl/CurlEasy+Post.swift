@@ -3,7 +3,7 @@
 internal import CCurl
 
 extension CurlEasy {
-    /// Sets everything about one POST but the callbacks.
+    /// Sets everything about one request but the callbacks.
     ///
     /// On the transfer thread, when the transfer begins: it asks for the late headers.
     mutating func prepare(_ request: TransferRequest) throws(CurlRefusal) {
@@ -12,7 +12,8 @@ extension CurlEasy {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         try set(CURLOPT_POST, 1)
-        if let length = request.contentLength {
+        if request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
+        if let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
         try set(CURLOPT_HTTP_VERSION, Int(request.httpVersion.option))

@@ -3,14 +3,12 @@
 internal import CCurl
 internal import Glibc
 internal import LinuxPlatform
-internal import TakeStore
 
 /// One HTTP POST on its way.
 ///
 /// Touched by the transfer thread alone once it has begun.
 ///
-/// libcurl pulls the body through `fill`: bytes, *pause* when the journal has nothing yet, or
-/// the end when it is sealed and drained. libcurl never rewinds and follows nothing: every
+/// libcurl pulls the body through `fill`: bytes, *pause* when there is nothing yet, or the end. libcurl never rewinds and follows nothing: every
 /// resend is another transfer, decided by us.
 final class Transfer: @unchecked Sendable {
     let id: TransferID
@@ -20,7 +18,8 @@ final class Transfer: @unchecked Sendable {
     private var response: TransferResponse
     private var progress = TransferProgress(start: .now)
     private var timings = TransferTimings()
-    private var offset: Int
+    /// How much of the body the connection has taken.
+    private var offset = 0
     private var pace: SendingPace?
     private let sockets: OpenSockets
     /// The socket of the connection, once that stands.
@@ -51,7 +50,6 @@ final class Transfer: @unchecked Sendable {
         self.observer = observer
         self.easy = easy
         response = TransferResponse(to: request.url, limit: request.responseLimit)
-        offset = request.bodyOffset
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
         try configure()
     }
@@ -125,7 +123,7 @@ final class Transfer: @unchecked Sendable {
     /// What our own pace holds back does not wait for the connection.
     private var isBodyWaiting: Bool {
         guard pace?.room(now: .now) != 0 else { return false }
-        return request.journal.byteCount > offset || request.journal.isSealed
+        return request.body.isReady(at: offset)
     }
 
     /// Notices that the service closed the connection while there is nothing to send.
@@ -197,26 +195,34 @@ final class Transfer: @unchecked Sendable {
 
     /// Fills libcurl's buffer with the next bytes of the body.
     fileprivate func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        // The last bytes were the end already.
+        if timings.lastByteOut != nil { return 0 }
         do throws(SystemError) {
             let room = min(buffer.count, pace?.room(now: .now) ?? buffer.count)
             awaitsPause = false
             guard room > 0 else { return Int(CURL_READFUNC_PAUSE) }
             let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
-            switch unsafe try request.journal.read(at: offset, into: piece) {
+            switch unsafe try request.body.read(at: offset, into: piece) {
             case .bytes(let count):
-                // libcurl counts, and does not ask for the end of a body of known length.
-                let isLast = offset + count - request.bodyOffset == request.contentLength
-                if isLast, !endBody() { return Int(CURL_READFUNC_ABORT) }
+                // A form has ended with its last bytes, and of a body of known length libcurl does
+                // not ask for the end.
+                if request.body.tellsEnd(at: offset + count) {
+                    guard mayEnd() else { return Int(CURL_READFUNC_ABORT) }
+                    if request.body.isWhole(at: offset + count) { noteEnd() }
+                }
                 offset += count
                 pace?.spend(count)
                 progress.waitingSince = nil
                 awaitsPause = !isBodyWaiting
                 if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
-                observer.transferDidSend(byteCount: offset - request.bodyOffset)
+                observer.transferDidSend(byteCount: request.body.sourceByteCount(at: offset))
                 return count
             case .nothingYet:
                 return Int(CURL_READFUNC_PAUSE)
-            case .end: return endBody() ? 0 : Int(CURL_READFUNC_ABORT)
+            case .end:
+                guard mayEnd() else { return Int(CURL_READFUNC_ABORT) }
+                noteEnd()
+                return 0
             }
         } catch {
             ownEnding = .journalUnreadable(error.description)
@@ -224,15 +230,17 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
-    /// Notes that the end of the body is handed over; false when nothing wants it any more.
-    private func endBody() -> Bool {
-        guard request.mayEndBody() else {
-            ownEnding = ownEnding ?? .cancelled
-            return false
-        }
+    /// Whether the service may learn that the recording has ended; otherwise the transfer ends.
+    private func mayEnd() -> Bool {
+        let isWanted = request.mayEndBody()
+        if !isWanted { ownEnding = ownEnding ?? .cancelled }
+        return isWanted
+    }
+
+    /// Notes that the end of the body is handed over.
+    private func noteEnd() {
         progress.bodyEnd = .now
         timings.lastByteOut = elapsed
-        return true
     }
 
     /// Takes one line of a response's head in; false breaks the transfer off.
@@ -274,7 +282,7 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         // All is on its way but the mark of its end.
-        return !(request.journal.isSealed && offset >= request.journal.byteCount)
+        return !request.body.isWhole(at: offset)
     }
 
     // MARK: - The end
@@ -295,7 +303,7 @@ final class Transfer: @unchecked Sendable {
                 ending: response.ending(
                     own: ownEnding, failure: code == CURLE_OK ? nil : failure(code)),
                 status: response.status, headers: response.headers,
-                sentByteCount: offset - request.bodyOffset,
+                sentByteCount: request.body.sourceByteCount(at: offset), wireByteCount: offset,
                 isBodyComplete: timings.lastByteOut != nil, timings: timings,
                 retryAfter: .seconds(wait),
                 hasReusedConnection: hasReusedConnection))

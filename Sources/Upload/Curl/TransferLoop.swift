@@ -6,6 +6,9 @@ internal import Synchronization
 /// Names one transfer of a loop.
 package struct TransferID: Sendable, Hashable {
     let number: Int
+
+    /// Names the transfer of this number.
+    package init(number: Int) { self.number = number }
 }
 
 /// The thread that sends every body and reads every response, for any number of takes.
@@ -24,17 +27,7 @@ package final class TransferLoop: Transport {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
 
-    /// Starts a transfer: the connection is opened at once, whether there is a body or not.
-    ///
-    /// From any thread. The observer is kept until `transferDidEnd`; once the loop has been shut
-    /// down it is told `.cancelled` at once, on the calling thread.
-    ///
-    /// - Parameters:
-    ///   - request: what to send, and where to.
-    ///   - pause: how long to wait before it begins, unless it is hurried.
-    ///   - atLeast: how long to wait even then.
-    ///   - observer: told what happens, on the transfer thread.
-    /// - Returns: its name, for `hurry` and `cancel`.
+    /// Starts a transfer, on the transfer thread.
     package func start(
         _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
         observer: any TransferObserver
@@ -49,13 +42,9 @@ package final class TransferLoop: Transport {
     }
 
     /// Ends the pause of a transfer that has not begun.
-    ///
-    /// From any thread.
     package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
-    /// Breaks a transfer off: the connection is closed without an end of the body.
-    ///
-    /// From any thread. The observer is told `.cancelled`, unless it has ended already.
+    /// Breaks a transfer off.
     package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
     /// Says that a journal grew or was sealed.
@@ -69,9 +58,10 @@ package final class TransferLoop: Transport {
 
 extension TransferResult {
     /// The result of a transfer that did not begin.
-    static func unstarted(_ ending: Ending) -> TransferResult {
+    package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
-            ending: ending, status: nil, headers: [], sentByteCount: 0, isBodyComplete: false,
+            ending: ending, status: nil, headers: [], sentByteCount: 0, wireByteCount: 0,
+            isBodyComplete: false,
             timings: TransferTimings())
     }
 }

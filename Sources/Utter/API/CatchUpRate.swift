@@ -11,12 +11,14 @@ public enum CatchUpRate: Sendable, Hashable {
     /// So many times as fast as it was spoken.
     case times(Double)
 
-    /// The bound in bytes of the body a second, at least 1.
-    func bytesPerSecond(of format: AudioCodec) -> Int {
+    /// The bound in bytes of the body a second, at least 1; base64 takes four for three.
+    func bytesPerSecond(of format: AudioCodec, inBase64 isBase64: Bool) -> Int {
         switch self {
         case .bytes(let perSecond): max(1, perSecond)
         case .times(let factor):
-            Int(max(1, min(factor * Double(format.nominalByteRate), 1e12).rounded()))
+            Int(
+                max(1, min(factor * Double(format.nominalByteRate), 1e12).rounded())
+                    * (isBase64 ? 4 / 3 : 1))
         }
     }
 }

@@ -35,6 +35,9 @@ public struct DeliveryPlan: Sendable {
     /// the id stood for before.
     var idSuffix = ""
 
+    /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
+    public var reportsProgress = true
+
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
         service: RecognitionService, format: AudioCodec = .pcm,

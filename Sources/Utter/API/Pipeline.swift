@@ -12,10 +12,9 @@ internal import Upload
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
 ///
-/// This is the composition root: `start` joins the stages of one take in the order in which
-/// its samples meet them.
+/// How they are joined is in `Wiring`, what becomes of a take in `TakeMachine`.
 public final class Pipeline: Sendable {
-    private let loops: PipelineLoops
+    let wiring: Wiring
     /// When the disk takes no more.
     public let limits: SpoolLimits
     /// How long takes stay on the disk that nothing waits for.
@@ -41,11 +40,21 @@ public final class Pipeline: Sendable {
     ///   - retention: how long takes stay that nobody waits for.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    public init(
+    public convenience init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
         key: EncryptionKey? = nil
     ) throws(SystemError) {
-        loops = try PipelineLoops()
+        try self.init(
+            stateFolder: stateFolder, limits: limits, retention: retention, key: key
+        ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
+    }
+
+    /// Starts the loops, with another transport than libcurl.
+    init(
+        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
+        key: EncryptionKey? = nil, transport: Wiring.TransportMaker
+    ) throws(SystemError) {
+        wiring = try Wiring(transport: transport)
         self.limits = limits
         self.retention = retention
         encrypts = key != nil
@@ -53,7 +62,21 @@ public final class Pipeline: Sendable {
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
-        lengthOrigins = LengthOrigins(in: store, sync: loops.sync)
+        // Without the names, the clock says which take comes next.
+        newest = Mutex(try? store.get().ids().last)
+        lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
+    }
+
+    /// The greatest name of a take, behind which the next stands whatever the clock says.
+    private let newest: Mutex<TakeID?>
+
+    private func nextID() -> TakeID {
+        newest.withLock { newest in
+            var generator = SystemRandomNumberGenerator()
+            let id = TakeID(at: Date(), after: newest, using: &generator)
+            newest = id
+            return id
+        }
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -62,21 +85,24 @@ public final class Pipeline: Sendable {
     /// The takes that have no outcome yet.
     private let running = Mutex<[TakeRun]>([])
 
-    var capture: CaptureLoop { loops.capture }
-    var journal: JournalLoop { loops.journal }
-    var transfer: TransferLoop { loops.transfer }
-    var sync: SyncLoop { loops.sync }
+    var sync: SyncLoop { wiring.sync }
 
     /// Starts a take: the source is opened at once, in parallel with the connection.
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
-        var generator = SystemRandomNumberGenerator()
+        let delivery = plan.delivery
+        let exchange = PostOnce(
+            delivery,
+            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin))
+        let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
-            id: TakeID(at: Date(), using: &generator), plan: plan.delivery, pipeline: self,
-            isCompleteSoon: plan.isCompleteSoon)
+            id: nextID(), plan: delivery,
+            machine: TakeMachine(parts: [part]), pipeline: self)
         began(run)
-        run.record(plan.source, plan.capture)
+        let isSent = plan.isCompleteSoon || !exchange.request.saysLength
+        wiring.record(
+            plan.source, by: plan.capture, noting: isSent ? exchange.request : nil, for: run)
         return Take(run: run)
     }
 
@@ -114,8 +140,12 @@ public final class Pipeline: Sendable {
         // What is sent now is not what was recorded then, when a part of it is silent.
         let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
         var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
-        if known == nil { seal.sha256 = try folder.hash(journal) }
-        let bodyDigest = try folder.hash(journal, from: plan.format.bodyOffset)
+        if known == nil {
+            seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
+        }
+        let bodyDigest = try folder.reading { () throws(SystemError) in
+            try plan.body(of: journal, of: folder.id).contentDigest()
+        }
         let account = CaptureAccount(
             encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: journal.byteCount)
@@ -127,9 +157,13 @@ public final class Pipeline: Sendable {
         } else if plan.format != format {
             plan.idSuffix = "-\(plan.format.name)"
         }
+        let exchange = PostOnce(
+            plan, attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+        let part = TakePart(
+            start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
         let run = TakeRun(
-            id: folder.id, plan: plan, pipeline: self, account: account,
-            attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+            id: folder.id, plan: plan, machine: TakeMachine(parts: [part], recorded: seal),
+            pipeline: self, account: account, audioPath: isKept ? nil : kept.path)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
@@ -145,12 +179,12 @@ public final class Pipeline: Sendable {
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
         for report in [audio.damageReport, shortfall].compactMap(\.self) {
-            run.note(damage: report)
+            run.handle(.protection(.damage(report)))
         }
         began(run)
-        run.resend(
-            journal, of: record, seal: seal, bodyDigest: bodyDigest,
-            audioPath: isKept ? nil : kept.path)
+        run.hold(journal, record)
+        run.didComplete()
+        run.handle(.opened)
         return Take(run: run)
     }
 
@@ -199,10 +233,8 @@ public final class Pipeline: Sendable {
     /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
-        loops.shutDown()
-        for run in running.withLock({ $0 }) {
-            run.finish(.failure(.left), capture: CaptureEnd(cause: .cancelled))
-        }
+        wiring.shutDown()
+        for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
     /// Remembers a take whose outcome somebody may wait for.
@@ -217,12 +249,12 @@ public final class Pipeline: Sendable {
 }
 
 extension TakeFolder {
-    /// Hashes a journal of this take.
-    fileprivate func hash(
-        _ journal: Journal, from offset: Int = 0
-    ) throws(TakeStoreError) -> String {
+    /// Reads this take's audio.
+    fileprivate func reading<Value>(
+        _ body: () throws(SystemError) -> Value
+    ) throws(TakeStoreError) -> Value {
         do throws(SystemError) {
-            return try journal.sha256(from: offset)
+            return try body()
         } catch {
             throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
         }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCodecs
+internal import Glibc
 public import LinuxPlatform
 public import TakeStore
 
@@ -29,13 +31,13 @@ public final class Take: Sendable {
     }
 
     /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.
-    public func stop() { run.stop() }
+    public func stop() { run.handle(.stop) }
 
     /// Ends recording and transfer at once, without an end of the body; the audio is kept.
-    public func cancel() { run.cancel() }
+    public func cancel() { run.handle(.cancel) }
 
     /// Ends recording and transfer at once, to be sent another time.
-    public func leave() { run.leave() }
+    public func leave() { run.handle(.leave) }
 
     /// Says that the caller has the answer: the take's audio may be deleted, at once or after a
     /// time.
@@ -43,7 +45,11 @@ public final class Take: Sendable {
     /// Does nothing when there is no answer. Until then the audio stays on the disk.
     ///
     /// - Parameter time: how long the audio stays, instead of the pipeline's retention.
-    public func release(keepingAudioFor time: Duration? = nil) { run.release(time) }
+    public func release(keepingAudioFor time: Duration? = nil) {
+        guard let record = run.record else { return }
+        let pipeline = run.pipeline
+        if record.release(keeping: pipeline.retention.audio, time) { pipeline.released(id) }
+    }
 
     /// Writes the audio to a new file that its owner alone can read.
     ///
@@ -51,9 +57,12 @@ public final class Take: Sendable {
     ///
     /// - Throws: `SystemError`; `EEXIST` when there is such a file.
     public func writeAudio(to path: String) throws(SystemError) {
-        try run.writeAudio(to: path)
+        guard let journal = run.journal else {
+            throw SystemError(call: "write \(path)", code: ENODATA)
+        }
+        try journal.export(to: path)
     }
 
     /// The extension of the audio's file name, without the dot.
-    public var audioExtension: String { run.audioExtension }
+    public var audioExtension: String { run.plan.format.fileExtension }
 }

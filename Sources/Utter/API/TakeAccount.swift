@@ -20,8 +20,10 @@ public struct TakeAccount: Sendable, Equatable {
     public var journaledBytes: Int
     /// The journal's byte at which the body begins.
     public var bodyOffset: Int
-    /// Bytes of the body that the last attempt's connection took.
+    /// Bytes of the journal that the last attempt's connection took.
     public var sentBytes: Int
+    /// Bytes of the body that it took: with what stands around the recording, and in base64.
+    public var wireBytes: Int
     /// The SHA-256 of the journal in hexadecimal.
     public var sha256: String
 }
@@ -35,7 +37,8 @@ extension TakeAccount {
             capturedFrames: capture.capturedFrames, gapFrames: capture.gapFrames,
             encodedFrames: capture.encodedFrames, encodedBytes: capture.encodedBytes,
             journaledBytes: seal?.byteCount ?? 0, bodyOffset: bodyOffset,
-            sentBytes: attempt?.result.sentByteCount ?? 0, sha256: seal?.sha256 ?? "")
+            sentBytes: attempt?.result.sentByteCount ?? 0,
+            wireBytes: attempt?.result.wireByteCount ?? 0, sha256: seal?.sha256 ?? "")
     }
 
     /// What must hold for a take besides its numbers.

@@ -12,9 +12,12 @@ public enum TakeEvent: Sendable {
     case noticed(TakeNotice)
     /// The connection of this attempt stands.
     case connected(attempt: Int)
-    /// How far the take has come; at most one a period while it is recorded, then 20 a second,
-    /// and old ones are dropped.
+    /// How far the take has come; at most ten a second, and one when all is sent.
+    ///
+    /// Old ones are dropped. None come unless `DeliveryPlan.reportsProgress`.
     case progress(TakeProgress)
+    /// The source has delivered nothing but digital silence for two seconds.
+    case silent
     /// The transcript as it is known now; it replaces the one before.
     case heard(Transcript)
     /// No more audio is captured.

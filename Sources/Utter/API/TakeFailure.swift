@@ -69,39 +69,6 @@ extension TakeFailure {
         }
     }
 
-    /// What to do about it, or nil when nothing helps.
-    public var hint: String? {
-        switch self {
-        case .capture(let error): error.hint
-        case .answerUnusable(let error): error.hint
-        case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
-        case .tokenRefused(_, _, .schemes(let schemes)):
-            "the service wants the scheme \(schemes): give it with --token-header, such as "
-                + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
-        case .tokenRefused, .refused(_, _, .token):
-            "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
-        case .refused(_, _, .elsewhere(let location)):
-            "if that is right, send it there with --to \(location)"
-        case .refused(_, _, .otherMethod(let allowed)):
-            "the URL takes \(allowed), and utter sends POST: check its path"
-        case .refused(_, _, .length):
-            "the service wants the length of the recording: --framing auto or length sends it"
-        case .refused(_, _, .form):
-            "this service wants a form (multipart/form-data), which utter cannot send yet; look for "
-                + "a path that takes the audio as the body"
-        case .insecure: "check the URL and the clock, or name the authority with --cacert"
-        case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
-        case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
-            "check the URL and the network"
-        case .refused(status: 413, _, _):
-            "send it smaller with --format ogg-opus, or less at a time"
-        case .refused(status: 415, _, _):
-            "send it in another form with --format wav or ogg-opus, or name it with --content-type"
-        case .refused(status: 404, _, _): "check the URL's path"
-        default: nil
-        }
-    }
-
     /// Whether the same request will fail again, as far as one can know: something must change.
     public var isForGood: Bool {
         switch self {

@@ -40,6 +40,38 @@ public struct TakeOutcome: Sendable {
 }
 
 extension TakeOutcome {
+    /// Sums a take up.
+    ///
+    /// - Parameters:
+    ///   - run: the take.
+    ///   - machine: what became of its parts.
+    ///   - ending: how it ended.
+    ///   - audioPath: the file that holds the audio, or nil.
+    ///   - bodyByteCount: what there was to be sent.
+    init(
+        of run: TakeRun, _ machine: TakeMachine, _ ending: TakeMachine.Ending,
+        audioPath: String?, bodyByteCount: Int
+    ) {
+        let attempts = machine.attempts
+        var answeredAfter: Duration?
+        if case .success = ending.result, let last = attempts.last?.result, !last.isBodyComplete,
+            bodyByteCount > 0
+        {
+            let share = Double(last.sentByteCount) / Double(bodyByteCount)
+            answeredAfter =
+                StreamFormat.speech.duration(ofFrames: run.account.encodedFrames) * share
+        }
+        self.init(
+            id: run.id, result: ending.result, capture: ending.capture,
+            account: TakeAccount(
+                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, attempts.last),
+            attempts: attempts, takenCount: machine.parts.map(\.exchange.takenCount).max() ?? 0,
+            audioPath: audioPath, unprotected: machine.protection.unprotected,
+            cutShort: machine.protection.endReason, notices: machine.protection.notices,
+            peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
+            answerDelay: ending.answerDelay)
+    }
+
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
 

@@ -2,7 +2,7 @@
 
 internal import SpeechService
 
-/// Reads one response's body: hypotheses from a good one, the service's words from a refusal.
+/// Reads one response's body: a transcript from a good one, the service's words from a refusal.
 struct AnswerReader: Sendable {
     /// More of a refusal's body than this says nothing more.
     private static let messageLimit = 64 << 10
@@ -13,6 +13,8 @@ struct AnswerReader: Sendable {
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
     private var mediaType: String?
+    /// What was understood so far.
+    private(set) var transcript = Transcript()
     /// The beginning of an answer with a good status: it may have been paid for.
     private(set) var kept: [UInt8] = []
     /// Whether that is all of it.
@@ -34,33 +36,40 @@ struct AnswerReader: Sendable {
     }
 
     /// Takes bytes of the body in.
-    mutating func accumulate(_ bytes: Span<UInt8>) -> [Hypothesis] {
+    ///
+    /// - Returns: whether they said something new.
+    mutating func accumulate(_ bytes: Span<UInt8>) -> Bool {
         guard decoder != nil else {
             let count = min(bytes.count, Self.messageLimit - refusal.count)
             for index in 0..<count { refusal.append(bytes[index]) }
-            return []
+            return false
         }
         let room = Self.keptLimit - kept.count
         isKeptWhole = isKeptWhole && bytes.count <= room
         for index in 0..<min(bytes.count, room) { kept.append(bytes[index]) }
-        // What follows a broken answer cannot mend it.
-        guard failure == nil else { return [] }
-        do throws(AnswerError) {
-            return try decoder?.accumulate(bytes) ?? []
-        } catch {
-            failure = failure ?? error
-            return []
-        }
+        return learn { decoder throws(AnswerError) in try decoder.accumulate(bytes) }
     }
 
     /// Ends the body, which has come whole.
-    mutating func finish() -> [Hypothesis] {
-        guard failure == nil else { return [] }
+    ///
+    /// - Returns: whether its end said something new.
+    mutating func finish() -> Bool {
+        learn { decoder throws(AnswerError) in try decoder.finish() }
+    }
+
+    private mutating func learn(
+        _ read: (inout any ResponseDecoder) throws(AnswerError) -> [Hypothesis]
+    ) -> Bool {
+        // What follows a broken answer cannot mend it.
+        guard failure == nil, var decoder else { return false }
+        defer { self.decoder = decoder }
         do throws(AnswerError) {
-            return try decoder?.finish() ?? []
+            let before = transcript
+            transcript.apply(try read(&decoder))
+            return transcript != before
         } catch {
-            failure = failure ?? error
-            return []
+            failure = error
+            return false
         }
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -9,44 +8,74 @@ extension DeliveryPlan {
     /// One attempt to deliver a take.
     ///
     /// - Parameters:
+    ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
     ///   - id: the same for all attempts, so that a service may know them as one.
-    ///   - url: the service's, or where it has redirected to.
-    ///   - attempt: from 1.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        for journal: Journal, of id: TakeID, to url: ServiceURL, attempt: Int
+        _ request: ExchangeRequest, for journal: Journal, of id: TakeID
     ) -> TransferRequest {
-        var headers = service.requestHeaders(audioMediaType: format.mediaType)
+        let frame = frame(of: id)
+        var headers = service.requestHeaders(contentType: frame.contentType)
             .map { (name: $0.name, value: $0.value) }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: "\"\(id.text)\(idSuffix)\""),
-            (name: "Utter-Attempt", value: "\(attempt)"),
+            (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
+            (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var request = TransferRequest(
-            url: url.text, headers: headers, journal: journal, bodyOffset: format.bodyOffset,
+        var body = body(of: journal, in: frame)
+        body.saysLength = request.saysLength
+        var transfer = TransferRequest(
+            url: request.url.text, headers: headers, body: body,
             deadlines: deadlines, certificateFile: certificateFile)
-        request.httpVersion = httpVersion
+        transfer.httpVersion = httpVersion
         // No proxy can reach this machine's own services.
-        request.bypassesProxy = url.isLoopback
-        request.bytesPerSecond = catchUpRate?.bytesPerSecond(of: format)
-        return request
+        transfer.bypassesProxy = request.url.isLoopback
+        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
+            of: format, inBase64: frame.isBase64)
+        transfer.method = request.method.rawValue
+        // A recording that goes on has its own connection, whose end is then its own as well.
+        transfer.leavesConnection = request.isComplete
+        if request.isComplete, !request.wantsFreshConnection {
+            transfer.longestIdleTime = PostOnce.longestIdleTime
+        }
+        return transfer
+    }
+
+    /// The body of each attempt; for one take the same bytes each time.
+    func body(of journal: Journal, of id: TakeID) -> RequestBody {
+        body(of: journal, in: frame(of: id))
+    }
+
+    private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
+        RequestBody(
+            journal, from: format.bodyOffset, prologue: frame.prologue,
+            transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
+    }
+
+    private func frame(of id: TakeID) -> BodyFrame {
+        service.frame(
+            mediaType: format.mediaType, fileName: "audio.\(format.sentExtension)", id: id.text)
     }
 
     /// The field that lets a service know a body again (RFC 9530 §2).
     ///
-    /// - Parameter sha256: the body's digest in hexadecimal.
+    /// - Parameter digest: `RequestBody.contentDigest`.
     /// - Returns: the field, or nothing when the service's description names its own.
-    func digestHeaders(_ sha256: String) -> [(name: String, value: String)] {
+    func digestHeaders(_ digest: String) -> [(name: String, value: String)] {
         let name = "Content-Digest"
-        guard sha256.utf8.count == 64, !service.headers.contains(where: { $0.isNamed(name) })
-        else { return [] }
-        let bytes = stride(from: 0, to: 64, by: 2).compactMap { index in
-            UInt8(sha256.dropFirst(index).prefix(2), radix: 16)
-        }
-        return [(name: name, value: "sha-256=:\(Data(bytes).base64EncodedString()):")]
+        return service.headers.contains { $0.isNamed(name) } ? [] : [(name: name, value: digest)]
+    }
+}
+
+extension BodyFrame {
+    /// What tells the request with this body from one with the same recording in another, behind the
+    /// take's id; empty for a raw body.
+    fileprivate var mark: String {
+        let bytes = prologue + epilogue
+        guard !bytes.isEmpty else { return "" }
+        return "-" + String(FNV.hash(bytes), radix: 16)
     }
 }

@@ -10,10 +10,19 @@ extension DeliveryPlan {
         var record = DeliveryRecord(
             url: service.url.text, format: format.name, answer: service.answer.description,
             idHeader: idHeader, framing: framing.rawValue)
+        record.method = service.method.rawValue
         record.headers =
             service.headers.isEmpty
             ? nil : service.headers.map { .init(name: $0.name, value: $0.value) }
         record.contentType = service.contentType
+        switch service.body {
+        case .raw: break
+        case .form(let form):
+            record.form = DeliveryRecord.Form(
+                fields: form.fields.map { .init(name: $0.name, value: $0.value) },
+                fileField: form.fileField, fileName: form.fileName)
+        case .json(let template): record.jsonBody = template.text
+        }
         record.detectsEnd = service.detectsEnd ? true : nil
         record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
         record.certificateFile = certificateFile
@@ -37,6 +46,8 @@ extension DeliveryPlan {
         var service = try RecognitionService(
             url: ServiceURL(record.url), headers: headers, contentType: record.contentType,
             answer: AnswerRule(record.answer))
+        service.method = RequestMethod(rawValue: record.method) ?? .post
+        service.body = try BodyShape(record)
         service.detectsEnd = record.detectsEnd ?? false
         self.init(
             service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
@@ -47,6 +58,23 @@ extension DeliveryPlan {
         httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
+    }
+}
+
+extension BodyShape {
+    /// The shape that a take remembers.
+    fileprivate init(_ record: DeliveryRecord) throws(ServiceError) {
+        if let form = record.form {
+            self = .form(
+                try AudioForm(
+                    fields: form.fields.map { field throws(ServiceError) in
+                        try AudioForm.Field(name: field.name, value: field.value)
+                    }, fileField: form.fileField, fileName: form.fileName))
+        } else if let template = record.jsonBody {
+            self = .json(try JSONTemplate(template))
+        } else {
+            self = .raw
+        }
     }
 }
 

@@ -16,10 +16,7 @@ extension Journal {
     ) throws -> Journal {
         guard !old.isKept(like: new) else { return self }
         // A service that has seen a body under the take's id wants the same one again.
-        let serialNumber = take.text.utf8.reduce(UInt32(2_166_136_261)) {
-            ($0 ^ UInt32($1)) &* 16_777_619
-        }
-        let encoder = try new.makeEncoder(serialNumber: serialNumber)
+        let encoder = try new.makeEncoder(serialNumber: FNV.hash(take.text.utf8))
         var source = JournalSamples(self, codec: old)
         var samples: [Int16] = []
         var hasBegun = false

@@ -6,7 +6,7 @@ internal import TakeStore
 /// How safe a take is on the disk, and what of that a person has to hear.
 ///
 /// Pure: told what journal, manifest and folder are like, it says what has changed.
-struct Protection {
+struct Protection: Sendable {
     /// Why there is no folder at all; that never changes.
     private var folder: String?
     private var journal = JournalCondition()
@@ -19,30 +19,35 @@ struct Protection {
     /// Why the take is not safe on the disk, or nil when it is.
     var unprotected: String? { folder ?? journal.failure?.description ?? manifest }
 
-    /// Whether nothing but the manifest keeps the take from being safe.
-    var isManifestStale: Bool { manifest != nil && folder == nil && journal.failure == nil }
-
-    /// There is no folder, for this reason.
-    mutating func noteNoFolder(_ reason: String) -> [TakeNotice] {
-        change { $0.folder = reason }
+    /// What is known now.
+    enum Report: Sendable {
+        /// There is no folder, for this reason.
+        case noFolder(String)
+        /// The manifest could not be written, or nil when it could.
+        case manifest(String?)
+        /// The journal's condition.
+        case journal(JournalCondition)
+        /// A part of a take of an earlier run is lost.
+        case damage(String)
+        /// Memory, where the take lives, has no room for more.
+        case full
     }
 
-    /// The manifest could not be written, or nil when it could.
-    mutating func note(manifest reason: String?) -> [TakeNotice] {
-        change { $0.manifest = reason }
+    /// Takes a report in.
+    ///
+    /// - Returns: what a person has to hear of it.
+    mutating func take(_ report: Report) -> [TakeNotice] {
+        switch report {
+        case .noFolder(let reason): change { $0.folder = reason }
+        case .manifest(let reason): change { $0.manifest = reason }
+        case .journal(let condition): change { $0.journal = condition }
+        case .damage(let report): tell([.damaged(report: report)])
+        case .full: endReason == nil ? cutShort() : []
+        }
     }
 
-    /// The journal's condition is this now.
-    mutating func note(_ condition: JournalCondition) -> [TakeNotice] {
-        change { $0.journal = condition }
-    }
-
-    /// A part of a take of an earlier run is lost.
-    mutating func note(damage report: String) -> [TakeNotice] { tell([.damaged(report: report)]) }
-
-    /// The recording has to end, for this reason; the first one counts.
-    mutating func noteEnd(_ reason: String) -> [TakeNotice] {
-        guard endReason == nil else { return [] }
+    private mutating func cutShort() -> [TakeNotice] {
+        let reason = "memory, where it lives, has no room for more"
         endReason = reason
         return tell([.cutShort(reason: reason)])
     }

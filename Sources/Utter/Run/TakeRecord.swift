@@ -34,7 +34,8 @@ final class TakeRecord: Sendable {
     /// Whether the take was empty and is gone: nothing may bring its folder back.
     private let isRemoved = Atomic(false)
     private let onSave: @Sendable (SystemError?) -> Void
-    private let savesAgainAt = Mutex(ContinuousClock.now)
+    /// When what could not be written is tried again; nil when it could.
+    private let retriesAt = Mutex<ContinuousClock.Instant?>(nil)
 
     /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
     ///
@@ -79,11 +80,16 @@ final class TakeRecord: Sendable {
         do throws(SystemError) {
             try folder.save(manifest)
             savedVersion.store(version, ordering: .relaxed)
-            onSave(nil)
+            note(nil)
         } catch {
             savedVersion.store(-1, ordering: .relaxed)
-            onSave(error)
+            note(error)
         }
+    }
+
+    private func note(_ error: SystemError?) {
+        retriesAt.withLock { $0 = error == nil ? nil : .now + .seconds(1) }
+        onSave(error)
     }
 
     /// Whether the disk knows what became of the take.
@@ -94,11 +100,11 @@ final class TakeRecord: Sendable {
         return savedVersion.load(ordering: .relaxed) >= version
     }
 
-    /// Has the manifest written that could not be written before, once a second.
-    func saveAgain() {
-        let isDue = savesAgainAt.withLock { instant in
-            guard instant <= .now else { return false }
-            instant = .now + .seconds(1)
+    /// Has the manifest written that could not be written a second ago.
+    func writeAgain() {
+        let isDue = retriesAt.withLock { instant in
+            guard let due = instant, due <= .now else { return false }
+            instant = nil
             return true
         }
         if isDue { save { _ in } }
@@ -106,18 +112,12 @@ final class TakeRecord: Sendable {
 
     /// Makes the name of a new take durable.
     func announce() {
-        sync.perform { [self] in
-            // Without the names, the take's own is its place.
-            let newest = try? store.ids().last
-            let after = newest.flatMap { $0.text > folder.id.text ? $0 : nil }
-            present.withLock { $0.manifest.after = after }
-        }
         save { _ in }
         sync.perform { [self] in
             do throws(SystemError) {
                 syncNames(in: try store.foldersToSync()[...])
             } catch {
-                onSave(error)
+                note(error)
             }
         }
     }
@@ -131,22 +131,24 @@ final class TakeRecord: Sendable {
                 try folder.sync()
                 syncNames(in: folders.dropFirst())
             } catch {
-                onSave(error)
+                note(error)
             }
         }
     }
 
+    /// Whether the manifest that the run began with says of this attempt that it begins.
+    func knows(of attempt: Int) -> Bool {
+        present.withLock { $0.manifest.attempts >= attempt }
+    }
+
     /// Notes that a transfer is about to begin, before it does.
     ///
-    /// The first of a run is in the manifest that the run began with. Writes a small file without
-    /// waiting for the disk, which may keep the sync thread for seconds.
+    /// Writes a small file without waiting for the disk, which may keep the sync thread for seconds.
     func beginTransfer(_ number: Int, to url: String) {
-        let begun = present.withLock { present -> TakeManifest? in
-            guard present.manifest.attempts < number else { return nil }
+        let begun = present.withLock { present in
             present.manifest.beginTransfer(number, at: Date(), to: url)
             return present.manifest
         }
-        guard let begun else { return }
         // A full disk is no reason not to send. The sync thread tells when it cannot be written.
         try? folder.noteTransfers(of: begun)
         save { _ in }
@@ -170,12 +172,13 @@ final class TakeRecord: Sendable {
     }
 
     /// Notes how a transfer ended; on the disk with whatever follows it.
-    func endTransfer(_ number: Int, _ result: TransferResult) {
+    func endTransfer(_ attempt: TakeAttempt) {
+        let result = attempt.result
         present.withLock { present in
             present.manifest.endTransfer(
-                number, result.ending.reason, at: Date(), status: result.status,
-                wasWhole: Delivery.mayBeTaken(result))
-            if Delivery.mayBeTaken(result) {
+                attempt.number, result.ending.reason, at: Date(), status: result.status,
+                wasWhole: result.mayBeTaken)
+            if result.mayBeTaken {
                 present.manifest.taken = (present.manifest.taken ?? 0) + 1
             }
         }

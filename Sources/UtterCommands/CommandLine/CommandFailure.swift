@@ -26,7 +26,7 @@ package struct CommandFailure: Error {
     package init(_ error: ServiceError, in option: String, hint: String? = nil) {
         var status = ExitStatus.usage
         if case .invalidCredential = error { status = .configuration }
-        self.init("\(option): \(error.description)", hint: hint ?? error.hint, status: status)
+        self.init("\(option): \(error.description)", hint: hint ?? Hints.of(error), status: status)
     }
 
     /// Says what went wrong.
@@ -48,11 +48,11 @@ package struct CommandFailure: Error {
     /// The process has no descriptor, memory or thread left.
     init(_ error: SystemError) {
         self.init(
-            error.description, hint: error.limitHint,
+            error.description, hint: Hints.of(error),
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
-    /// A take cannot be played; the hint lists the devices when there is none of that name.
+    /// A take cannot be played.
     init(_ error: PlaybackError) {
         let status: ExitStatus =
             switch error {
@@ -62,16 +62,7 @@ package struct CommandFailure: Error {
             case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
             case .limitReached: .localIO
             }
-        var hint = error.hint
-        if case .deviceNotFound = error {
-            // A configuration that cannot be read lists nothing.
-            let names = ((try? CaptureDevices.list(for: .playing)) ?? []).map(\.name)
-            hint =
-                names.isEmpty
-                ? "there is no playback device; utter export copies the audio to a file"
-                : "pass one of these with --device: \(names.joined(separator: ", "))"
-        }
-        self.init(error.description, hint: hint, status: status)
+        self.init(error.description, hint: Hints.of(error), status: status)
     }
 
     /// A failure of the takes on the disk.
@@ -85,6 +76,6 @@ package struct CommandFailure: Error {
             case .inUse: .notDelivered
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }
-        self.init(error.description, hint: error.hint, status: status)
+        self.init(error.description, hint: Hints.of(error), status: status)
     }
 }

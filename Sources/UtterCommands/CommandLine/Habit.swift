@@ -11,7 +11,8 @@ enum Habit {
         "--sample-rate": ["--rate"], "-r": ["--rate"], "-c": ["--channels"],
         "-f": ["--format"], "--codec": ["--format"], "--ca": ["--cacert"],
         "--ca-file": ["--cacert"], "--speed": ["--pace"], "--parallel": ["--jobs"],
-        "-j": ["--jobs"], "-n": ["--limit"], "-V": ["--version"],
+        "-j": ["--jobs"], "-F": ["--form"], "--form-string": ["--form"], "-n": ["--limit"],
+        "-V": ["--version"],
         "--timeout": ["--answer-timeout"],
     ]
 
@@ -32,7 +33,7 @@ enum Habit {
         (["-x", "--proxy"], "set the variable https_proxy or http_proxy"),
         (
             ["-l", "--lang", "--language", "-m", "--model"],
-            "services take it in the query of --to, or in a field: --header"
+            "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
         (["--retry"], "trying again is the default; send a kept take with: utter retry"),
     ]

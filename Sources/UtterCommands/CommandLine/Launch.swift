@@ -11,11 +11,13 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// Enter ends a recording if `listensToEnter`.
+    /// Enter ends a recording if `listensToEnter`. The key of `encryption` is read once, unless
+    /// nothing is kept.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
-        output: OutputOptions, keep: KeepOptions, listensToEnter: Bool,
+        output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
+        listensToEnter: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -23,7 +25,7 @@ package enum Launch {
         let limits: SpoolLimits
         let retention: Retention
         do throws(CommandFailure) {
-            key = keep.noKeep ? nil : try EncryptionOptions.key()
+            key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
         } catch {
             throw exit(error, json: output.json)
@@ -34,7 +36,8 @@ package enum Launch {
                 pipeline: try Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
                     retention: retention, key: key),
-                signals: signals, output: output, audioTime: keep.keepAudio?.duration)
+                signals: signals, output: output, audioTime: keep.keepAudio?.duration,
+                lookup: TakeLookup(key: key))
         } catch {
             throw exit(CommandFailure(error), json: output.json)
         }

@@ -28,7 +28,7 @@ struct DevicesCommand: ParsableCommand {
             devices = try CaptureDevices.list(for: playback ? .playing : .recording)
         } catch {
             throw Launch.exit(
-                CommandFailure(error.description, hint: error.hint, status: ExitStatus(error)))
+                CommandFailure(error.description, hint: Hints.of(error), status: ExitStatus(error)))
         }
         guard !devices.isEmpty else {
             throw Launch.exit(

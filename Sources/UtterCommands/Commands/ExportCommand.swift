@@ -22,7 +22,7 @@ struct ExportCommand: ParsableCommand {
 
     func run() throws {
         do throws(CommandFailure) {
-            let folder = try TakeLookup.take(take)
+            let folder = try TakeLookup(encryption).take(take)
             let manifest = try TakeLookup.manifest(folder)
             try TakeExport.write(folder, manifest, to: file)
         } catch {

@@ -15,13 +15,12 @@ struct LastCommand: ParsableCommand {
     func run() throws {
         let text: String?
         do throws(CommandFailure) {
-            let store = try TakeLookup.store()
+            let lookup = try TakeLookup(encryption)
+            let store = try lookup.store()
             let last = try TakeLookup.takes(in: store) {
                 $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked)
             }.last
-            if let last, last.isLocked {
-                throw CommandFailure(try TakeLookup.take(last.id.text).keyError)
-            }
+            if let last { try lookup.checkKey(of: last) }
             text = last?.transcript
         } catch {
             throw Launch.exit(error)

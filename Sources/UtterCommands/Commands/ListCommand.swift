@@ -40,7 +40,7 @@ struct ListCommand: ParsableCommand {
         var ids: [TakeID] = []
         do throws(CommandFailure) {
             let maxAge = try KeepOptions.maxAge()
-            if let store = try TakeLookup.store() {
+            if let store = try TakeLookup(encryption).store() {
                 do throws(TakeStoreError) {
                     entries = try TakeEntry.all(in: store, maxAge: maxAge)
                     ids = try store.ids()

@@ -27,7 +27,7 @@ struct PlayCommand: AsyncParsableCommand {
     func run() async throws {
         let status: ExitStatus
         do throws(CommandFailure) {
-            let folder = try TakeLookup.take(take)
+            let folder = try TakeLookup(encryption).take(take)
             let manifest = try TakeLookup.manifest(folder)
             status = try await TakePlayback(on: device, isQuiet: quiet).play(folder, manifest)
         } catch {

@@ -32,8 +32,11 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "time"))
     var tail: DurationArgument?
 
-    @Option(help: "How the recording travels: \(AudioCodec.names).")
-    var format = AudioCodec.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioCodec?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions
@@ -48,7 +51,7 @@ struct RecordCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func validate() throws {
-        // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
+        // Zero is a lost digit: nothing would be recorded, without a message.
         if exactly?.duration == .zero { throw ValidationError("--for must be above zero.") }
         if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
         if let exactly, let max, exactly.duration > max.duration {
@@ -57,7 +60,10 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: exactly == nil) {
+        try await Launch.takes(
+            output: output, keep: keep, encryption: encryption.source,
+            listensToEnter: exactly == nil
+        ) {
             session throws(CommandFailure) in
             let plan = try service.planner(format: format)(
                 Microphone(device: device),

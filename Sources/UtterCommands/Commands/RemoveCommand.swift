@@ -53,16 +53,17 @@ struct RemoveCommand: ParsableCommand {
 
     func run() throws {
         do throws(CommandFailure) {
-            guard let store = try TakeLookup.store() else {
+            let lookup = try TakeLookup(encryption)
+            guard let store = try lookup.store() else {
                 // Says that there is none.
-                for name in takes { _ = try TakeLookup.take(name) }
+                for name in takes { _ = try lookup.take(name) }
                 guard undo else { return }
                 throw CommandFailure("there is no take yet", status: .noInput)
             }
             Retention.sweepRemoved(store)
             let removal = try TakeRemoval(from: store, isForGood: now)
             if undo { return try removal.undo(takes) }
-            let named = try named(in: store, removal)
+            let named = try named(by: lookup, in: store, removal)
             let others =
                 answered || older != nil
                 ? try TakeLookup.takes(in: store) { isWanted($0) }.map(\.id) : []
@@ -75,12 +76,12 @@ struct RemoveCommand: ParsableCommand {
 
     /// The takes that are named, each once.
     private func named(
-        in store: TakeStore, _ removal: TakeRemoval
+        by lookup: TakeLookup, in store: TakeStore, _ removal: TakeRemoval
     ) throws(CommandFailure) -> [TakeID] {
         var found: [TakeID] = []
         for name in takes {
             do throws(CommandFailure) {
-                let id = try TakeLookup.take(name).id
+                let id = try lookup.take(name).id
                 if !found.contains(id) { found.append(id) }
             } catch {
                 guard now, error.status == .noInput else { throw error }
@@ -90,7 +91,7 @@ struct RemoveCommand: ParsableCommand {
         return found
     }
 
-    /// Whether a take that nobody has named is meant.
+    /// Whether a take without a name on the command line is meant.
     private func isWanted(_ manifest: TakeManifest) -> Bool {
         guard answered ? manifest.state == .answered : !manifest.isWaiting else { return false }
         guard let older else { return true }

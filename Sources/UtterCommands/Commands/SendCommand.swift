@@ -26,8 +26,11 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The channels of raw standard input.", valueName: "count"))
     var channels = 1
 
-    @Option(help: "How the recording travels: \(AudioCodec.names).")
-    var format = AudioCodec.pcm
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioCodec?
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions
@@ -54,7 +57,9 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+        try await Launch.takes(
+            output: output, keep: keep, encryption: encryption.source, listensToEnter: false
+        ) {
             session throws(CommandFailure) in
             let plan = try service.planner(format: format)
             // The first failure is what the caller hears of; the other files are sent all the

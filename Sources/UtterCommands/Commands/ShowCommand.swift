@@ -39,7 +39,7 @@ struct ShowCommand: ParsableCommand {
         let folder: TakeFolder
         let manifest: TakeManifest
         do throws(CommandFailure) {
-            folder = try TakeLookup.take(take)
+            folder = try TakeLookup(encryption).take(take)
             manifest = try TakeLookup.manifest(folder)
         } catch {
             throw Launch.exit(error)

@@ -7,17 +7,20 @@ enum KeptTakes {
     /// Sends the takes that `names` name, one after the other.
     ///
     /// The status is that of the first failure; the others are sent all the same, unless
-    /// somebody wants to leave.
+    /// the person wants to leave.
     static func send(_ names: [String], by options: KeptTakeOptions) async throws {
         try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             let isChanged = options.changesSomething
-            if names.count > 1 { try checkSecrets(of: names, isChanged, by: options) }
+            if names.count > 1 {
+                try checkSecrets(of: names, isChanged, by: options, session.lookup)
+            }
             for name in names {
                 var next: ExitStatus
                 do throws(CommandFailure) {
-                    let folder = try folder(name, isChanged)
+                    let folder = try folder(name, isChanged, session.lookup)
                     let manifest = try TakeLookup.manifest(folder)
+                    try session.lookup.checkKey(of: manifest)
                     let plan = try options.service.delivery(of: manifest, format: options.format)
                     if options.changesAnswerAlone, !options.output.json,
                         var answer = KeptAnswer(of: folder, manifest),
@@ -47,12 +50,12 @@ enum KeptTakes {
         by options: KeptTakeOptions
     ) async throws {
         try await start(options) { session throws(CommandFailure) in
-            guard let store = try TakeLookup.store() else { return .textPrinted }
-            let times = WaitingTime(in: store)
+            guard let store = try session.lookup.store() else { return .textPrinted }
+            let clock = SpoolAge(in: store)
             let queue = FlushQueue(
                 try TakeLookup.takes(in: store) { $0.state == .kept }, isAsked: isAsked,
                 isChanged: { _ in options.changesSomething },
-                isOld: { take in maxAge.map { times.duration(of: take.id) >= $0 } ?? false })
+                isOld: { take in maxAge.map { clock.age(since: take.id.date) >= $0 } ?? false })
             if !options.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
             var incomplete: ExitStatus?
@@ -60,6 +63,7 @@ enum KeptTakes {
             var told: Set<String> = []
             for manifest in queue.due.prefix(limit) {
                 do throws(CommandFailure) {
+                    try session.lookup.checkKey(of: manifest)
                     var plan = try options.service.delivery(of: manifest, format: options.format)
                     // The next run tries again, and other takes wait.
                     plan.retry.pausesAfterRelease = Array(plan.retry.pausesAfterRelease.prefix(1))
@@ -96,12 +100,14 @@ enum KeptTakes {
     }
 
     private static func checkSecrets(
-        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions
+        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions,
+        _ lookup: TakeLookup
     ) throws(CommandFailure) {
         guard options.service.bringsSecrets else { return }
         var plans: [DeliveryPlan] = []
         for name in names {
-            let manifest = try TakeLookup.manifest(try folder(name, isChanged))
+            let manifest = try TakeLookup.manifest(try folder(name, isChanged, lookup))
+            try lookup.checkKey(of: manifest)
             plans.append(try options.service.delivery(of: manifest, format: options.format))
         }
         try checkSecrets(of: plans, by: options)
@@ -137,16 +143,18 @@ enum KeptTakes {
     ) async throws {
         var keep = KeepOptions.standard
         keep.keepAudio = options.keepAudio
-        try await Launch.takes(output: options.output, keep: keep, listensToEnter: false, body)
+        try await Launch.takes(
+            output: options.output, keep: keep, encryption: options.encryption.source,
+            listensToEnter: false, body)
     }
 
     /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something
     /// is to be done in another way, the newest that has its audio; `last~N` is the N-th before it.
     private static func folder(
-        _ name: String, _ isChanged: Bool
+        _ name: String, _ isChanged: Bool, _ lookup: TakeLookup
     ) throws(CommandFailure) -> TakeFolder {
-        guard let steps = TakeNames.stepsBack(name) else { return try TakeLookup.take(name) }
-        let store = try TakeLookup.store()
+        guard let steps = TakeNames.stepsBack(name) else { return try lookup.take(name) }
+        let store = try lookup.store()
         var takes = try TakeLookup.takes(in: store) { $0.state != .answered }
         if isChanged || takes.isEmpty {
             takes = try TakeLookup.takes(in: store) { take in
@@ -159,6 +167,6 @@ enum KeptTakes {
                 "no take waits for an answer, and none still has its audio",
                 hint: "run 'utter list' to see what is kept", status: .noInput)
         }
-        return try TakeLookup.take(last.id.text)
+        return try lookup.take(last.id.text)
     }
 }

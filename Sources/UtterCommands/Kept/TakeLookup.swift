@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 package import Utter
 
 /// Finds takes on the disk for the commands, after bringing crashed ones to an end.
-package enum TakeLookup {
+package struct TakeLookup {
+    /// Opens those that are encrypted; nil when none was given.
+    let key: EncryptionKey?
+
+    /// Looks with a key that was read before.
+    init(key: EncryptionKey?) { self.key = key }
+
+    /// Reads the key.
+    ///
+    /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
+    init(_ encryption: EncryptionOptions) throws(CommandFailure) {
+        key = try encryption.source.key()
+    }
+
     /// Opens the store of takes; makes none, whatever room the disk has.
     ///
     /// - Returns: nil when there is none, and so no take.
-    /// - Throws: `CommandFailure` when it, or its key, cannot be used.
-    package static func store() throws(CommandFailure) -> TakeStore? {
-        let key = try EncryptionOptions.key()
+    /// - Throws: `CommandFailure` when it cannot be used.
+    package func store() throws(CommandFailure) -> TakeStore? {
         do throws(TakeStoreError) {
             let store = try TakeStore.existing(stateFolder: Environment.stateFolder, key: key)
             if let store { try Recovery.recoverAll(in: store) }
@@ -22,7 +35,7 @@ package enum TakeLookup {
     /// Finds one take by a part of its name, or by `last` or `last~2`.
     ///
     /// - Throws: `CommandFailure` when there is none, or more than one.
-    package static func take(_ name: String) throws(CommandFailure) -> TakeFolder {
+    package func take(_ name: String) throws(CommandFailure) -> TakeFolder {
         let store = try store()
         do throws(TakeStoreError) {
             guard let store else { throw .noSuchTake(name) }
@@ -34,6 +47,13 @@ package enum TakeLookup {
             }
             throw failure
         }
+    }
+
+    /// Refuses a take whose encrypted part could not be read.
+    func checkKey(of manifest: TakeManifest) throws(CommandFailure) {
+        guard manifest.isLocked else { return }
+        let id = manifest.id.text
+        throw CommandFailure(key == nil ? .keyMissing(take: id) : .keyWrong(take: id))
     }
 
     /// Reads what is known of a take.
@@ -69,6 +89,6 @@ package enum TakeLookup {
                 return nil
             }
             return manifest
-        }.sorted { $0.order < $1.order }
+        }
     }
 }

@@ -69,7 +69,7 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// How long takes stay that nobody waits for, as the environment says.
+    /// How long takes stay that wait for no answer, as the environment says.
     ///
     /// - Throws: `CommandFailure` when a variable is wrong.
     static var retention: Retention {
@@ -105,7 +105,7 @@ extension KeepOptions {
         let age = try Environment.value("UTTER_MAX_AGE", AgeArgument.form) {
             AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
         }
-        return (option ?? age)?.duration ?? WaitingTime.standardLimit
+        return (option ?? age)?.duration ?? SpoolAge.longestWait
     }
 
     /// Takes are kept while they wait for their answer, and no longer.

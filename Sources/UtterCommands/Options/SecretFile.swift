@@ -43,10 +43,35 @@ package struct SecretFile {
     package static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
-        let file = SecretFile(path: path, option: option)
-        let bytes = try file.bytes { _ in false }
-        guard bytes.count < limit else { throw file.failure("is too long for a key") }
-        return bytes
+        try SecretFile(path: path, option: option).bytes { _ in false }
+    }
+
+    /// Writes a new file that its owner alone can read, durably.
+    ///
+    /// - Throws: `CommandFailure` when it exists, or cannot be written; there is none then.
+    package static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
+        do throws(SystemError) {
+            let number = try retryingInterrupts("open") {
+                unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+            }
+            let file = OwnedDescriptor(taking: number)
+            do throws(SystemError) {
+                // The umask can only have taken permissions away, our own among them.
+                try retryingInterrupts("chmod") { fchmod(number, 0o600) }
+                try writeAll(bytes.span, to: file.number, at: 0)
+                try retryingInterrupts("fsync") { fsync(file.number) }
+            } catch {
+                // A part of a key opens nothing.
+                _ = unsafe unlink(path)
+                throw error
+            }
+        } catch {
+            guard error.code != EEXIST else {
+                throw CommandFailure(
+                    "'\(path)' exists already", hint: "choose another name", status: .localIO)
+            }
+            throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
+        }
     }
 
     /// Whether the file can be read a second time, which a pipe cannot.
@@ -63,22 +88,13 @@ package struct SecretFile {
         }
         let descriptor = OwnedDescriptor(taking: number)
         try check(descriptor.number)
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: Self.limit)
-        // A pipe, as of <(pass show speech), comes in pieces.
-        while bytes.count < Self.limit && !isEnough(bytes) {
-            let count: Int
-            do throws(SystemError) {
-                count = try retryingInterrupts("read") {
-                    unsafe Glibc.read(descriptor.number, &buffer, Self.limit - bytes.count)
-                }
-            } catch {
-                throw failure("cannot be read: \(error.reason)")
-            }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
+        do throws(SystemError) {
+            // A pipe, as of <(pass show speech), comes in pieces.
+            return try readAll(descriptor.number, limit: Self.limit, until: isEnough)
+        } catch {
+            throw failure(
+                error.code == EFBIG ? "is too long for a key" : "cannot be read: \(error.reason)")
         }
-        return bytes
     }
 
     private func check(_ descriptor: Int32) throws(CommandFailure) {

@@ -8,18 +8,19 @@ package import Utter
 extension ServiceOptions {
     /// Makes takes to the service that these options and the environment describe.
     ///
-    /// - Parameter format: how they travel.
+    /// - Parameter format: how they travel; nil for PCM, or WAV in a form or in JSON, where a
+    ///   service learns the rate from the audio itself.
     /// - Returns: a function that makes a take of a source.
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     package func planner(
-        format: AudioCodec
+        format: AudioCodec?
     ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }
 
     /// How a new take is delivered.
-    private func delivery(format: AudioCodec) throws(CommandFailure) -> DeliveryPlan {
+    private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -27,8 +28,8 @@ extension ServiceOptions {
             try RecognitionService(url: ServiceURL(mark.url))
         }
         if to == nil { try noteVariable(in: &service) }
-        var plan = DeliveryPlan(service: service, format: format)
-        try change(&plan)
+        var plan = DeliveryPlan(service: service, format: format ?? .pcm)
+        try change(&plan, format: format)
         try addToken(to: &plan, mark.parameter)
         try check(plan)
         return plan
@@ -73,7 +74,7 @@ extension ServiceOptions {
             plan.service.url = new.url
             plan.service.credentials = new.credentials
         }
-        try change(&plan)
+        try change(&plan, format: format)
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
                 && (to == nil || plan.service.isOpen(secret))
@@ -91,14 +92,10 @@ extension ServiceOptions {
             }
     }
 
-    /// What a take remembers of its delivery; of one before version 2 that is little.
+    /// What a take that is not locked remembers of its delivery; of one before version 2 that is
+    /// little.
     private func record(of manifest: TakeManifest) throws(CommandFailure) -> DeliveryRecord {
         if let record = manifest.delivery { return record }
-        if manifest.isLocked {
-            let id = manifest.id.text
-            throw CommandFailure(
-                try EncryptionOptions.key() == nil ? .keyMissing(take: id) : .keyWrong(take: id))
-        }
         guard to != nil || !(manifest.url.isEmpty || manifest.url.contains("?")) else {
             let id = manifest.id.text
             throw CommandFailure(
@@ -126,8 +123,11 @@ extension ServiceOptions {
 
     // MARK: - Everything but secrets
 
-    /// Applies the options that are given.
-    private func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
+    /// Applies the options that are given; `format` is one of them.
+    private func change(
+        _ plan: inout DeliveryPlan, format: AudioCodec?
+    ) throws(CommandFailure) {
+        try body.change(&plan, keepsFormat: format != nil)
         if let cacert {
             try CertificateFile.check(cacert)
             plan.certificateFile = Self.absolute(cacert)
@@ -156,6 +156,7 @@ extension ServiceOptions {
             }
         }
         if let framing { plan.framing = framing }
+        if let method { plan.service.method = method }
         if let http { plan.httpVersion = http }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
@@ -320,8 +321,15 @@ extension ServiceOptions {
         }
     }
 
-    /// Refuses to send a secret in the clear, unless it was allowed.
+    /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
     private func check(_ plan: DeliveryPlan) throws(CommandFailure) {
+        if case .form = plan.service.body,
+            plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
+        {
+            throw CommandFailure(
+                "--header: a form has its own Content-Type, which names its boundary",
+                hint: "name the audio's with --content-type", status: .usage)
+        }
         guard let secret = plan.service.credentials.first, !plan.allowsSecretsInClear
         else { return }
         let origins = [plan.service.url.origin] + plan.redirectOrigins
@@ -354,17 +362,6 @@ extension ServiceOptions {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
-    }
-
-    /// Names the option in which an error was made.
-    private func explained<Value>(
-        _ option: String, hint: String? = nil, _ body: () throws(ServiceError) -> Value
-    ) throws(CommandFailure) -> Value {
-        do throws(ServiceError) {
-            return try body()
-        } catch {
-            throw CommandFailure(error, in: option, hint: hint)
-        }
     }
 }
 

@@ -4,6 +4,10 @@ public import ArgumentParser
 package import Utter
 
 extension AudioCodec: ExpressibleByArgument {}
+extension RequestMethod: ExpressibleByArgument {
+    /// Reads a method in whatever case.
+    package init?(argument: String) { self.init(rawValue: argument.uppercased()) }
+}
 extension BodyFraming: ExpressibleByArgument {}
 extension HTTPVersion: ExpressibleByArgument {}
 extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
@@ -49,7 +53,12 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "field"))
     package var header: [String] = []
 
-    @Option(help: ArgumentHelp("The Content-Type to send.", valueName: "type"))
+    @Option(help: "The request's method: POST or PUT. (default: POST)")
+    package var method: RequestMethod?
+
+    @Option(
+        help: ArgumentHelp(
+            "The Content-Type to send; in a form, that of the audio.", valueName: "type"))
     package var contentType: String?
 
     @Option(
@@ -57,6 +66,9 @@ package struct ServiceOptions: ParsableArguments {
             "How the answer is read: auto, text, sequence, or json:PATH. (default: auto)",
             valueName: "rule"))
     package var answer: String?
+
+    @OptionGroup
+    package var body: BodyOptions
 
     @Option(
         help: ArgumentHelp(

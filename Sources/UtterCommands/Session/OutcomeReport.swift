@@ -20,30 +20,12 @@ package struct OutcomeReport: Encodable {
     }
 
     struct Bytes: Encodable {
-        var encoded, journaled, bodyOffset, sent: Int
+        var encoded, journaled, bodyOffset, sent, wire: Int
     }
 
     struct GapReport: Encodable {
         var cause: String
         var start, frames: Int
-    }
-
-    struct AttemptReport: Encodable {
-        var number: Int
-        var url, ending: String
-        @Nullable var httpVersion: String?
-        @Nullable var reason: String?
-        @Nullable var status: Int?
-        var sentBytes: Int
-        var bodyComplete: Bool
-        @Nullable var resolvedMs: Double?
-        @Nullable var connectedMs: Double?
-        @Nullable var securedMs: Double?
-        @Nullable var firstByteOutMs: Double?
-        @Nullable var lastByteOutMs: Double?
-        @Nullable var firstByteInMs: Double?
-        @Nullable var lastByteInMs: Double?
-        @Nullable var endMs: Double?
     }
 
     struct Failure: Encodable {
@@ -62,9 +44,9 @@ package struct OutcomeReport: Encodable {
     var durationMs = 0.0
     var frames = Frames(captured: 0, gaps: 0, encoded: 0)
     var gaps: [GapReport] = []
-    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0)
+    var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0, wire: 0)
     @Nullable var sha256: String? = nil
-    var attempts: [AttemptReport] = []
+    var attempts: [TakeAttempt] = []
     var mayBeDoubled = false
     @Nullable var answerDelayMs: Double? = nil
     /// How much of the recording the service had when it answered, if that was not all.
@@ -97,7 +79,7 @@ package struct OutcomeReport: Encodable {
                 Word(word: $0.text, start: $0.start, end: $0.end, probability: $0.probability)
             }
         case .failure(let failure):
-            error = Failure(message: failure.description, hint: failure.hint)
+            error = Failure(message: failure.description, hint: Hints.of(failure))
         }
         durationMs = Double(account.encodedFrames) / 16
         frames = Frames(
@@ -108,9 +90,10 @@ package struct OutcomeReport: Encodable {
         }
         bytes = Bytes(
             encoded: account.encodedBytes, journaled: account.journaledBytes,
-            bodyOffset: account.bodyOffset, sent: account.sentBytes)
+            bodyOffset: account.bodyOffset, sent: account.sentBytes,
+            wire: account.wireBytes)
         sha256 = account.sha256
-        attempts = outcome.attempts.map { AttemptReport($0) }
+        attempts = outcome.attempts
         mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
         answeredAfterMs = outcome.answeredAfter?.milliseconds
@@ -132,25 +115,32 @@ package struct OutcomeReport: Encodable {
     }
 }
 
-extension OutcomeReport.AttemptReport {
-    init(_ attempt: TakeAttempt) {
-        let result = attempt.result
-        let timings = result.timings
-        number = attempt.number
-        url = attempt.url
-        httpVersion = timings.httpVersion
-        (ending, reason) = result.ending.words
-        status = result.status
-        sentBytes = result.sentByteCount
-        bodyComplete = result.isBodyComplete
-        resolvedMs = timings.resolved?.milliseconds
-        connectedMs = timings.connected?.milliseconds
-        securedMs = timings.secured?.milliseconds
-        firstByteOutMs = timings.firstByteOut?.milliseconds
-        lastByteOutMs = timings.lastByteOut?.milliseconds
-        firstByteInMs = timings.firstByteIn?.milliseconds
-        lastByteInMs = timings.lastByteIn?.milliseconds
-        endMs = timings.end?.milliseconds
+extension TakeAttempt: Encodable {
+    private enum Key: String, CodingKey {
+        case number, url, httpVersion, ending, reason, status, sentBytes, wireBytes, bodyComplete
+        case resolvedMs, connectedMs, securedMs, firstByteOutMs, lastByteOutMs
+        case firstByteInMs, lastByteInMs, endMs
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        let (timings, words) = (result.timings, result.ending.words)
+        try object.encode(number, forKey: .number)
+        try object.encode(url, forKey: .url)
+        try object.encode(timings.httpVersion, forKey: .httpVersion)
+        try object.encode(words.0, forKey: .ending)
+        try object.encode(words.1, forKey: .reason)
+        try object.encode(result.status, forKey: .status)
+        try object.encode(result.sentByteCount, forKey: .sentBytes)
+        try object.encode(result.wireByteCount, forKey: .wireBytes)
+        try object.encode(result.isBodyComplete, forKey: .bodyComplete)
+        let instants: [(Key, Duration?)] = [
+            (.resolvedMs, timings.resolved), (.connectedMs, timings.connected),
+            (.securedMs, timings.secured), (.firstByteOutMs, timings.firstByteOut),
+            (.lastByteOutMs, timings.lastByteOut), (.firstByteInMs, timings.firstByteIn),
+            (.lastByteInMs, timings.lastByteIn), (.endMs, timings.end),
+        ]
+        for (key, instant) in instants { try object.encode(instant?.milliseconds, forKey: key) }
     }
 }
 

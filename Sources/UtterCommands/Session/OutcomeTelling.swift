@@ -48,7 +48,7 @@ struct OutcomeTelling {
             } else {
                 let isUnset = isServiceUnset && failure.isOfConnecting
                 StandardError.error(isUnset ? TakeSession.serviceUnset : failure.description)
-                if !isUnset { StandardError.hint(failure.hint) }
+                if !isUnset { StandardError.hint(Hints.of(failure)) }
             }
             tellWhatIsKept()
         }

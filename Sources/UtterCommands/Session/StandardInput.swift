@@ -39,7 +39,8 @@ enum StandardInput {
                 codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .foreign(let kind):
             let error = CaptureError.foreignAudio(name: name, kind: kind)
-            throw CommandFailure(error.description, hint: error.hint, status: ExitStatus(error))
+            throw CommandFailure(
+                error.description, hint: Hints.of(error), status: ExitStatus(error))
         case .unknown, .undecided:
             return RawInput(
                 descriptor: STDIN_FILENO, name: name, format: rawFormat, pace: pace,

@@ -27,6 +27,8 @@ package struct TakeSession {
     let output: OutputOptions
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
+    /// Finds takes on the disk, with the key that this session has.
+    let lookup: TakeLookup
 
     /// What to say when nothing listens where a service is looked for that nothing names.
     static let serviceUnset =
@@ -39,8 +41,10 @@ package struct TakeSession {
 
     /// Prepares to run takes.
     init(
-        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration? = nil
+        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration?,
+        lookup: TakeLookup
     ) {
+        self.lookup = lookup
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
@@ -60,15 +64,22 @@ package struct TakeSession {
         _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
         isServiceUnset: Bool = false
     ) async -> ExitStatus {
-        await follow(
+        var plan = plan
+        plan.delivery.reportsProgress = showsProgress
+        return await follow(
             pipeline.start(plan), by: plan.delivery, as: activity, place: place,
             isServiceUnset: isServiceUnset)
     }
+
+    /// Whether there is a line that shows how far a take has come.
+    private var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
 
     /// Sends a take of an earlier run to its end.
     ///
     /// - Returns: how the process should exit.
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
+        var plan = plan
+        plan.reportsProgress = showsProgress
         do throws(TakeStoreError) {
             return await follow(
                 try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)
@@ -87,6 +98,7 @@ package struct TakeSession {
             options: output, activity: activity,
             stopHint: activity == .recording ? stopHint : nil, place: place,
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
+            shortage: { [pipeline] in pipeline.shortage },
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         for await event in take.events { reporter.show(event) }
         var outcome = await take.outcome
@@ -155,11 +167,12 @@ package struct TakeSession {
         case .failure(let error):
             if case .folderUnsafe = error { throw CommandFailure(error) }
             guard isRequired else { return }
-            throw CommandFailure(error.description, hint: error.hint, status: .localIO)
+            throw CommandFailure(error.description, hint: Hints.of(error), status: .localIO)
         case .success:
             guard isRequired, let shortage = pipeline.shortage else { return }
             throw CommandFailure(
-                "the take cannot be kept: \(shortage.description)", status: .localIO)
+                "the take cannot be kept: \(shortage.description)", hint: Hints.of(shortage),
+                status: .localIO)
         }
     }
 

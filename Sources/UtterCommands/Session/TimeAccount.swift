@@ -39,7 +39,9 @@ package struct TimeAccount {
             if let last = timings.lastByteOut, let end = timings.end {
                 lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))
             }
-            lines.append(("sent", "\(attempt.result.sentByteCount) bytes"))
+            let (sent, wire) = (attempt.result.sentByteCount, attempt.result.wireByteCount)
+            lines.append(
+                ("sent", sent == wire ? "\(sent) bytes" : "\(sent) bytes, as \(wire)"))
         }
         if outcome.attempts.count > 1 { lines.append(("attempts", "\(outcome.attempts.count)")) }
         return lines.map { name, value in

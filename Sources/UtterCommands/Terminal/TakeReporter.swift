@@ -16,17 +16,18 @@ struct TakeReporter {
     private var line: StatusLine
     private var outages = OutageTelling()
     private var heard = ""
-    /// Digital silence seen so far while recording.
-    private var hasSound = false
-    private var hasWarnedOfSilence = false
     private var reported: [TakeNotice] = []
+    /// Why the disk takes no new take; nil when it does.
+    private let shortage: () -> SpoolShortage?
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
         place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
+        shortage: @escaping () -> SpoolShortage? = { nil },
         takeEchoedLines: @escaping @Sendable () -> Int
     ) {
         self.isServiceUnset = isServiceUnset
+        self.shortage = shortage
         self.options = options
         self.activity = activity
         self.stopHint = stopHint
@@ -50,7 +51,10 @@ struct TakeReporter {
         case .connected(let attempt):
             if outages.connected() { say("connected again") }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
-        case .progress(let progress): warnOfSilence(progress)
+        case .progress: break
+        case .silent:
+            guard !activity.isSending else { break }
+            warn("the source delivers only digital silence; is the microphone muted?")
         case .heard(let transcript):
             let text = transcript.displayText
             if text != heard { detail("heard: \(text)") }
@@ -123,6 +127,7 @@ struct TakeReporter {
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
+        if case .unprotected = notice, let shortage = shortage() { hint(Hints.of(shortage)) }
     }
 
     private func report(_ end: CaptureEnd) {
@@ -149,15 +154,6 @@ struct TakeReporter {
         say("recording stopped, waiting for the answer")
     }
 
-    private mutating func warnOfSilence(_ progress: TakeProgress) {
-        if progress.level.peak > 0 { hasSound = true }
-        guard !hasSound, !hasWarnedOfSilence, !activity.isSending,
-            progress.elapsed > .seconds(2)
-        else { return }
-        hasWarnedOfSilence = true
-        warn("the source delivers only digital silence; is the microphone muted?")
-    }
-
     /// A line that is shown unless quiet was asked for.
     private func say(_ text: String) {
         guard !options.quiet else { return }
@@ -171,6 +167,8 @@ struct TakeReporter {
     }
 
     private func warn(_ text: String) { write("warning: \(text)") }
+
+    private func hint(_ text: String) { write("hint: \(text)") }
 
     private func write(_ text: String) {
         guard let live else { return StandardError.line(text) }

@@ -7,7 +7,7 @@ package struct Flush {
     /// One take and how it is delivered.
     package struct Item: Sendable {
         package let id: TakeID
-        package let plan: DeliveryPlan
+        package private(set) var plan: DeliveryPlan
         /// How many attempts are known of.
         let attempts: Int
 
@@ -15,6 +15,8 @@ package struct Flush {
             id = take.id
             attempts = take.attempts
             self.plan = plan
+            // A bar shows how many are answered, not how far each has come.
+            self.plan.reportsProgress = false
         }
 
         fileprivate var service: ServiceGate.Service { .init(plan.service) }
@@ -108,7 +110,7 @@ package struct Flush {
             guard wasOpen, let reason = gate.reason(against: item.service) else { return }
             clear()
             StandardError.line("skipping the other takes for \(item.plan.service.url): \(reason)")
-            StandardError.hint(failure.hint)
+            StandardError.hint(Hints.of(failure))
         }
     }
 

@@ -22,7 +22,6 @@ package struct TakeEntry: Encodable {
     package private(set) var waited = Duration.zero
     /// Nil for what is no take.
     let take: TakeID?
-    private let order: (String, String)
 
     enum CodingKeys: CodingKey {
         case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
@@ -43,15 +42,15 @@ package struct TakeEntry: Encodable {
     package static func all(
         in store: TakeStore, maxAge: Duration
     ) throws(TakeStoreError) -> [TakeEntry] {
-        let times = WaitingTime(in: store)
+        let clock = SpoolAge(in: store)
         let takes = try store.ids().map { id in
             var entry = TakeEntry(id, in: store)
             if entry.isKept {
-                entry.waited = times.duration(of: id)
+                entry.waited = clock.age(since: id.date)
                 entry.tooOld = entry.waited >= maxAge ? true : nil
             }
             return entry
-        }.sorted { $0.order < $1.order }
+        }
         let foreign = try store.foreignNames().map {
             TakeEntry($0, "foreign", in: store.path, "not a take; left alone")
         }
@@ -70,7 +69,6 @@ package struct TakeEntry: Encodable {
         // Without them, a longer part of the id is shown.
         let all = (try? store.ids()) ?? ids
         let entries = ids.suffix(choiceLimit).map { TakeEntry($0, in: store) }
-            .sorted { $0.order < $1.order }
         return table(entries, among: all).lines(columns: StandardError.columns - 2)
     }
 
@@ -81,9 +79,15 @@ package struct TakeEntry: Encodable {
             entries.map { entry in
                 TakeTable.Row(
                     name: entry.take.map { names[$0] ?? $0.text } ?? "-",
-                    began: entry.take?.date, state: entry.state,
+                    began: entry.began, state: entry.state,
                     length: entry.durationMs.map { .milliseconds(Int64($0)) }, words: entry.words)
             })
+    }
+
+    /// When it was recorded, by the clock of that time.
+    private var began: Date? {
+        // Without a manifest the name says it, which the clock of an earlier take may have made.
+        created.flatMap { try? Date($0, strategy: .iso8601) } ?? take?.date
     }
 
     /// Whether it waits to be sent again.
@@ -117,11 +121,9 @@ package struct TakeEntry: Encodable {
             attempts = manifest.attempts
             process = manifest.holder
             mayBeDelivered = manifest.mayBeDelivered ? true : nil
-            order = manifest.order
         } catch {
             path = folder
             unreadable = error.description
-            order = (id.text, "")
             state =
                 switch error {
                 case .damaged: "damaged"
@@ -138,7 +140,6 @@ package struct TakeEntry: Encodable {
         self.state = state
         path = "\(folder)/\(name)"
         unreadable = words
-        order = (name, "")
     }
 
     /// Why nothing is said of an encrypted take; its name stands before it.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+
+/// Decodes the file of a form while the form comes.
+final class FormDecoder: AudioDecoder {
+    private var reader: FormReader
+    /// Of the file, once its head has come.
+    private var decoder: (any AudioDecoder)?
+
+    /// Expects a form whose `Content-Type` names this boundary.
+    init(boundary: String) { reader = FormReader(boundary: boundary) }
+
+    var format: StreamFormat? { decoder?.format }
+
+    var isAtEnd: Bool { reader.isWhole }
+
+    func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
+        var audio: [UInt8] = []
+        try reader.read(bytes, into: &audio)
+        if decoder == nil, let file = reader.file { decoder = try Self.decoder(of: file) }
+        try decoder?.decode(audio.span, into: &output)
+    }
+
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+        guard reader.isWhole else { throw UndecodableAudio("the form has no end") }
+        guard let decoder else { throw UndecodableAudio("the form has no file") }
+        try decoder.finish(into: &output)
+    }
+
+    private static func decoder(
+        of file: FormPartHead
+    ) throws(UndecodableAudio) -> any AudioDecoder {
+        do throws(UnsupportedMediaType) {
+            return try file.mediaType.makeDecoder()
+        } catch {
+            throw UndecodableAudio(error.reason)
+        }
+    }
+}

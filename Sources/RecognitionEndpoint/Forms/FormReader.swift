@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+
+/// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
+///
+/// Fields of text are skipped. Cut anywhere; used on one thread.
+struct FormReader {
+    private enum Place {
+        /// Before the first boundary, or in a field of text.
+        case skipping
+        /// Behind a boundary.
+        case boundary
+        /// In the header fields of a part.
+        case head
+        /// In the file.
+        case file
+        /// Behind the last boundary.
+        case end
+    }
+
+    /// The header fields of one part are shorter.
+    private static let headLimit = 16 << 10
+
+    private let delimiter: [UInt8]
+    /// What has come and cannot be judged yet; the line break before the first boundary is ours.
+    private var pending = Array("\r\n".utf8)
+    private var place = Place.skipping
+
+    /// The file's head, once it has come.
+    private(set) var file: FormPartHead?
+
+    /// Expects a form whose `Content-Type` names this boundary.
+    init(boundary: String) { delimiter = Array("\r\n--\(boundary)".utf8) }
+
+    /// Whether the last boundary has come.
+    var isWhole: Bool { if case .end = place { true } else { false } }
+
+    /// Takes bytes in, and appends those of the file.
+    ///
+    /// - Throws: `UndecodableAudio` when they are no form, or one with two files.
+    mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(UndecodableAudio) {
+        for index in bytes.indices { pending.append(bytes[index]) }
+        while try step(into: &audio) {}
+    }
+
+    /// Goes on to the next place; false when more bytes are needed.
+    private mutating func step(into audio: inout [UInt8]) throws(UndecodableAudio) -> Bool {
+        switch place {
+        case .skipping, .file:
+            let end = pending.firstRange(of: delimiter)
+            // The beginning of a boundary may be at the end of what is there.
+            let count = end?.lowerBound ?? max(0, pending.count - delimiter.count + 1)
+            if case .file = place { audio += pending[..<count] }
+            pending.removeFirst(end?.upperBound ?? count)
+            if end != nil { place = .boundary }
+            return end != nil
+        case .boundary:
+            guard pending.count >= 2 else { return false }
+            guard pending.starts(with: "--".utf8) else {
+                guard let line = pending.firstRange(of: Array("\r\n".utf8)) else {
+                    return try bounded()
+                }
+                // The head's first field may be missing: its line break is then the blank line's.
+                pending.removeFirst(line.lowerBound)
+                place = .head
+                return true
+            }
+            place = .end
+            return true
+        case .head:
+            guard let blank = pending.firstRange(of: Array("\r\n\r\n".utf8)) else {
+                return try bounded()
+            }
+            let head = FormPartHead(String(decoding: pending[..<blank.lowerBound], as: UTF8.self))
+            pending.removeFirst(blank.upperBound)
+            try begin(head)
+            return true
+        case .end:
+            pending.removeAll()
+            return false
+        }
+    }
+
+    private mutating func begin(_ head: FormPartHead) throws(UndecodableAudio) {
+        guard head.name == "file" || head.fileName != nil else { return place = .skipping }
+        guard file == nil else { throw UndecodableAudio("the form has two files") }
+        file = head
+        place = .file
+    }
+
+    private func bounded() throws(UndecodableAudio) -> Bool {
+        guard pending.count <= Self.headLimit else {
+            throw UndecodableAudio("the form has a part whose head is too long")
+        }
+        return false
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the body of a request is made of beside the recording.
+public enum BodyShape: Sendable, Hashable {
+    /// Nothing.
+    case raw
+    /// A form, in which the recording is a file (RFC 7578).
+    case form(AudioForm)
+    /// A JSON document, in one of whose strings the recording stands in base64.
+    case json(JSONTemplate)
+}
+
+/// The bytes around a recording in the body of a request.
+package struct BodyFrame: Sendable, Hashable {
+    /// The request's `Content-Type`.
+    package var contentType: String
+    /// What stands before the recording.
+    package var prologue: [UInt8] = []
+    /// Whether the recording stands there in base64 (RFC 4648 §4).
+    package var isBase64 = false
+    /// What stands behind the recording.
+    package var epilogue: [UInt8] = []
+}
+
+extension RecognitionService {
+    /// Makes what stands around a recording; the same for the same arguments.
+    ///
+    /// - Parameters:
+    ///   - mediaType: the recording's own type.
+    ///   - fileName: its name in a form that has none for it.
+    ///   - id: the recording's, which does not occur in it: letters, digits and hyphens, at most 50.
+    /// - Returns: the request's type, and the bytes.
+    package func frame(mediaType: String, fileName: String, id: String) -> BodyFrame {
+        switch body {
+        case .raw: BodyFrame(contentType: contentType ?? mediaType)
+        case .form(let form):
+            form.frame(mediaType: contentType ?? mediaType, fileName: fileName, id: id)
+        case .json(let template):
+            BodyFrame(
+                contentType: contentType ?? "application/json",
+                prologue: Array(template.prologue.utf8), isBase64: true,
+                epilogue: Array(template.epilogue.utf8))
+        }
+    }
+}

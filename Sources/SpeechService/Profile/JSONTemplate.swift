@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A JSON document in which one mark, `{audio}`, stands for the recording in base64.
+///
+/// The mark stands in a string and may be a part of it: `{"audio":{"content":"{audio}"}}`,
+/// `"data:audio/wav;base64,{audio}"`. Everything else is sent as it was written; what base64 is
+/// made of needs no escape in JSON.
+public struct JSONTemplate: Sendable, Hashable {
+    /// What stands for the recording.
+    public static let mark = "{audio}"
+
+    /// The most bytes: the take remembers it.
+    private static let byteLimit = 64 << 10
+
+    /// The document as it was written.
+    public let text: String
+
+    /// Reads a document.
+    ///
+    /// - Throws: `ServiceError.invalidTemplate` when it is too long or not JSON, or when the mark does
+    ///   not stand in its strings exactly once; `.secretInBody` when a member has the name of a
+    ///   secret.
+    public init(_ text: String) throws(ServiceError) {
+        guard text.utf8.count <= Self.byteLimit else {
+            throw .invalidTemplate(reason: "it is longer than \(ByteCount.text(Self.byteLimit))")
+        }
+        let document: JSONValue
+        do throws(AnswerError) {
+            document = try JSONParser.parse(Array(text.utf8))
+        } catch {
+            throw .invalidTemplate(reason: Self.reason(error))
+        }
+        let count = text.ranges(of: Self.mark).count
+        guard count > 0 else {
+            throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
+        }
+        guard count == 1 else {
+            throw .invalidTemplate(reason: "\(Self.mark) stands there \(count) times")
+        }
+        guard !document.names.contains(where: { $0.contains(Self.mark) }) else {
+            throw .invalidTemplate(reason: "\(Self.mark) is the name of a member, and no value")
+        }
+        guard document.strings.contains(where: { $0.contains(Self.mark) }) else {
+            throw .invalidTemplate(reason: "\(Self.mark) stands in no string")
+        }
+        if let name = document.secretName { throw .secretInBody(name: TerminalText.shown(name)) }
+        self.text = text
+    }
+
+    /// What stands before the recording.
+    var prologue: String { String(text[..<place.lowerBound]) }
+
+    /// What stands behind it.
+    var epilogue: String { String(text[place.upperBound...]) }
+
+    private var place: Range<String.Index> {
+        // There is one: `init` has seen it.
+        text.firstRange(of: Self.mark) ?? text.endIndex..<text.endIndex
+    }
+}
+
+extension JSONTemplate {
+    /// Why a text is no JSON.
+    private static func reason(_ error: AnswerError) -> String {
+        switch error {
+        case .notJSON(let offset, let excerpt): "it is not JSON at byte \(offset): '\(excerpt)'"
+        case .truncated: "it is not JSON: it ends inside a value"
+        case .empty: "it is empty"
+        default: "it is no JSON that utter reads"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The names of all members in it.
+    fileprivate var names: [String] {
+        switch self {
+        case .array(let elements): elements.flatMap(\.names)
+        case .object(let members): members.map(\.name) + members.flatMap(\.value.names)
+        case .null, .bool, .number, .string: []
+        }
+    }
+
+    /// Every string in it that is a value.
+    fileprivate var strings: [String] {
+        switch self {
+        case .string(let text): [text]
+        case .array(let elements): elements.flatMap(\.strings)
+        case .object(let members): members.flatMap(\.value.strings)
+        case .null, .bool, .number: []
+        }
+    }
+
+    /// The name of a member in it that holds a secret, or nil.
+    fileprivate var secretName: String? {
+        switch self {
+        case .array(let elements): elements.lazy.compactMap(\.secretName).first
+        case .object(let members):
+            members.lazy.compactMap { member in
+                if let text = member.value.string {
+                    SecretName.isSecret(member.name) && !text.isEmpty ? member.name : nil
+                } else {
+                    member.value.secretName
+                }
+            }.first
+        case .null, .bool, .number, .string: nil
+        }
+    }
+}

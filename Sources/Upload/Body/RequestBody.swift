@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import LinuxPlatform
+
+/// The body of one request: bytes, a recording from some byte on, and bytes again.
+///
+/// Such as nothing but the recording, a form around it, or a JSON document in which it stands in
+/// base64. It is read at any offset and remembers none: an attempt begins at 0, and each attempt
+/// reads the same bytes. *Wire* offsets count bytes of the body, *source* offsets bytes of the
+/// recording.
+package struct RequestBody: Sendable {
+    /// How the recording stands in the body.
+    package enum Transform: Sendable, Equatable {
+        /// As it is.
+        case none
+        /// In base64 (RFC 4648 §4), without line breaks.
+        case base64
+    }
+
+    /// What stands before the recording.
+    package var prologue: [UInt8]
+    /// The recording.
+    package var source: any BodySource
+    /// The source's byte at which the body's part of it begins.
+    package var sourceStart: Int
+    /// How the recording stands in the body.
+    package var transform: Transform
+    /// What stands behind the recording.
+    package var epilogue: [UInt8]
+    /// Whether the service is told the length (`Content-Length`), and not sent chunks.
+    ///
+    /// Only for a sealed source.
+    package var saysLength = false
+
+    /// Makes a body of a recording, with nothing around it unless told otherwise.
+    package init(
+        _ source: any BodySource, from sourceStart: Int = 0, prologue: [UInt8] = [],
+        transform: Transform = .none, epilogue: [UInt8] = []
+    ) {
+        self.source = source
+        self.sourceStart = sourceStart
+        self.prologue = prologue
+        self.transform = transform
+        self.epilogue = epilogue
+    }
+
+    // MARK: - Offsets
+
+    /// How far the body is known.
+    private struct Extent {
+        /// The wire offset behind what is there of the recording.
+        let sourceEnd: Int
+        /// Bytes of the source that stand before it.
+        let sourceByteCount: Int
+        /// Whether the recording is complete, so that the epilogue follows.
+        let isFinal: Bool
+    }
+
+    private var extent: Extent {
+        // Asked first: when it is true, the count that is read after it is final.
+        let isFinal = source.isSealed
+        let count = max(0, source.byteCount - sourceStart)
+        let wireCount =
+            switch transform {
+            case .none: count
+            case .base64: isFinal ? Base64.characterCount(of: count) : count / 3 * 4
+            }
+        return Extent(
+            sourceEnd: prologue.count + wireCount, sourceByteCount: count, isFinal: isFinal)
+    }
+
+    /// The length of the body on the wire; nil while the recording grows.
+    package var byteCount: Int? {
+        let extent = extent
+        return extent.isFinal ? extent.sourceEnd + epilogue.count : nil
+    }
+
+    /// The length that the request says; nil for a body in chunks.
+    package var contentLength: Int? { saysLength ? byteCount : nil }
+
+    /// Whether something can be read at a wire offset: bytes, or the end.
+    package func isReady(at offset: Int) -> Bool {
+        let extent = extent
+        return extent.isFinal || offset < extent.sourceEnd
+    }
+
+    /// Whether the bytes before a wire offset are the whole body.
+    package func isWhole(at offset: Int) -> Bool { byteCount.map { offset >= $0 } ?? false }
+
+    /// Whether the bytes before a wire offset tell the service that the recording has ended.
+    ///
+    /// A body in chunks without an epilogue does so only by its last chunk.
+    package func tellsEnd(at offset: Int) -> Bool {
+        let extent = extent
+        guard extent.isFinal else { return false }
+        return offset > extent.sourceEnd || saysLength && isWhole(at: offset)
+    }
+
+    /// Bytes of the source that are whole before a wire offset.
+    package func sourceByteCount(at offset: Int) -> Int {
+        let wireCount = max(0, offset - prologue.count)
+        let count =
+            switch transform {
+            case .none: wireCount
+            // The first character of a group holds no whole byte, each further one one.
+            case .base64: wireCount / 4 * 3 + max(0, wireCount % 4 - 1)
+            }
+        return min(count, extent.sourceByteCount)
+    }
+
+    // MARK: - Reading
+
+    /// What a read found.
+    package enum Read: Sendable, Equatable {
+        /// This many bytes, at least one, stand at the start of the buffer.
+        case bytes(Int)
+        /// There is no byte at that offset yet.
+        case nothingYet
+        /// The body ends at that offset.
+        case end
+    }
+
+    /// Reads from a wire offset, over the borders of the parts.
+    ///
+    /// - Parameters:
+    ///   - offset: in bytes from the start; not beyond what has been read before.
+    ///   - buffer: receives at most its size; not empty.
+    /// - Returns: what stands at that offset, perhaps less than fits.
+    /// - Throws: `SystemError` when the source cannot be read.
+    package func read(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Read {
+        let extent = extent
+        var filled = 0
+        while filled < buffer.count {
+            let room = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            let count = unsafe try readPart(at: offset + filled, of: extent, into: room)
+            guard count > 0 else { break }
+            filled += count
+        }
+        if filled > 0 { return .bytes(filled) }
+        let end = extent.sourceEnd + epilogue.count
+        return extent.isFinal && offset >= end ? .end : .nothingYet
+    }
+
+    /// Reads from one of the three parts; 0 when nothing is there.
+    private func readPart(
+        at offset: Int, of extent: Extent, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if offset < prologue.count {
+            return unsafe buffer.fill(from: prologue[offset...])
+        }
+        if offset < extent.sourceEnd {
+            let room = unsafe UnsafeMutableRawBufferPointer(
+                rebasing: buffer[..<min(buffer.count, extent.sourceEnd - offset)])
+            let place = offset - prologue.count
+            switch transform {
+            case .none:
+                return unsafe try source.readBytes(at: sourceStart + place, into: room)
+            case .base64:
+                return unsafe try readBase64(at: place, of: extent.sourceByteCount, into: room)
+            }
+        }
+        guard extent.isFinal else { return 0 }
+        return unsafe buffer.fill(from: epilogue[(offset - extent.sourceEnd)...])
+    }
+
+    /// Reads characters of the recording; `place` counts them from its first one.
+    private func readBase64(
+        at place: Int, of sourceByteCount: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        let (first, skipped) = place.quotientAndRemainder(dividingBy: 4)
+        let groupCount = (skipped + buffer.count + 3) / 4
+        let wanted = min(groupCount * 3, sourceByteCount - first * 3)
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var found = 0
+        // A group is encoded whole, and a source may give less than it was asked for.
+        while found < wanted {
+            let count = try bytes.fill(from: source, at: sourceStart + first * 3 + found, to: found)
+            guard count > 0 else { break }
+            found += count
+        }
+        if found < wanted { bytes.removeSubrange((found / 3 * 3)...) }
+        return unsafe buffer.fill(from: Base64.encoded(bytes).dropFirst(skipped))
+    }
+}
+
+extension UnsafeMutableRawBufferPointer {
+    /// Copies as many bytes as fit to the start, and returns how many.
+    fileprivate func fill(from bytes: ArraySlice<UInt8>) -> Int {
+        let piece = bytes.prefix(count)
+        unsafe copyBytes(from: piece)
+        return piece.count
+    }
+}
+
+extension [UInt8] {
+    /// Reads bytes of a source to a place in this array, and returns how many.
+    fileprivate mutating func fill(
+        from source: any BodySource, at offset: Int, to place: Int
+    ) throws(SystemError) -> Int {
+        let found = unsafe withUnsafeMutableBytes { bytes in
+            Result { () throws(SystemError) in
+                unsafe try source.readBytes(
+                    at: offset, into: UnsafeMutableRawBufferPointer(rebasing: bytes[place...]))
+            }
+        }
+        return try found.get()
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import Upload
+
+/// Listens to one transfer, reads its answer, and tells the take's machine.
+///
+/// Touched by the transfer thread alone.
+final class AttemptObserver: TransferObserver, @unchecked Sendable {
+    private let run: TakeRun
+    private let part: Int
+    private var answer: AnswerReader
+
+    /// Listens for a part of a take.
+    init(of part: Int, for run: TakeRun) {
+        self.run = run
+        self.part = part
+        answer = AnswerReader(rule: run.plan.service.answer)
+    }
+
+    func transferDidConnect() { run.handle(.connected(part: part)) }
+
+    func transferDidSend(byteCount: Int) { run.didSend(byteCount: byteCount) }
+
+    func transferDidReceiveHead(status: Int, mediaType: String?) {
+        answer.begin(status: status, mediaType: mediaType)
+    }
+
+    func transferDidReceive(_ bytes: Span<UInt8>) {
+        if answer.accumulate(bytes) { run.handle(.heard(part: part, answer.transcript)) }
+    }
+
+    func transferDidEnd(_ result: TransferResult) {
+        if answer.finish() { run.handle(.heard(part: part, answer.transcript)) }
+        let service = run.plan.service
+        if let failure = answer.failure, !answer.kept.isEmpty {
+            // It may have been paid for, and another rule may read it.
+            let isWhole = result.ending == .answered && result.isBodyComplete && answer.isKeptWhole
+            run.record?.keep(
+                answer: service.redacted(answer.kept), isWhole: isWhole && failure.isOfRule)
+        }
+        // Some services repeat what they were sent; a secret belongs into no message and no file.
+        run.handle(
+            .ended(
+                part: part,
+                Reply(
+                    result: result, transcript: answer.transcript,
+                    failure: answer.failure.map { service.redacted($0) },
+                    message: answer.message.map { service.redacted($0) })))
+    }
+}

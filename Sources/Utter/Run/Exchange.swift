@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import Upload
+
+/// Decides which requests deliver one part of a take: the next request, a wait, or the outcome.
+///
+/// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
+/// requests make a delivery. `PostOnce` is the one that ships. Others are values beside it, and
+/// each needs one thing more, at the place that is named:
+///
+/// - *Upload, create, poll, fetch*: `ExchangeRequest` says what its body is, the part or a few bytes
+///   of JSON; a poll is a request after a `Pause`; only the last answer is a transcript, so that
+///   `AnswerReader` reads by the rule of the request.
+/// - *Create, then append from the offset that the server names* (tus, the IETF draft): the range of
+///   the body is the request's, not the part's; the URL that the server has made is written down
+///   with the attempt (`TakeMachine.Action.note`), before the first byte goes there.
+/// - *Parts and a commit* (S3): each request sends a range of known length, as soon as the journal
+///   has it: one more reason to wait beside the seal (`TakeMachine.Delivery.waiting`).
+/// - *Segments in parallel*: several parts of one take, each with an exchange of its own.
+protocol Exchange: Sendable {
+    /// The request that is under way, or begins as soon as it may.
+    var request: ExchangeRequest { get }
+
+    /// How many requests the service may have taken whole, over all runs.
+    var takenCount: Int { get }
+
+    /// Whether the service takes a body with its length only, and has shown that it does.
+    var needsLength: Bool { get }
+
+    /// Begins the request, or says again which one begins; one that is complete can say its length.
+    ///
+    /// - Parameter isComplete: whether the recording is.
+    /// - Returns: the request; if it says a length that is not known yet, it waits for it.
+    mutating func begin(isComplete: Bool) -> ExchangeRequest
+
+    /// Decides after one request.
+    ///
+    /// - Parameters:
+    ///   - reply: how it ended, and what came back.
+    ///   - isSpeaking: whether the recording still goes on.
+    ///   - now: the time, and chance.
+    /// - Returns: what follows; after another request, `request` is that one.
+    mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep
+
+    /// Counts a request that nothing follows; `next` counts all others.
+    mutating func record(_ result: TransferResult)
+}
+
+/// One request of an exchange.
+struct ExchangeRequest: Sendable, Equatable {
+    /// Its number, from 1 over all runs of the take.
+    var number: Int
+    /// How it is made.
+    var method: RequestMethod
+    /// Where it goes.
+    var url: ServiceURL
+    /// Whether it says the body's length, and so waits for the end of the recording.
+    var saysLength: Bool
+    /// Whether the recording was complete when it began.
+    var isComplete = false
+    /// Whether a connection that an earlier take has left may not carry it.
+    var wantsFreshConnection = false
+}
+
+/// What follows a request.
+enum ExchangeStep: Sendable, Equatable {
+    /// The answer is good.
+    case answered
+    /// The answer is good, but of a part of the recording only, and another would be no better.
+    case answeredInPart
+    /// One more request.
+    case request(after: Pause)
+    /// No more requests.
+    case failed(TakeFailure)
+}
+
+/// What lies between two requests.
+struct Pause: Sendable, Equatable {
+    /// How long it is, unless the speaker ends before.
+    var duration = Duration.zero
+    /// How long it is even then: what the service has asked for.
+    var atLeast = Duration.zero
+    /// Why the request before failed; nil for a redirect.
+    var cause: TakeFailure?
+    /// Whether the recording still went on: the pause then ends with it.
+    var isForSpeaker = false
+    /// Whether the next request says its length, because the service takes no chunks.
+    var isForLength = false
+
+    /// What is left of it when the speaker has ended.
+    var hurried: Pause {
+        var pause = self
+        if isForSpeaker { pause.duration = atLeast }
+        return pause
+    }
+}
+
+/// What came of one request.
+struct Reply: Sendable {
+    /// How its transfer ended.
+    var result: TransferResult
+    /// What was understood.
+    var transcript = Transcript()
+    /// Why the body of a good status is no answer; nil when it is one.
+    var failure: AnswerError?
+    /// The service's own words, from a refusal's body.
+    var message: String?
+}
+
+/// What a decision depends on and no event says: the time, and chance.
+struct Moment: Sendable {
+    /// The time since the take began, by a clock that is never set.
+    var elapsed = Duration.zero
+    /// From 0 to 1.
+    var jitter = 0.0
+}
+
+extension TransferResult {
+    /// Whether the service may have taken the take: it had the whole body, and has not refused.
+    ///
+    /// Without a complete answer it cannot be known.
+    var mayBeTaken: Bool {
+        isBodyComplete && status.map { StatusVerdict.of(status: $0) == .accepted } ?? true
+    }
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import Upload
+
+/// One request that carries the recording, and whose answer is the transcript.
+///
+/// It is made again, from the first byte, after what may pass: every resend is decided here and
+/// numbered. libcurl decides none.
+struct PostOnce: Exchange {
+    /// More redirects than this are a loop.
+    private static let redirectLimit = 5
+    /// A transfer that lived this long was none of a row of failures.
+    private static let provenAfter = Duration.seconds(3)
+    /// The least pause that a hurry leaves: what failed just now fails again.
+    private static let shortestHurry = Duration.seconds(1)
+
+    /// How long a connection may have been idle to carry a take.
+    ///
+    /// Many services close theirs after 5 s: a request that crosses the close is lost.
+    static let longestIdleTime = Duration.seconds(4)
+
+    private(set) var request: ExchangeRequest
+    private(set) var takenCount: Int
+    private(set) var needsLength = false
+    private let origin: Origin
+    private let allowed: [Origin]
+    private let policy: RetryPolicy
+    private let framing: BodyFraming
+    private let detectsEnd: Bool
+    /// Takes the service's secrets out of a text.
+    private let redact: @Sendable (String) -> String
+    /// Whether the service has not taken chunks, and so gets the length.
+    private var hasFallenBack = false
+    private var redirects = 0
+    private var failures = 0
+    private var failuresAfterRelease = 0
+    /// When the attempts of this run began, as far as they were waited for.
+    private var starts = [Duration.zero]
+
+    /// Prepares the first request of this run.
+    ///
+    /// Earlier runs have made `attemptsBefore`, of which the service may have taken `takenBefore`
+    /// whole. If `wantsLength`, the length is said unless the framing is to be chunked.
+    init(
+        url: ServiceURL, method: RequestMethod = .post, allowed: [Origin], policy: RetryPolicy,
+        attemptsBefore: Int = 0, takenBefore: Int = 0, framing: BodyFraming = .auto,
+        wantsLength: Bool = false, detectsEnd: Bool = false,
+        redact: @escaping @Sendable (String) -> String = { $0 }
+    ) {
+        self.redact = redact
+        self.framing = framing
+        self.detectsEnd = detectsEnd
+        request = ExchangeRequest(
+            number: attemptsBefore + 1, method: method, url: url,
+            saysLength: framing == .length || framing == .auto && wantsLength)
+        takenCount = takenBefore
+        origin = url.origin
+        self.allowed = allowed
+        self.policy = policy
+    }
+
+    /// Prepares the first request by which a plan is carried out.
+    init(
+        _ plan: DeliveryPlan, wantsLength: Bool = false, attemptsBefore: Int = 0,
+        takenBefore: Int = 0
+    ) {
+        let service = plan.service
+        self.init(
+            url: service.requestURL, method: service.method, allowed: plan.redirectOrigins,
+            policy: plan.retry, attemptsBefore: attemptsBefore, takenBefore: takenBefore,
+            framing: plan.framing, wantsLength: wantsLength, detectsEnd: service.detectsEnd,
+            redact: { service.redacted($0) })
+    }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        request.isComplete = isComplete
+        if isComplete, framing == .auto { request.saysLength = true }
+        return request
+    }
+
+    mutating func record(_ result: TransferResult) {
+        guard result.mayBeTaken else { return }
+        takenCount += 1
+        if hasFallenBack, result.status != nil { needsLength = true }
+    }
+
+    mutating func next(
+        after reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        let (result, message) = (reply.result, reply.message)
+        record(result)
+        if result.isEarlyAnswer || result.status == 411,
+            let step = nextAfterEarlyAnswer(result, reply.failure, at: now)
+        {
+            return step
+        }
+        switch result.ending {
+        case .answered: break
+        case .insecure(let text):
+            return .failed(.insecure(reason: text, host: request.url.origin.host))
+        case .notTLS(let text):
+            return .failed(.notTLS(reason: text, host: request.url.origin.description))
+        case .badResponse(let text): return .failed(.responseUnusable(reason: text))
+        case .cancelled: return .failed(.cancelled)
+        case .journalUnreadable, .unprepared:
+            return .failed(.notDelivered(result.ending, host: request.url.origin.description))
+        case .cannotResolve, .cannotConnect, .connectionLost, .timedOut:
+            let failure = TakeFailure.notDelivered(
+                result.ending, host: request.url.origin.description)
+            return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
+        }
+        guard let status = result.status else {
+            return .failed(.responseUnusable(reason: "there is no status"))
+        }
+        switch StatusVerdict.of(status: status) {
+        case .accepted: return reply.failure.map { .failed(.answerUnusable($0)) } ?? .answered
+        case .redirect:
+            return redirect(to: result.header("location"), at: now.elapsed)
+        case .tokenRefused:
+            return .failed(
+                .tokenRefused(
+                    status: status, message: message,
+                    advice: RefusalAdvice(result, message: message, url: request.url, redact)))
+        case .retryable:
+            let failure = TakeFailure.unavailable(status: status, message: message)
+            return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
+        case .refused:
+            return .failed(
+                .refused(
+                    status: status, message: message,
+                    advice: RefusalAdvice(result, message: message, url: request.url, redact)))
+        case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
+        }
+    }
+
+    /// Decides after an answer that came before the service had all.
+    ///
+    /// It ends no recording, unless the service is known to find the end of the speech by itself.
+    /// Servers that know no chunked bodies answer at once; they get the body's length, once.
+    ///
+    /// - Returns: nil when the answer is judged like any other.
+    private mutating func nextAfterEarlyAnswer(
+        _ result: TransferResult, _ failure: AnswerError?, at now: Moment
+    ) -> ExchangeStep? {
+        switch result.status.map({ StatusVerdict.of(status: $0) }) {
+        case .accepted?: break
+        case .refused? where result.status == 411: break
+        default: return nil
+        }
+        let isAccepted = result.status != 411
+        if isAccepted, detectsEnd { return nil }
+        if framing == .auto, !request.saysLength {
+            (request.saysLength, hasFallenBack) = (true, true)
+            request.number += 1
+            starts.append(now.elapsed)
+            return .request(after: Pause(isForLength: true))
+        }
+        guard isAccepted else { return nil }
+        return failure.map { .failed(.answerUnusable($0)) } ?? .answeredInPart
+    }
+
+    private mutating func retry(
+        _ failure: TakeFailure, after result: TransferResult, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        request.wantsFreshConnection = true
+        if result.ending == .timedOut(.whole) { return .failed(failure) }
+        if result.mayBeTaken, policy.unknownOutcome != .resend { return .failed(failure) }
+        // That an idle connection was closed says nothing of the service.
+        if result.hasReusedConnection, result.status == nil, !result.mayBeTaken {
+            request.number += 1
+            starts.append(now.elapsed)
+            return .request(after: Pause())
+        }
+        if result.sentByteCount > 0, (result.timings.end ?? .zero) > Self.provenAfter {
+            failures = 0
+        }
+        failures += 1
+        if !isSpeaking { failuresAfterRelease += 1 }
+        // The search for a name takes its time itself: a person who waits is told after the second.
+        if case .cannotResolve = result.ending, !isSpeaking, failures > 1 {
+            return .failed(failure)
+        }
+        let asked = result.retryAfter
+        let pause = policy.pause(
+            failures: failures, failuresAfterRelease: failuresAfterRelease,
+            isSpeaking: isSpeaking, asked: asked,
+            jitter: now.jitter,
+            recentAges: starts.map { now.elapsed - $0 }.filter { $0 < .seconds(60) })
+        guard let pause else {
+            return .failed(asked > policy.longestRetryAfter ? failure.naming(wait: asked) : failure)
+        }
+        request.number += 1
+        starts.append(now.elapsed + max(pause, asked))
+        return .request(
+            after: Pause(
+                duration: max(pause, asked), atLeast: max(asked, min(pause, Self.shortestHurry)),
+                cause: failure, isForSpeaker: isSpeaking))
+    }
+
+    /// A field's value for a person, or nil without one.
+    private static func shown(_ value: String?) -> String? {
+        value.map { TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0))) }
+    }
+
+    private mutating func redirect(to location: String?, at elapsed: Duration) -> ExchangeStep {
+        let shown = Self.shown(location).map(redact) ?? "nowhere"
+        func refuse(_ reason: String) -> ExchangeStep {
+            .failed(.redirectRefused(location: shown, reason: reason))
+        }
+        guard let location else { return refuse("no Location was given") }
+        guard redirects < Self.redirectLimit else {
+            return refuse("it is redirect number \(redirects + 1)")
+        }
+        let target: ServiceURL
+        do throws(ServiceError) {
+            target = try request.url.resolving(location: location)
+        } catch {
+            return refuse(error.description)
+        }
+        guard target.origin == origin || allowed.contains(target.origin) else {
+            return refuse("token and audio would go to another origin")
+        }
+        request.url = target
+        redirects += 1
+        request.number += 1
+        starts.append(elapsed)
+        return .request(after: Pause())
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import Capture
+internal import Synchronization
+internal import TakeStore
+
+/// Counts how far a take has come, and decides when that is looked at: ten times a second at most.
+///
+/// Usable from any thread, without a lock.
+final class ProgressMeter: Sendable {
+    /// The least time between two looks.
+    static let interval = Duration.milliseconds(100)
+    /// So long a source may be without a sound before that is said.
+    static let silence = Duration.seconds(2)
+
+    private let account: CaptureAccount
+    private let bodyOffset: Int
+    private let began = ContinuousClock.now
+    private let sentByteCount = Atomic(0)
+    /// The body's length once it is known, -1 before.
+    private let bodyByteCount = Atomic(-1)
+    /// In nanoseconds since the take began.
+    private let nextLook = Atomic(Int64.min)
+    private let hasToldSilence = Atomic(false)
+
+    init(of account: CaptureAccount, bodyOffset: Int) {
+        self.account = account
+        self.bodyOffset = bodyOffset
+    }
+
+    /// The time since the take began.
+    var elapsed: Duration { .now - began }
+
+    /// Whether it is time to look, which begins the next interval.
+    ///
+    /// For the first that asks; also between two threads.
+    func isDue(at elapsed: Duration? = nil) -> Bool {
+        let now = (elapsed ?? self.elapsed).nanoseconds
+        let due = nextLook.load(ordering: .relaxed)
+        guard now >= due else { return false }
+        return nextLook.compareExchange(
+            expected: due, desired: now + Self.interval.nanoseconds, ordering: .relaxed
+        ).exchanged
+    }
+
+    /// The recording is complete.
+    func noteComplete(_ journalByteCount: Int) {
+        bodyByteCount.store(max(0, journalByteCount - bodyOffset), ordering: .relaxed)
+    }
+
+    /// The connection of the present attempt has taken so many bytes of the body.
+    ///
+    /// - Returns: whether to tell: of a complete recording, when it is due, and when it was all.
+    func noteSent(_ byteCount: Int, at elapsed: Duration? = nil) -> Bool {
+        sentByteCount.store(byteCount, ordering: .relaxed)
+        let body = bodyByteCount.load(ordering: .relaxed)
+        guard body >= 0, byteCount > 0 else { return false }
+        return byteCount >= body || isDue(at: elapsed)
+    }
+
+    /// Whether the source has delivered nothing but digital silence for so long; true once.
+    func hasBeenSilent() -> Bool {
+        guard length > Self.silence, account.peak?.peak == 0 else { return false }
+        return !hasToldSilence.exchange(true, ordering: .relaxed)
+    }
+
+    func progress(of journal: Journal) -> TakeProgress {
+        TakeProgress(
+            elapsed: length, level: account.level, journaledByteCount: journal.byteCount,
+            bodyByteCount: max(0, journal.byteCount - bodyOffset),
+            sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
+    }
+
+    /// The length of the recording, gaps included.
+    private var length: Duration {
+        StreamFormat.speech.duration(ofFrames: account.capturedFrames + account.gapFrames)
+    }
+}
+
+extension Duration {
+    fileprivate var nanoseconds: Int64 {
+        components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000
+    }
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Capture
+internal import LinuxPlatform
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// One take from its first sample to its outcome: told what has happened, it says what to do.
+///
+/// Pure. Two things go on side by side, the recording and the delivery of each part of it:
+///
+/// ```
+/// phase      recording ──captured──▶ sealing ──sealed──▶ delivering ──all parts done──▶ settled
+///
+/// delivery   waiting ──opened, sealed──▶ noting ──noted──▶ sending ──ended──▶ done
+///                                           ▲                  │
+///                                           └──one more request┘
+///            cancel, leave, and what makes a delivery pointless:
+///            waiting ──▶ done     noting ──▶ withdrawing ──noted──▶ done
+///                                 sending ──▶ breakingOff ──ended──▶ done
+/// ```
+///
+/// A request is written down before it begins, so that a program that is killed leaves no attempt
+/// unmarked; a body ends only while its part is `sending`. The first result of a part is its result.
+/// The take settles once, when the journal is sealed and every part is done.
+struct TakeMachine: Sendable {
+    /// How far the recording has come.
+    enum Phase: Sendable {
+        /// The source is read.
+        case recording
+        /// No more audio is captured; what the ring holds goes into the journal.
+        case sealing(CaptureEnd)
+        /// The recording is complete; answers are awaited.
+        case delivering(Recorded)
+        /// The outcome is known; nothing happens any more.
+        case settled
+    }
+
+    /// A complete recording.
+    struct Recorded: Sendable {
+        /// How the recording ended.
+        var end: CaptureEnd
+        /// What the journal holds.
+        var seal: JournalSeal
+        /// When that was known, since the take began.
+        var instant: Duration
+    }
+
+    typealias Result = TakePart.Result
+
+    /// What has happened.
+    enum Event: Sendable {
+        /// There is a journal, on the disk or in memory.
+        case opened
+        /// No more audio is captured; `isEmpty` if none was.
+        case captured(CaptureEnd, isEmpty: Bool)
+        /// The journal holds all that was captured, or as much as there was room for.
+        case sealed(JournalSeal)
+        /// The request of a part is written down.
+        case noted(part: Int)
+        /// The connection of a part's request stands.
+        case connected(part: Int)
+        /// The transcript of a part is this now.
+        case heard(part: Int, Transcript)
+        /// The request of a part has ended.
+        case ended(part: Int, Reply)
+        /// The digest of a part is known, or cannot be.
+        case digested(part: Int, String?)
+        /// The take is safe on the disk, or not, or damaged.
+        case protection(Protection.Report)
+        /// There is no room for more audio.
+        case full
+        /// The recording shall end; the answer is wanted.
+        case stop
+        /// The take is not wanted any more.
+        case cancel
+        /// The take shall be delivered another time.
+        case leave
+        /// Nothing can be recorded.
+        case unrecordable(TakeFailure, CaptureEnd)
+        /// The loops have ended: no event follows.
+        case abandoned
+    }
+
+    /// What to do, in this order.
+    enum Action: Sendable {
+        /// Write down that a request is about to begin, then say `noted`.
+        case note(part: Int, ExchangeRequest)
+        /// Begin the request after the pause.
+        case start(part: Int, ExchangeRequest, Pause)
+        /// End the pause of a part's request, as far as it is the speaker's.
+        case hurry(part: Int)
+        /// Break the request of a part off.
+        case breakOff(part: Int)
+        /// Compute the digest of a part, then say `digested`.
+        case digest(part: Int)
+        /// Remember that the service takes no chunks.
+        case rememberLength
+        /// End the recording.
+        case endCapture(CaptureStop)
+        /// Write down how an attempt ended, with what is written next.
+        case saveAttempt(TakeAttempt)
+        /// Write down that the audio is complete, and whether it is on its way.
+        case saveSeal(JournalSeal, isSending: Bool)
+        /// Write everything once more: the place may be a new one.
+        case saveAgain
+        /// Tell the caller.
+        case tell(TakeEvent)
+        /// The take has ended.
+        case settle(Ending)
+    }
+
+    /// What the take ends with.
+    struct Ending: Sendable {
+        /// What was understood, or why nothing was.
+        var result: Result
+        /// How the recording ended.
+        var capture: CaptureEnd
+        /// What the journal holds; nil when it was never sealed.
+        var seal: JournalSeal?
+        /// From the end of the recording to the last answer; nil without one.
+        var answerDelay: Duration?
+    }
+
+    /// How a recording is ended.
+    enum CaptureStop { case withTail, withoutTail, cancelled }
+
+    private(set) var phase = Phase.recording
+    private(set) var parts: [TakePart]
+    /// The requests that have ended.
+    private(set) var attempts: [TakeAttempt] = []
+    /// How safe the take is on the disk.
+    private(set) var protection = Protection()
+    private var actions: [Action] = []
+
+    /// Begins with a recording that is about to be made.
+    init(parts: [TakePart]) { self.parts = parts }
+
+    /// Begins with a recording of an earlier run, whose digests are known.
+    init(parts: [TakePart], recorded: JournalSeal) {
+        self.parts = parts
+        phase = .delivering(
+            Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
+    }
+
+    /// Takes note of what has happened.
+    ///
+    /// - Returns: what to do, in this order.
+    mutating func handle(_ event: Event, at now: Moment) -> [Action] {
+        if case .settled = phase { return [] }
+        actions = []
+        switch event {
+        case .opened:
+            for index in parts.indices {
+                if case .waiting(.journal) = parts[index].delivery { begin(index) }
+            }
+        case .captured(let end, let isEmpty): capture(end, isEmpty: isEmpty, now)
+        case .sealed(let seal): complete(seal, now)
+        case .noted(let index): note(index)
+        case .connected(let index):
+            actions.append(.tell(.connected(attempt: parts[index].exchange.request.number)))
+        case .heard(let index, let words): hear(index, words)
+        case .ended(let index, let reply): end(index, reply, now)
+        case .digested(let index, let digest):
+            (parts[index].digest, parts[index].isDigested) = (digest, digest != nil)
+        case .protection(let report): protect(report)
+        case .full:
+            protect(.full)
+            actions.append(.endCapture(.withTail))
+        case .stop: actions.append(.endCapture(.withTail))
+        case .cancel: giveUp(.cancelled, .cancelled, now)
+        case .leave: giveUp(.left, .withoutTail, now)
+        case .unrecordable(let failure, let end): settle(.failure(failure), end)
+        case .abandoned: settle(.failure(.left), CaptureEnd(cause: .cancelled))
+        }
+        settleIfComplete()
+        return actions
+    }
+
+    // MARK: - What is asked for now
+
+    /// Whether a body of this part may end: a recording that ends is recognised, and billed.
+    func isWanted(_ index: Int) -> Bool {
+        if case .settled = phase { return false }
+        if case .sending = parts[index].delivery { return true }
+        return false
+    }
+
+    /// What was understood of all parts.
+    private var transcript: Transcript {
+        parts.dropFirst().reduce(into: parts[0].transcript) { $0.append($1.transcript) }
+    }
+
+    private var isRecording: Bool { if case .recording = phase { true } else { false } }
+    private var isSealed: Bool { if case .delivering = phase { true } else { false } }
+
+    // MARK: - The recording
+
+    private mutating func capture(_ end: CaptureEnd, isEmpty: Bool, _ now: Moment) {
+        guard isRecording else { return }
+        phase = .sealing(end)
+        actions.append(.tell(.captured(end)))
+        // What never began has nothing to be sent.
+        switch end.cause {
+        case .source(let error) where isEmpty: concludeAll(.capture(error), now)
+        case .encoder(let error) where isEmpty: concludeAll(.encoding(error), now)
+        default: break
+        }
+    }
+
+    private mutating func complete(_ seal: JournalSeal, _ now: Moment) {
+        guard case .sealing(let end) = phase else { return }
+        phase = .delivering(Recorded(end: end, seal: seal, instant: now.elapsed))
+        if let loss = seal.loss, seal.byteCount <= parts[0].start {
+            concludeAll(.journal(reason: loss.description), now)
+        }
+        actions.append(.saveSeal(seal, isSending: parts.indices.contains { isUndecided($0) }))
+        for index in parts.indices {
+            // What is awaited by a person does not wait for a pause that was made for a speaker.
+            switch parts[index].delivery {
+            case .waiting(.seal): begin(index)
+            case .sending(_, let pause) where pause.isForSpeaker:
+                actions.append(.hurry(part: index))
+            default: break
+            }
+            if parts[index].exchange.request.number > 1 { digest(index) }
+        }
+    }
+
+    // MARK: - The delivery of a part
+
+    /// Begins the next request by writing it down, unless its length is not known yet.
+    private mutating func begin(_ index: Int, after pause: Pause = Pause()) {
+        let request = parts[index].exchange.begin(isComplete: isSealed)
+        guard isSealed || !request.saysLength else {
+            return parts[index].delivery = .waiting(for: .seal)
+        }
+        parts[index].delivery = .noting(pause)
+        actions.append(.note(part: index, request))
+    }
+
+    private mutating func note(_ index: Int) {
+        switch parts[index].delivery {
+        case .noting(let pause):
+            // The recording may have ended meanwhile.
+            let request = parts[index].exchange.begin(isComplete: isSealed)
+            let rest = isSealed ? pause.hurried : pause
+            parts[index].delivery = .sending(request, rest)
+            actions.append(.start(part: index, request, rest))
+        case .withdrawing(let result):
+            save(parts[index].exchange.request, .unstarted(.cancelled))
+            parts[index].delivery = .done(result)
+        case .waiting, .sending, .breakingOff, .done: break
+        }
+    }
+
+    private mutating func hear(_ index: Int, _ words: Transcript) {
+        guard case .sending = parts[index].delivery else { return }
+        parts[index].transcript = words
+        actions.append(.tell(.heard(transcript)))
+    }
+
+    private mutating func end(_ index: Int, _ reply: Reply, _ now: Moment) {
+        switch parts[index].delivery {
+        case .sending(let request, _):
+            save(request, reply.result)
+            parts[index].transcript = reply.transcript
+            let step = parts[index].exchange.next(
+                after: reply, isSpeaking: isRecording, at: now)
+            follow(index, step, reply, now)
+        case .breakingOff(let request, let result):
+            save(request, reply.result)
+            parts[index].exchange.record(reply.result)
+            parts[index].delivery = .done(result)
+        case .waiting, .noting, .withdrawing, .done: return
+        }
+        if parts[index].exchange.needsLength { actions.append(.rememberLength) }
+    }
+
+    private mutating func follow(
+        _ index: Int, _ step: ExchangeStep, _ reply: Reply, _ now: Moment
+    ) {
+        switch step {
+        case .answered:
+            // A service that finds the end by itself has heard enough: what is said now would go
+            // nowhere.
+            if isRecording { actions.append(.endCapture(.withTail)) }
+            decide(index, .success(reply.transcript), now)
+        case .answeredInPart:
+            tellEarlyAnswer(reply.result, isResent: false)
+            decide(index, .success(reply.transcript), now)
+        case .request(let pause):
+            if let cause = pause.cause {
+                actions.append(.tell(.interrupted(cause, pause: pause.duration)))
+            }
+            if pause.isForLength { tellEarlyAnswer(reply.result, isResent: true) }
+            let next = parts[index].exchange.request
+            actions.append(.tell(.resending(attempt: next.number, url: next.url.description)))
+            digest(index)
+            begin(index, after: pause)
+        case .failed(let failure):
+            if isRecording { actions.append(.tell(.refused(failure))) }
+            decide(index, .failure(failure), now)
+        }
+    }
+
+    /// Ends the delivery of a part whose request has ended.
+    private mutating func decide(_ index: Int, _ result: Result, _ now: Moment) {
+        parts[index].delivery = .done(result)
+        parts[index].resultAt = now.elapsed
+    }
+
+    /// Decides the result of a part, whatever its request does; the first result counts.
+    private mutating func conclude(_ index: Int, _ result: Result, _ now: Moment) {
+        switch parts[index].delivery {
+        case .waiting: parts[index].delivery = .done(result)
+        case .noting: parts[index].delivery = .withdrawing(result)
+        case .sending(let request, _):
+            parts[index].delivery = .breakingOff(request, result)
+            actions.append(.breakOff(part: index))
+        case .withdrawing, .breakingOff, .done: return
+        }
+        parts[index].resultAt = now.elapsed
+    }
+
+    private mutating func concludeAll(_ failure: TakeFailure, _ now: Moment) {
+        for index in parts.indices { conclude(index, .failure(failure), now) }
+    }
+
+    private func isUndecided(_ index: Int) -> Bool { parts[index].resultAt == nil }
+
+    /// Has the digest of a complete part computed, which the next request carries.
+    private mutating func digest(_ index: Int) {
+        guard isSealed, !parts[index].isDigested else { return }
+        parts[index].isDigested = true
+        actions.append(.digest(part: index))
+    }
+
+    private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
+        let attempt = TakeAttempt(
+            number: request.number, url: request.url.description, result: result)
+        attempts.append(attempt)
+        actions.append(.saveAttempt(attempt))
+    }
+
+    private mutating func tellEarlyAnswer(_ result: TransferResult, isResent: Bool) {
+        actions.append(
+            .tell(
+                .answeredEarly(
+                    status: result.status ?? 0, sentByteCount: result.sentByteCount,
+                    isResent: isResent)))
+    }
+
+    // MARK: - The take
+
+    /// Breaks the delivery off before the recording ends: a body that is sealed first might be sent
+    /// to its end, and be recognised for nothing.
+    private mutating func giveUp(_ failure: TakeFailure, _ stop: CaptureStop, _ now: Moment) {
+        concludeAll(failure, now)
+        actions.append(.endCapture(stop))
+    }
+
+    private mutating func protect(_ report: Protection.Report) {
+        for notice in protection.take(report) {
+            actions.append(.tell(.noticed(notice)))
+            // The file may be a new one, in a new folder.
+            if notice == .protectedAgain { actions.append(.saveAgain) }
+        }
+    }
+
+    private mutating func settleIfComplete() {
+        guard case .delivering(let recorded) = phase else { return }
+        var failure: TakeFailure?
+        for part in parts {
+            guard case .done(let result) = part.delivery else { return }
+            if case .failure(let reason) = result { failure = failure ?? reason }
+        }
+        settle(failure.map { .failure($0) } ?? .success(transcript), recorded.end)
+    }
+
+    private mutating func settle(_ result: Result, _ end: CaptureEnd) {
+        var ending = Ending(result: result, capture: end)
+        if case .delivering(let recorded) = phase {
+            ending.seal = recorded.seal
+            if case .success = result {
+                ending.answerDelay = parts.compactMap(\.resultAt).max().map {
+                    $0 - recorded.instant
+                }
+            }
+        }
+        phase = .settled
+        actions.append(.settle(ending))
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Capture
+internal import TakeStore
+
+// How far a take has come, as its loops see it.
+extension TakeRun {
+    /// On the journal thread, with every period.
+    func didGrow() {
+        guard meter.isDue() else { return }
+        reportJournal()
+        record?.writeAgain()
+        if meter.hasBeenSilent() { tell(.silent) }
+        tellProgress()
+    }
+
+    /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
+    func didComplete(with seal: JournalSeal) {
+        meter.noteComplete(journal?.byteCount ?? 0)
+        // The outcome says of a write that failed just now that the take is not safe.
+        reportJournal()
+        tellProgress()
+        handle(.sealed(seal))
+    }
+
+    /// On the sync thread.
+    func didTend() {
+        reportJournal()
+        record?.unlockOnceSettled()
+    }
+
+    func willSend() { _ = meter.noteSent(0) }
+
+    /// On the transfer thread; while the journal grows, its thread tells.
+    func didSend(byteCount: Int) { if meter.noteSent(byteCount) { tellProgress() } }
+
+    private func reportJournal() {
+        if let journal { handle(.protection(.journal(journal.condition))) }
+    }
+
+    private func tellProgress() {
+        guard plan.reportsProgress, let journal else { return }
+        tell(.progress(meter.progress(of: journal)))
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+internal import Capture
+internal import FoundationEssentials
+internal import LinuxPlatform
+internal import TakeStore
+internal import Upload
+
+/// The loops, and all that passes between them: who calls what on which thread.
+///
+/// ```
+/// capture ──ring, wake──▶ journal ──growth──▶ transfer          the way of the samples
+///    ▲                       │                   │
+///    └───────drained─────────┘                   │               an unpaced source waits
+///                                                │
+///              transfer ◀──started── notes ◀──note               a request, written down first
+///              journal  ◀── open ── a thread for each take       its folder and its file
+///              sync  ◀── manifests, digests, removals ── all     what waits for the disk
+/// ```
+///
+/// Every loop tells a take's machine what has happened (`TakeRun.handle`); what the machine asks for
+/// is handed to the loop that does it (`carryOut`), and none of that waits for anything.
+final class Wiring: Sendable {
+    let capture: CaptureLoop
+    let journal: JournalLoop
+    let transfer: any Transport
+    let sync: SyncLoop
+    let notes: WorkerLoop<NoteWriter>
+
+    // MARK: - Loop to loop
+
+    /// Makes what carries requests, and is woken when a journal has grown.
+    typealias TransportMaker = (Wakeup) throws(SystemError) -> any Transport
+
+    /// Starts the threads.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    init(transport: TransportMaker) throws(SystemError) {
+        let growth = try Wakeup()
+        let journal = try JournalLoop(onAppend: { growth.signal() })
+        self.journal = journal
+        capture = try CaptureLoop(onWrite: { journal.wake() })
+        sync = try SyncLoop()
+        notes = try WorkerLoop(name: "notes") { NoteWriter() }
+        transfer = try transport(growth)
+    }
+
+    /// Ends the threads in the direction of the samples, and waits for them, the disk included.
+    func shutDown() {
+        capture.shutDown()
+        transfer.shutDown()
+        notes.shutDown()
+        journal.shutDown()
+        sync.shutDown()
+    }
+
+    // MARK: - Source → encoder → ring → journal
+
+    /// Records a take, whose manifest notes its first request from the beginning unless that waits
+    /// for a speaker (nil).
+    ///
+    /// From any thread; does not block.
+    func record(
+        _ source: any CaptureSource, by plan: CapturePlan, noting first: ExchangeRequest?,
+        for run: TakeRun
+    ) {
+        let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
+        do throws(EncodingError) {
+            capture.add(
+                CaptureStage(
+                    source: source, encoder: try run.plan.format.makeEncoder(),
+                    producer: ring.takeProducer(), plan: plan, control: run.control,
+                    account: run.account,
+                    // On the capture thread, once each.
+                    onOpen: { run.tell(.listening(source: source.name, format: $0)) },
+                    onEnd: { run.handle(.captured($0, isEmpty: run.account.capturedFrames == 0)) }))
+        } catch {
+            run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
+            return
+        }
+        // `open` on a thread of its own, the others on the journal thread.
+        journal.add(
+            ring: ring.takeConsumer(),
+            open: { [self] in open(manifest(of: run, from: source.name, first), for: run) },
+            onGrowth: { run.didGrow() },
+            onDrain: { [capture] in capture.wake() },
+            onFull: { run.handle(.full) },
+            onSeal: { [self] in complete(run, with: $0) })
+    }
+
+    /// Says that a recording is complete; first what memory holds of it goes to the disk, if that has
+    /// room again.
+    ///
+    /// On the journal thread.
+    private func complete(_ run: TakeRun, with seal: JournalSeal) {
+        guard let journal = run.journal, journal.condition.failure != nil else {
+            return run.didComplete(with: seal)
+        }
+        sync.perform {
+            journal.finish()
+            run.didTend()
+            run.didComplete(with: seal)
+        }
+    }
+
+    /// Makes the take's folder and journal; may block on the disk.
+    private func open(_ manifest: TakeManifest, for run: TakeRun) -> Result<Journal, SystemError> {
+        Result { () throws(SystemError) in
+            let opened = try OpenedTake(
+                in: run.pipeline, manifest,
+                onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
+            run.hold(opened.journal, opened.record)
+            if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
+            run.handle(.opened)
+            // On the sync thread, when the journal's condition has changed or it is settled.
+            sync.add(opened.journal) { [weak run] in run?.didTend() }
+            opened.record?.announce()
+            return opened.journal
+        }
+    }
+
+    private func manifest(
+        of run: TakeRun, from source: String, _ first: ExchangeRequest?
+    ) -> TakeManifest {
+        let plan = run.plan
+        var manifest = TakeManifest(
+            id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
+            format: plan.format.name, source: source, url: plan.service.url.description)
+        manifest.delivery = plan.record
+        if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
+        return manifest
+    }
+
+    // MARK: - What a take's machine asks for
+
+    /// Hands an action to the loop that does it.
+    ///
+    /// On whatever thread an event has come; never blocks.
+    func carryOut(_ action: TakeMachine.Action, for run: TakeRun) {
+        switch action {
+        case .note(let part, let request): note(request, of: part, for: run)
+        case .start(let part, let request, let pause):
+            start(request, of: part, after: pause, for: run)
+        case .hurry(let part): run.transfer(of: part).map { transfer.hurry($0) }
+        case .breakOff(let part): run.transfer(of: part).map { transfer.cancel($0) }
+        case .digest(let part):
+            sync.perform {
+                // Without it the attempt is marked by its id and number alone.
+                let digest = try? run.journal.map {
+                    try run.plan.body(of: $0, of: run.id).contentDigest()
+                }
+                run.handle(.digested(part: part, digest))
+            }
+        case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
+        case .endCapture(let stop):
+            switch stop {
+            case .withTail: run.control.requestStop()
+            case .withoutTail: run.control.requestStop(keepsTail: false)
+            case .cancelled: run.control.requestCancel()
+            }
+            capture.wake()
+        case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
+        case .saveSeal(let seal, let isSending):
+            run.record?.seal(seal, run.account, isSending: isSending)
+        case .saveAgain: run.record?.save { _ in }
+        case .tell(let event): run.tell(event)
+        case .settle(let ending): run.settle(ending)
+        }
+    }
+
+    // MARK: - Journal → request body → response
+
+    /// Has an attempt on the disk before it begins, unless the take is in memory or knows of it.
+    private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
+        guard let record = run.record, !record.knows(of: request.number) else {
+            return run.handle(.noted(part: part))
+        }
+        notes.send {
+            record.beginTransfer(request.number, to: request.url.description)
+            run.handle(.noted(part: part))
+        }
+    }
+
+    private func start(
+        _ request: ExchangeRequest, of part: Int, after pause: Pause, for run: TakeRun
+    ) {
+        // A request begins when there is a journal.
+        guard let journal = run.journal else { return }
+        let plan = run.plan
+        var body = plan.request(request, for: journal, of: run.id)
+        // On the transfer thread, when the request begins and before its body ends.
+        body.lateHeaders = { [weak run, plan] in
+            run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+        }
+        body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
+        run.willSend()
+        let observer = AttemptObserver(of: part, for: run)
+        run.hold(
+            transfer.start(
+                body, after: pause.duration, atLeast: pause.atLeast, observer: observer),
+            of: part)
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Cryptography
+internal import LinuxPlatform
+
+struct KeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "key", abstract: "Make a key that encrypts takes on the disk.",
+        subcommands: [NewKeyCommand.self])
+}
+
+struct NewKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Write a new random key to a file that only you can read.",
+        discussion: """
+            The file must not exist. Keep a copy of it elsewhere: what is encrypted with
+            the key is lost with it.
+            """)
+
+    @Argument(help: "The file to write, which must not exist.", completion: .file())
+    var file: String
+
+    func run() throws {
+        CoreDumps.forbid()
+        var key = EncryptionKey.makeText()
+        defer { key.clear() }
+        do throws(CommandFailure) {
+            try SecretFile.make(key, at: file)
+        } catch {
+            throw Launch.exit(error)
+        }
+        StandardError.line(
+            "a new key is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
+        )
+        let path = ShellWord.quoted(file)
+        StandardError.hint(
+            "encrypt takes with: utter --encrypt-key \(path), or UTTER_ENCRYPT_KEY_FILE=\(path)")
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+extension Hints {
+    /// What to do about a description of a service that cannot be used.
+    package static func of(_ error: ServiceError) -> String? {
+        switch error {
+        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
+        case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
+        case .invalidHeader: "write it like --header 'X-Language: en'"
+        case .invalidCredential: "put the token alone on the first line of the file"
+        case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
+        case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
+        case .invalidAnswerRule:
+            "use auto, text, sequence or json:PATH, for example json:result.text"
+        case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
+        case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
+        case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
+        }
+    }
+
+    /// What to do about an answer that cannot be used.
+    package static func of(_ error: AnswerError) -> String? {
+        switch error {
+        case .empty:
+            "check that the URL is one of a speech-recognition service, and not one that stores files"
+        case .truncated, .noFinal, .serviceReported: nil
+        case .notJSON:
+            "check the URL, or say what it answers with --answer text, sequence or json:PATH"
+        case .unsupportedMediaType("text/event-stream"):
+            "ask the service for one answer without events, for example with stream=false"
+        case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
+            "check that the URL is one of a speech-recognition service"
+        case .missingText(_, _, let places):
+            "name the path of the text with --answer json:\(places.first ?? "PATH")"
+        case .webPage:
+            "check the URL; a proxy or a login page may stand in front of the service"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioDevices
+package import Capture
+
+extension Hints {
+    /// What to do about a recording that cannot be made.
+    package static func of(_ error: CaptureError) -> String? {
+        switch error {
+        case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
+        case .deviceBusy("default"): "close that program"
+        case .deviceBusy: "close that program, or use --device default to share the card"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .formatRefused(let device, _):
+            device.hasPrefix("hw:")
+                ? "use --device plug\(device) to let ALSA convert" : "try --device default"
+        case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
+        case .deviceUnusable:
+            "check ALSA's configuration, or pass another device: utter devices lists them"
+        case .deviceLost: "connect it again and record once more"
+        case .deviceSilent: "check that the microphone is not muted or suspended"
+        case .deviceFailed, .readFailed: nil
+        case .cannotOpen: "check the name"
+        case .limitReached(_, let error): of(error)
+        case .unusableAudio:
+            "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                + "convert others with: \(conversion)"
+        case .foreignAudio("standard input", _):
+            "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
+        case .foreignAudio: "convert it with: \(conversion)"
+        }
+    }
+
+    /// Reads nearly everything, and writes what any service takes.
+    private static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+
+    /// What to do about a take that cannot be heard; names the devices when there is none of that
+    /// name.
+    package static func of(_ error: PlaybackError) -> String? {
+        switch error {
+        case .deviceNotFound:
+            // A configuration that cannot be read lists nothing.
+            switch ((try? CaptureDevices.list(for: .playing)) ?? []).map(\.name) {
+            case []: "there is no playback device; utter export copies the audio to a file"
+            case let names: "pass one of these with --device: \(names.joined(separator: ", "))"
+            }
+        case .deviceBusy("default"): "close that program"
+        case .deviceBusy: "close that program, or use --device default to share the card"
+        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
+        case .limitReached(_, let error): of(error)
+        case .formatRefused(let device):
+            device.hasPrefix("hw:")
+                ? "use --device plug\(device) to let ALSA convert"
+                : "use --device default, or plug:\(device), to let ALSA convert"
+        case .deviceUnusable:
+            "check ALSA's configuration, or pass another device: "
+                + "utter devices --playback lists them"
+        case .deviceStuck: "check that the device is not suspended"
+        case .deviceLost, .deviceFailed: nil
+        }
+    }
+}

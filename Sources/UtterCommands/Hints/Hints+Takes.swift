@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Cryptography
+package import Utter
+
+extension Hints {
+    /// What to do about a take on the disk that cannot be used.
+    package static func of(_ error: TakeStoreError) -> String? {
+        switch error {
+        case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
+        case .noSuchTake: "run 'utter list' to see what is kept"
+        case .ambiguous: "give more letters of its id"
+        case .audioGone(let take, wasAnswered: true):
+            "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"
+        case .keyMissing, .keyWrong:
+            "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
+        case .inUse: "wait until that has ended"
+        case .laterVersion: "use the newer program; nothing was changed"
+        case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
+        case .folderUnsafe:
+            "look at what is in it, then make it a folder of yours with mode 0700; or set "
+                + "XDG_STATE_HOME"
+        case .unreadable, .damaged, .audioGone(_, wasAnswered: false), .notWanted, .notWaiting: nil
+        }
+    }
+
+    /// What to do when the disk takes no more takes.
+    package static func of(_ shortage: SpoolShortage) -> String {
+        let cure = "send them with 'utter retry all', or remove some with 'utter rm'"
+        return switch shortage {
+        case .takes: "\(cure); UTTER_MAX_TAKES is the limit"
+        case .bytes: "\(cure); UTTER_MAX_BYTES is the limit"
+        case .free: "free some space; UTTER_MIN_FREE is the limit"
+        }
+    }
+
+    /// What to do about a secret that is no key.
+    package static func of(_ error: KeyError) -> String {
+        switch error {
+        case .tooShort, .guessable: "make a key with: utter key new FILE"
+        case .damaged: "copy the whole line that 'utter key new' has written"
+        }
+    }
+}

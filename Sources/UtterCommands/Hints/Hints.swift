@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+
+/// What a person can do about an error, in the words of the command line.
+///
+/// The libraries say what happened and why. Options, commands and variables stand here alone, in
+/// one file for each family of errors. A hint is nil when nothing helps.
+package enum Hints {
+    /// What to do about a limit of this process or of the machine that was reached.
+    package static func of(_ error: SystemError) -> String? {
+        guard error.isOfLimit else { return nil }
+        return switch error.code {
+        case EMFILE: "raise the limit with: ulimit -n 256"
+        case ENFILE: "too many files are open on this machine; end other programs"
+        case ENOMEM: "end other programs, or raise the limit with: ulimit -v unlimited"
+        default: "raise the limits with: ulimit -u unlimited; ulimit -v unlimited"
+        }
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioDevices
+import Capture
+import Cryptography
+import Glibc
+import LinuxPlatform
+import Testing
+import Utter
+import UtterCommands
+
+/// What a person is told to do about an error.
+@Suite struct HintsTests {
+    private static let host = "https://speech.example"
+
+    @Test(
+        arguments: [
+            (
+                CaptureError.deviceNotFound(device: "hw:9,0"),
+                "run 'utter devices' and pass one of those names with --device"
+            ),
+            (
+                .deviceBusy(device: "hw:0,0"),
+                "close that program, or use --device default to share the card"
+            ),
+            (
+                .permissionDenied(name: "hw:0,0"),
+                "check the permissions; sound cards often need the group 'audio'"
+            ),
+            (
+                .formatRefused(device: "hw:0,0", detail: "it offers nothing"),
+                "use --device plughw:0,0 to let ALSA convert"
+            ),
+            (.formatRefused(device: "usb", detail: "it offers nothing"), "try --device default"),
+            (
+                .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
+                "connect it again and record once more"
+            ),
+            (
+                .deviceSilent(device: "hw:1,0", seconds: 3),
+                "check that the microphone is not muted or suspended"
+            ),
+            (
+                .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"),
+                nil
+            ),
+            (.cannotOpen(name: "a.wav", reason: "No such file or directory"), "check the name"),
+            (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
+            (
+                .unusableAudio(name: "a.wav", detail: "no data chunk"),
+                "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                    + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+            ),
+            (
+                .foreignAudio(name: "a.mp3", kind: "MP3"),
+                "convert it with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+            ),
+            (
+                .foreignAudio(name: "standard input", kind: "MP3"),
+                "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
+            ),
+            (
+                .deviceUnusable(device: "hw:1,0", reason: "it is odd"),
+                "check ALSA's configuration, or pass another device: utter devices lists them"
+            ),
+            (.fileForbidden(path: "a.wav"), "check whose it is, and who may read it, with: ls -l"),
+        ] as [(CaptureError, String?)])
+    func aRecordingThatCannotBeMade(_ error: CaptureError, _ hint: String?) {
+        #expect(Hints.of(error) == hint)
+    }
+
+    @Test(
+        arguments: [
+            (TakeStoreError.noSuchTake("2026"), "run 'utter list' to see what is kept"),
+            (.noSuchTake("last"), "record one with 'utter', or 'utter send' a file"),
+            (
+                .audioGone(take: "t", wasAnswered: true),
+                "read what was understood: utter show t; --keep-audio TIME keeps audio for longer"
+            ),
+            (.audioGone(take: "t", wasAnswered: false), nil),
+            (
+                .ambiguous(
+                    "2026", ["a", "b"].compactMap { TakeID("20261121-052233-aaaaaaaaaaa\($0)") }),
+                "give more letters of its id"
+            ),
+            (.unreadable(take: "t", reason: "take.json is damaged"), nil),
+            (.laterVersion(take: "t", version: 2), "use the newer program; nothing was changed"),
+            (
+                .folderUnusable(path: "/x", reason: "mkdir /x: Permission denied"),
+                "set XDG_STATE_HOME to a folder that you may write"
+            ),
+        ] as [(TakeStoreError, String?)])
+    func aTakeThatCannotBeUsed(_ error: TakeStoreError, _ hint: String?) {
+        #expect(Hints.of(error) == hint)
+    }
+
+    @Test(
+        arguments: [
+            (
+                TakeFailure.capture(.deviceNotFound(device: "hw:9")),
+                "run 'utter devices' and pass one of those names with --device"
+            ),
+            (
+                .notDelivered(.cannotResolve("no such host"), host: host),
+                "check the URL and the network"
+            ),
+            (.notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
+            (
+                .insecure(reason: "self-signed certificate", host: "speech.example"),
+                "check the URL and the clock, or name the authority with --cacert"
+            ),
+            (.refused(status: 404, message: nil), "check the URL's path"),
+            (
+                .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
+                "the URL takes GET, and utter sends POST or PUT: check its path"
+            ),
+            (
+                .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET, PUT")),
+                "send it with --method PUT"
+            ),
+            (
+                .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),
+                "if that is right, send it there with --to /login"
+            ),
+            (
+                .refused(status: 411, message: "411", advice: .length),
+                "the service wants the length of the recording: --framing auto or length "
+                    + "sends it"
+            ),
+            (
+                .notTLS(reason: "error:0A00010B:SSL routines::wrong version number", host: host),
+                "write http:// if the service speaks no TLS, or name its other port"
+            ),
+            (
+                .refused(status: 413, message: nil),
+                "send it smaller with --format ogg-opus, or less at a time"
+            ),
+            (
+                .refused(status: 415, message: nil),
+                "send it in another form with --format wav or ogg-opus, or name it with "
+                    + "--content-type"
+            ),
+            (
+                .tokenRefused(status: 401, message: "expired"),
+                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
+            ),
+            (
+                .redirectRefused(location: "http://evil", reason: "why"),
+                "allow it by name with --redirect-to ORIGIN, or correct the URL"
+            ),
+            (
+                .answerUnusable(.empty),
+                "check that the URL is one of a speech-recognition service, a"
+                    + "nd not one that stores files"
+            ),
+            (.unavailable(status: 503, message: nil), nil), (.cancelled, nil),
+        ] as [(TakeFailure, String?)])
+    func aTakeWithoutTranscript(_ failure: TakeFailure, _ hint: String?) {
+        #expect(Hints.of(failure) == hint)
+    }
+
+    @Test(arguments: [
+        ServiceError.invalidURL(text: "x", reason: "it has no host"), .userInfoInURL(text: "x"),
+        .invalidHeader(name: "X", reason: "why"), .invalidCredential(reason: "it is empty"),
+        .invalidSecretForm(text: "Token"), .invalidPath(text: "a[", offset: 2, reason: "why"),
+        .invalidAnswerRule(text: "xml"),
+    ])
+    func aServiceThatCannotBeDescribed(_ error: ServiceError) throws {
+        let hint = try #require(Hints.of(error))
+        #expect(!hint.contains("\n") && !hint.hasSuffix("."))
+    }
+
+    @Test func anAnswerWithoutTextNamesWhereThereIsSome() {
+        let error = AnswerError.missingText(path: "text", excerpt: "{}", places: ["result.text"])
+        #expect(Hints.of(error) == "name the path of the text with --answer json:result.text")
+    }
+
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM])
+    func aLimitIsTheSameWhereverItIsMet(_ code: Int32) throws {
+        let limit = SystemError(call: "snd_pcm_open", code: code)
+        let hint = try #require(Hints.of(limit))
+        #expect(Hints.of(CaptureError.limitReached(name: "card", limit)) == hint)
+        #expect(Hints.of(PlaybackError.limitReached(device: "card", limit)) == hint)
+        #expect(Hints.of(SystemError(call: "read", code: EIO)) == nil)
+    }
+
+    @Test func aFullSpoolNamesItsLimit() {
+        #expect(
+            Hints.of(SpoolShortage.takes(5, limit: 5))
+                == "send them with 'utter retry all', or remove some with 'utter rm'; "
+                + "UTTER_MAX_TAKES is the limit")
+        #expect(Hints.of(SpoolShortage.bytes(5, limit: 5)).contains("; UTTER_MAX_BYTES is "))
+        #expect(
+            Hints.of(SpoolShortage.free(5, limit: 9))
+                == "free some space; UTTER_MIN_FREE is the limit")
+    }
+
+    @Test func aSecretThatIsNoKeyIsReplacedByOne() {
+        #expect(Hints.of(KeyError.guessable) == "make a key with: utter key new FILE")
+    }
+}

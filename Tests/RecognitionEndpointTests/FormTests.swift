@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+/// Recordings in forms, as OpenAI-style clients send them.
+@Suite struct FormTests {
+    private static let path = "/v1/audio/transcriptions"
+    private static let text = #""text":"go forward ten meters""#
+
+    private func form(
+        _ audio: [UInt8], head: String = #"name="file"; filename="a.wav""#, fields: String = "",
+        end: String = "\r\n--B--\r\n"
+    ) -> [UInt8] {
+        Array("\(fields)--B\r\nContent-Disposition: form-data; \(head)\r\n\r\n".utf8) + audio
+            + Array(end.utf8)
+    }
+
+    /// Posts a form in chunks of a size, and reads the whole answer.
+    private func post(
+        _ body: [UInt8], by limit: Int = 3_001, type: String = "multipart/form-data; boundary=B",
+        path: String = path
+    ) async throws -> (head: RawClient.Head, body: String) {
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead(path, ["Content-Type: \(type)"])
+                var rest = body[...]
+                while !rest.isEmpty {
+                    try client.sendChunk(rest.prefix(limit))
+                    rest = rest.dropFirst(limit)
+                }
+                try client.sendEnd()
+                return try client.readAnswer()
+            }
+        }
+    }
+
+    @Test(arguments: [["-H", "Transfer-Encoding: chunked"], []])
+    func curlIsAnsweredWithOneObject(_ framing: [String]) async throws {
+        let answer = try await TestEndpoint.run { port, _ in
+            try await onThread {
+                try ForeignTool("curl").run(
+                    [
+                        "-sS", "-F", "model=whisper-1", "-F",
+                        "file=@\(Samples.folder)/go-forward.wav", "-F", "language=en",
+                        "http://127.0.0.1:\(port)\(Self.path)",
+                    ] + framing
+                ).text
+            }
+        }
+        #expect(answer.hasPrefix("{\(Self.text),"), "\(answer)")
+    }
+
+    @Test func theRecognitionRunsWhileTheFormComes() async throws {
+        try await TestEndpoint.run { port, _ in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead(
+                    "/recognize",
+                    [
+                        "Content-Type: multipart/form-data; boundary=B",
+                        "Accept: application/x-ndjson",
+                    ])
+                let body = form(try Samples.wav("go-forward"))
+                try client.sendChunk(body[..<60_000])
+                // A text for the first part, before the rest exists.
+                #expect(try client.readHead().status == 200)
+                #expect(try client.readChunk().hasPrefix(#"{"type":"partial""#))
+                try client.sendChunk(body[60_000...])
+                try client.sendEnd()
+                var last = ""
+                while case let chunk = try client.readChunk(), !chunk.isEmpty { last = chunk }
+                #expect(last.contains(Self.text))
+            }
+        }
+    }
+
+    @Test(arguments: [1, 7, 44, 65_536])
+    func aFormMayBeCutAnywhere(_ limit: Int) async throws {
+        // A few bytes at a time for the head and the end, where it matters.
+        let audio =
+            limit == 1
+            ? Array(try Samples.wav("go-forward")[..<2_000]) : try Samples.wav("go-forward")
+        let fields = "--B\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n\r\n"
+        let answer = try await post(form(audio, fields: fields), by: limit)
+        #expect(answer.head.status == 200)
+        #expect(answer.body.hasPrefix("{\"text\":"))
+        if limit > 1 { #expect(answer.body.contains(Self.text)) }
+    }
+
+    @Test(arguments: [
+        #"name="file"; filename="a.bin""# + "\r\nContent-Type: audio/wav",
+        #"name="audio_file"; filename="A.WAV""# + "\r\ncontent-type: application/octet-stream",
+        #"name="file""# + "\r\nContent-Type: audio/wav",
+    ])
+    func theKindOfAudioIsTheNamesOrTheTypes(_ head: String) async throws {
+        let answer = try await post(form(try Samples.wav("go-forward"), head: head))
+        #expect(answer.body.contains(Self.text), "\(answer.body)")
+    }
+
+    @Test func samplesOfAFormAreNotMistakenForABoundary() async throws {
+        // What looks like the beginning of a boundary is audio.
+        let audio = try Samples.pcm("go-forward")
+        let noise = Array("\r\n--\r\n--A\r\n-".utf8)
+        let head = "name=\"file\"\r\nContent-Type: audio/pcm;rate=16000"
+        let answer = try await post(form(audio + noise + [0], head: head), by: 5_000)
+        #expect(answer.body.contains(Self.text), "\(answer.body)")
+    }
+
+    static let refused: [(body: String, reason: String)] = [
+        (
+            "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nx\r\n--B--\r\n",
+            "the form has no file"
+        ),
+        ("--B\r\nContent-Disposition: form-data; name=\"file\"\r\n", "the form has no end"),
+        ("", "the form has no end"),
+        ("no form at all", "the form has no end"),
+        (
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.mp3\"\r\n"
+                + "Content-Type: audio/mpeg\r\n\r\nx\r\n--B--\r\n", "'audio/mpeg' is not supported"
+        ),
+        (
+            "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n\r\n--B--\r\n",
+            "it ended after 0 bytes, in its header"
+        ),
+        ("--B\r\n" + String(repeating: "X: y\r\n", count: 4_000), "whose head is too long"),
+    ]
+
+    @Test(arguments: refused)
+    func whatIsNoFormWithAFileIsRefused(_ body: String, _ reason: String) async throws {
+        let answer = try await post(Array(body.utf8))
+        #expect(answer.head.status == 400)
+        #expect(answer.body.contains(reason), "\(answer.body)")
+        #expect(answer.body.hasPrefix(#"{"error":{"message":"#))
+    }
+
+    @Test func aFormWithoutABoundaryIsRefusedAtOnce() async throws {
+        let answer = try await post([], type: "multipart/form-data")
+        #expect(answer.head.status == 415)
+        #expect(answer.body.contains("the form's boundary is missing"))
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+
+/// The bytes of forms.
+@Suite struct AudioFormTests {
+    private func frame(
+        _ fields: [(String, String)], fileField: String = "file", fileName: String? = nil,
+        contentType: String? = nil
+    ) throws -> BodyFrame {
+        var service = try RecognitionService(
+            url: ServiceURL("http://h/"), contentType: contentType)
+        service.body = .form(
+            try AudioForm(
+                fields: fields.map { try AudioForm.Field(name: $0, value: $1) },
+                fileField: fileField, fileName: fileName))
+        return service.frame(mediaType: "audio/wav", fileName: "audio.wav", id: "20261122-k3f9")
+    }
+
+    @Test(.spec("RFC 7578 §4")) func everyByteOfAForm() throws {
+        let frame = try frame([("model", "whisper-1"), ("language", "en")])
+        #expect(frame.contentType == "multipart/form-data; boundary=utter-20261122-k3f9")
+        #expect(!frame.isBase64)
+        #expect(
+            String(decoding: frame.prologue, as: UTF8.self) == """
+                --utter-20261122-k3f9\r
+                Content-Disposition: form-data; name="model"\r
+                \r
+                whisper-1\r
+                --utter-20261122-k3f9\r
+                Content-Disposition: form-data; name="language"\r
+                \r
+                en\r
+                --utter-20261122-k3f9\r
+                Content-Disposition: form-data; name="file"; filename="audio.wav"\r
+                Content-Type: audio/wav\r
+                \r
+
+                """)
+        #expect(
+            String(decoding: frame.epilogue, as: UTF8.self) == "\r\n--utter-20261122-k3f9--\r\n")
+    }
+
+    @Test func namesAreWrittenAsBrowsersDo() throws {
+        let frame = try frame(
+            [("a\"b\r\nc", "x\r\ny\"")], fileField: "f;=\"", fileName: "é\n\\.wav",
+            contentType: "audio/x-own")
+        let text = String(decoding: frame.prologue, as: UTF8.self)
+        #expect(text.contains("name=\"a%22b%0D%0Ac\"\r\n\r\nx\r\ny\"\r\n--"))
+        #expect(text.contains("name=\"f;=%22\"; filename=\"é%0A\\.wav\"\r\n"))
+        #expect(text.hasSuffix("Content-Type: audio/x-own\r\n\r\n"))
+    }
+
+    @Test(.spec("RFC 2046 §5.1.1")) func theBoundaryOccursInNoField() throws {
+        let usual = "utter-20261122-k3f9"
+        let cases = [
+            [("prompt", "see \(usual)!")], [(usual, "x")], [("a", usual), ("b", "\(usual)-2")],
+            [("a", "\r\n--\(usual)--\r\n")], [("a", "\(usual)-3"), ("b", "\(usual)-2--")],
+        ]
+        for fields in cases {
+            let frame = try frame(fields)
+            let boundary = String(try #require(frame.contentType.split(separator: "=").last))
+            #expect(boundary.utf8.count <= 70)
+            let text = String(decoding: frame.prologue, as: UTF8.self)
+            #expect(text.ranges(of: boundary).count == fields.count + 1, "\(fields)")
+            let body = frame.prologue + Array("RIFF".utf8) + frame.epilogue
+            let form = try ForeignForm(body, contentType: frame.contentType)
+            #expect(form.parts.map(\.name) == fields.map(\.0) + ["file"])
+            #expect(
+                form.parts.map(\.bytes) == fields.map { Array($0.1.utf8) } + [Array("RIFF".utf8)])
+        }
+        let name = try frame([], fileName: "\(usual).wav")
+        #expect(name.contentType.hasSuffix("\(usual)-2"))
+    }
+
+    @Test func theSameFormIsTheSameBytes() throws {
+        #expect(try frame([("a", "b")]) == frame([("a", "b")]))
+    }
+
+    static let refused: [(String, ServiceError)] = [
+        ("model", .invalidForm(reason: "there is no '=' between name and value in 'model'")),
+        ("=x", .invalidForm(reason: "a field has no name")),
+        ("api_key=x", .secretInBody(name: "api_key")), ("Token=x", .secretInBody(name: "Token")),
+    ]
+
+    @Test(arguments: refused)
+    func aFieldThatCannotBeSentSaysWhy(_ text: String, _ error: ServiceError) {
+        #expect(throws: error) { try AudioForm.Field(text) }
+    }
+
+    @Test func theRecordingHasItsFieldAlone() throws {
+        let field = try AudioForm.Field("file=@a.wav")
+        #expect(throws: ServiceError.invalidForm(reason: "the field 'file' is the recording's own"))
+        {
+            try AudioForm(fields: [field])
+        }
+        #expect(throws: ServiceError.self) { try AudioForm(fileField: "") }
+        #expect(throws: ServiceError.self) { try AudioForm(fileName: "") }
+        let long = try AudioForm.Field(name: "a", value: String(repeating: "x", count: 1 << 16))
+        #expect(throws: ServiceError.invalidForm(reason: "it is longer than 65536 bytes")) {
+            try AudioForm(fields: [long])
+        }
+    }
+
+    @Test func aFieldMayBeEmptyAndNamesMayRepeat() throws {
+        #expect(try AudioForm.Field("a=").value.isEmpty)
+        #expect(try AudioForm.Field("a=b=c").value == "b=c")
+        let form = try ForeignForm(
+            try frame([("g[]", "word"), ("g[]", ""), ("keywords[]", "ü")]).prologue
+                + Array("\r\n--utter-20261122-k3f9--\r\n".utf8),
+            contentType: "multipart/form-data; boundary=utter-20261122-k3f9")
+        #expect(form.parts.map(\.name) == ["g[]", "g[]", "keywords[]", "file"])
+        #expect(form.parts.map(\.bytes) == [Array("word".utf8), [], Array("ü".utf8), []])
+        #expect(form.parts.map(\.contentType) == [nil, nil, nil, "audio/wav"])
+        #expect(form.parts[0].fields == ["Content-Disposition"])
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// A form as another program reads it: Python's parser of MIME messages.
+public struct ForeignForm: Sendable {
+    /// One part of the form.
+    public struct Part: Sendable, Decodable {
+        /// The name, as it stands between the quotation marks.
+        public var name: String?
+        /// The file name, as it stands there; nil for a field of text.
+        public var fileName: String?
+        /// The part's `Content-Type`; nil without one.
+        public var contentType: String?
+        /// The names of its header fields, in order.
+        public var fields: [String]
+        /// What it holds.
+        public var bytes: [UInt8] { Array(content) }
+        private var content: Data
+    }
+
+    /// The parts in their order.
+    public var parts: [Part]
+
+    /// Complains of whatever is no clean form: text before or behind it, and what the parser calls a
+    /// defect.
+    private static let script = """
+        import base64, email, email.policy, json, sys
+        form = email.message_from_bytes(
+            b"MIME-Version: 1.0\\r\\n" + sys.stdin.buffer.read(), policy=email.policy.HTTP)
+        if form.get_content_type() != "multipart/form-data" or not form.is_multipart():
+            sys.exit("no form: " + form.get_content_type())
+        if form.preamble or form.epilogue:
+            sys.exit("text around it: %r %r" % (form.preamble, form.epilogue))
+        parts = []
+        for part in form.iter_parts():
+            if form.defects or part.defects:
+                sys.exit("defects: %r %r" % (form.defects, part.defects))
+            if part.get_content_disposition() != "form-data":
+                sys.exit("disposition: %r" % part.get_content_disposition())
+            parts.append({
+                "name": part.get_param("name", header="content-disposition"),
+                "fileName": part.get_filename(),
+                "contentType": dict(part.raw_items()).get("Content-Type"),
+                "fields": part.keys(),
+                "content": base64.b64encode(part.get_payload(decode=True)).decode()})
+        print(json.dumps(parts))
+        """
+
+    /// Reads a form.
+    ///
+    /// - Parameters:
+    ///   - body: all of it.
+    ///   - contentType: the request's field.
+    /// - Throws: `ForeignTool.Failure` with the parser's complaint.
+    public init(_ body: [UInt8], contentType: String) throws {
+        let input = Array("Content-Type: \(contentType)\r\n\r\n".utf8) + body
+        let output = try ForeignTool("python3").run(["-c", Self.script], input: input).output
+        parts = try JSONDecoder().decode([Part].self, from: Data(output))
+    }
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import Cryptography
+import FoundationEssentials
+import SpeechService
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// The recording in a form or in a JSON document, on its way and once more.
+@Suite struct BodyShapeTests {
+    /// One way to send a take.
+    struct Way: Sendable, CustomTestStringConvertible {
+        var shape: String
+        var format: AudioCodec
+        var framing: BodyFraming
+        var isEncrypted: Bool
+
+        var testDescription: String {
+            "\(shape) \(format) \(framing)\(isEncrypted ? " encrypted" : "")"
+        }
+
+        var body: BodyShape {
+            get throws {
+                switch shape {
+                case "form":
+                    .form(
+                        try AudioForm(
+                            fields: [
+                                AudioForm.Field("model=whisper-1"), AudioForm.Field("p\"q=a\r\nb"),
+                            ]))
+                case "json":
+                    .json(try JSONTemplate(#"{"config":{"rate":16000},"audio":"{audio}"}"#))
+                default: .raw
+                }
+            }
+        }
+    }
+
+    static let ways = ["raw", "form", "json"].flatMap { shape in
+        AudioCodec.allCases.flatMap { format in
+            [BodyFraming.chunked, .length].flatMap { framing in
+                [false, true].map {
+                    Way(shape: shape, format: format, framing: framing, isEncrypted: $0)
+                }
+            }
+        }
+    }
+
+    /// What stands in the body, as another program reads it.
+    private func audio(in request: RecordedRequest, _ way: Way, of take: Take) throws -> [UInt8] {
+        let type = try #require(request["Content-Type"])
+        switch way.shape {
+        case "form":
+            let form = try ForeignForm(request.body, contentType: type)
+            #expect(form.parts.map(\.name) == ["model", "p%22q", "file"])
+            #expect(form.parts.map(\.fileName) == [nil, nil, "audio.\(way.format.sentExtension)"])
+            #expect(form.parts.map(\.contentType) == [nil, nil, way.format.mediaType])
+            #expect(form.parts[0].bytes == Array("whisper-1".utf8))
+            #expect(form.parts[1].bytes == Array("a\r\nb".utf8))
+            let audio = form.parts[2].bytes
+            #expect(request.body == wholeForm(audio, way, of: take))
+            #expect(type == "multipart/form-data; boundary=utter-\(take.id.text)")
+            return audio
+        case "json":
+            struct Document: Decodable {
+                var config: [String: Int]
+                var audio: Data
+            }
+            #expect(type == "application/json")
+            let document = try JSONDecoder().decode(Document.self, from: Data(request.body))
+            #expect(document.config == ["rate": 16_000])
+            let text = document.audio.base64EncodedString()
+            #expect(
+                request.body == Array(#"{"config":{"rate":16000},"audio":"\#(text)"}"#.utf8))
+            return Array(document.audio)
+        default:
+            #expect(type == way.format.mediaType)
+            return request.body
+        }
+    }
+
+    /// The form, byte for byte.
+    private func wholeForm(_ audio: [UInt8], _ way: Way, of take: Take) -> [UInt8] {
+        let boundary = "--utter-\(take.id.text)"
+        let head = [
+            boundary, "Content-Disposition: form-data; name=\"model\"", "", "whisper-1", boundary,
+            "Content-Disposition: form-data; name=\"p%22q\"", "", "a\r\nb", boundary,
+            "Content-Disposition: form-data; name=\"file\"; filename=\"audio."
+                + "\(way.format.sentExtension)\"", "Content-Type: \(way.format.mediaType)", "", "",
+        ].joined(separator: "\r\n")
+        return Array(head.utf8) + audio + Array("\r\n\(boundary)--\r\n".utf8)
+    }
+
+    @Test(arguments: ways) func aTakeThatWasCutIsSentOnceMoreByteForByte(_ way: Way) async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBody(bytes: 5_000), .reset]],
+            otherwise: .answer(text: "heard"))
+        let folder = try TemporaryFolder()
+        let pipeline = try Pipeline(
+            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio,
+            key: way.isEncrypted ? EncryptionKey(secret: Array(1...32)) : nil)
+        defer { pipeline.shutDown() }
+        var plan = TakePlan(
+            source: WAVReplay(path: Clip.goForward.path, pace: .unpaced),
+            service: try RecognitionService(url: ServiceURL(server.url())), format: way.format,
+            retry: .never)
+        plan.delivery.framing = way.framing
+        plan.delivery.service.body = try way.body
+        let first = pipeline.start(plan)
+        let cut = try await first.end()
+        guard case .failure(.notDelivered) = cut.result else {
+            Issue.record("\(cut.result)")
+            return
+        }
+        try first.writeAudio(to: folder.path("audio"))
+        let journal = try folder.read("audio")
+        #expect(cut.account.sentBytes <= journal.count - way.format.bodyOffset)
+        #expect(cut.imbalance == nil)
+        await pipeline.settled()
+
+        // As another program finds it: the take knows what its body was.
+        let kept = try pipeline.store.get().take(first.id)
+        let record = try #require(try kept.manifest().delivery)
+        #expect(try kept.manifest().version == (way.shape == "raw" ? 2 : 3))
+        let second = try pipeline.resend(kept, by: try DeliveryPlan(record))
+        let outcome = try await second.end()
+        #expect(try outcome.result.get().text == "heard")
+
+        let requests = server.requests
+        #expect(requests.count == 2)
+        let last = try #require(requests.last)
+        #expect(last.framingErrors.isEmpty)
+        let expected = Array(journal.dropFirst(way.format.bodyOffset))
+        #expect(try audio(in: last, way, of: second) == expected)
+        // What came before the cut is the beginning of it.
+        #expect(last.body.starts(with: try #require(requests.first).body))
+        #expect(try #require(requests.first).body.count >= 5_000)
+        let isChunked = way.framing == .chunked
+        for request in requests {
+            #expect((request["Transfer-Encoding"] == "chunked") == isChunked)
+            #expect(request["Content-Length"] == (isChunked ? nil : "\(last.body.count)"))
+        }
+        #expect(last["Idempotency-Key"] == requests.first?["Idempotency-Key"])
+        #expect(last["Idempotency-Key"]?.hasPrefix("\"\(first.id.text)") == true)
+        let sum = try ForeignTool("openssl").run(["dgst", "-sha256", "-binary"], input: last.body)
+        #expect(
+            last["Content-Digest"] == "sha-256=:\(Data(sum.output).base64EncodedString()):")
+        #expect(outcome.account.sentBytes == expected.count)
+        #expect(outcome.account.wireBytes == last.body.count)
+        #expect(outcome.imbalance == nil)
+    }
+
+    @Test func aFormIsSentWhileTheSpeakerSpeaks() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let way = Way(shape: "form", format: .pcm, framing: .auto, isEncrypted: false)
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.body = try way.body
+        }
+        let period = [Int16](repeating: 1_000, count: 320)
+        let head = wholeForm([], way, of: take).count - "\r\n--utter---\r\n".utf8.count
+        let prologue = head - take.id.text.utf8.count
+        for count in 1...5 {
+            speaker.say(period)
+            // Each period is there before the next one is said.
+            let request = try #require(await server.wait(untilBytes: prologue + count * 640))
+            #expect(request.body.count == prologue + count * 640)
+            #expect(request.lastChunkAt == nil)
+        }
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(server.connectionCount == 1)
+        let request = try #require(server.requests.first)
+        #expect(
+            try audio(in: request, way, of: take)
+                == WAVBytes.pcm(
+                    [Int16](repeating: 1_000, count: 1_600)))
+        #expect(outcome.account.sentBytes == 3_200)
+    }
+
+    @Test func aCancelledFormIsNeverCompleted() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "never"))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let way = Way(shape: "form", format: .pcm, framing: .auto, isEncrypted: false)
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.body = try way.body
+        }
+        speaker.say([Int16](repeating: 1_000, count: 320))
+        _ = await server.wait(untilBytes: 640)
+        take.cancel()
+        #expect(try await take.end().result == .failure(.cancelled))
+        let request = try #require(await server.finishedRequest())
+        #expect(!request.isComplete)
+        #expect(request.body.ranges(of: Array("--\r\n".utf8)).isEmpty)
+    }
+
+    @Test func aServiceThatRefusesChunksGetsTheFormWithItsLength() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
+            otherwise: .answer(text: #"{"text":"with length"}"#))
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let way = Way(shape: "form", format: .wav, framing: .auto, isEncrypted: false)
+        let take = try bench.start(speaker.source, to: server.url(), format: .wav) {
+            $0.delivery.service.body = try way.body
+        }
+        let log = EventLog(take)
+        speaker.say([Int16](repeating: 1_000, count: 320))
+        #expect(
+            await log.wait {
+                if case .answeredEarly(status: 411, _, isResent: true) = $0 { true } else { false }
+            })
+        speaker.say([Int16](repeating: 1_000, count: 320))
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "with length")
+        let request = try #require(server.requests.last)
+        #expect(server.requests.count == 2)
+        #expect(request["Content-Length"] == "\(outcome.account.wireBytes)")
+        #expect(try audio(in: request, way, of: take).count == 44 + 1_280)
+    }
+
+    @Test func anotherFormIsAnotherRequest() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 500, text: "")], otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let take = try bench.replay([1, 2, 3], to: server.url(), format: .wav) {
+            $0.delivery.service.body = .form(try AudioForm(fields: [AudioForm.Field("a=b")]))
+        }
+        _ = try await take.end()
+        await bench.pipeline.settled()
+        let kept = try bench.pipeline.store.get().take(take.id)
+        var plan = try DeliveryPlan(try #require(try kept.manifest().delivery))
+        plan.service.body = .form(try AudioForm(fields: [AudioForm.Field("a=c")]))
+        _ = try await bench.pipeline.resend(kept, by: plan).end()
+        let keys = server.requests.compactMap { $0["Idempotency-Key"] }
+        #expect(Set(keys).count == 2)
+    }
+
+    @Test func aCatchUpRateIsThatOfTheRecording() {
+        let rate = CatchUpRate.times(2)
+        #expect(rate.bytesPerSecond(of: .pcm, inBase64: false) == 64_000)
+        #expect(rate.bytesPerSecond(of: .pcm, inBase64: true) == 85_333)
+        #expect(CatchUpRate.bytes(perSecond: 100).bytesPerSecond(of: .pcm, inBase64: true) == 100)
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Capture
+@testable import Utter
+
+/// How often it is told how far a take has come.
+@Suite struct ProgressMeterTests {
+    private let account = CaptureAccount()
+    private let meter: ProgressMeter
+
+    init() { meter = ProgressMeter(of: account, bodyOffset: 44) }
+
+    @Test func tenTimesASecondWhileTheJournalGrows() {
+        // A period each 20 ms, for a second.
+        let told = (0..<50).count { meter.isDue(at: .milliseconds(20 * $0)) }
+        #expect(told == 10)
+    }
+
+    @Test func tenTimesASecondAndAtTheEndWhenTheRecordingIsComplete() {
+        meter.noteComplete(44 + 1_000)
+        let told = (1...1_000).filter { meter.noteSent($0, at: .milliseconds($0)) }
+        #expect(told.count == 11)
+        #expect(told.last == 1_000)
+    }
+
+    @Test func notByTheTransferWhileTheJournalTells() {
+        #expect(!meter.noteSent(5, at: .seconds(1)))
+        #expect(meter.isDue(at: .seconds(1)))
+    }
+
+    @Test func silenceIsToldOnce() {
+        account.set(.silence)
+        account.addCaptured(32_000)
+        #expect(!meter.hasBeenSilent())
+        account.addCaptured(1)
+        #expect(meter.hasBeenSilent())
+        #expect(!meter.hasBeenSilent())
+    }
+
+    @Test func aSoundIsNoSilence() {
+        account.set(Level(peak: 0.1, rootMeanSquare: 0.1))
+        account.set(.silence)
+        account.addCaptured(40_000)
+        #expect(!meter.hasBeenSilent())
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import TestSupport
+import Testing
+
+@testable import TakeStore
+@testable import Utter
+
+/// Every order in which a take's stages, loops and its person can act.
+@Suite struct TakeMachineTests {
+    /// A way in which takes are delivered.
+    struct Way: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        var framing = BodyFraming.auto
+        var policy = RetryPolicy.standard
+        var wantsLength = false
+        var detectsEnd = false
+        var isKept = false
+        var partCount = 1
+        var depth = 7
+
+        func makeMachine() throws -> TakeMachine {
+            let url = try ServiceURL("http://127.0.0.1:9/")
+            let part = TakePart(
+                start: 44,
+                exchange: PostOnce(
+                    url: url, allowed: [], policy: policy, framing: framing,
+                    wantsLength: wantsLength, detectsEnd: detectsEnd))
+            let parts = Array(repeating: part, count: partCount)
+            guard isKept else { return TakeMachine(parts: parts) }
+            return TakeMachine(
+                parts: parts, recorded: JournalSeal(byteCount: 1_000, sha256: "", loss: nil))
+        }
+    }
+
+    static let ways = [
+        Way(testDescription: "while speaking", depth: 8),
+        Way(testDescription: "chunks only", framing: .chunked),
+        Way(testDescription: "with its length", framing: .length),
+        Way(testDescription: "complete soon", wantsLength: true),
+        Way(testDescription: "without a second try", policy: .never),
+        Way(testDescription: "the service finds the end", detectsEnd: true),
+        Way(testDescription: "kept before", isKept: true),
+        Way(testDescription: "in two parts", partCount: 2, depth: 6),
+    ]
+
+    @Test(arguments: ways) func everyOrderIsHandled(_ way: Way) throws {
+        var tree = Tree(way.depth)
+        tree.grow(from: TakeWorld(try way.makeMachine()))
+        #expect(tree.faults.isEmpty)
+        #expect(tree.count > 1_000, "\(tree.count) orders")
+    }
+
+    /// Longer stories than can all be told.
+    @Test(arguments: ways) func ordersAtRandomAreHandled(_ way: Way) throws {
+        var random = SeededRandom()
+        let machine = try way.makeMachine()
+        var faults: [String] = []
+        for _ in 0..<1_000 where faults.isEmpty {
+            var world = TakeWorld(machine)
+            for _ in 0..<60 {
+                let moves = world.legal.filter { $0 != .abandoned }
+                guard let move = moves.randomElement(using: &random) else { break }
+                world.make(move)
+            }
+            faults = Tree.finished(world).faults
+        }
+        #expect(faults.isEmpty, "seed \(random.seed)")
+    }
+}
+
+/// All that may happen from somewhere on.
+private struct Tree {
+    private let depth: Int
+    private(set) var count = 0
+    private(set) var faults: [String] = []
+
+    init(_ depth: Int) { self.depth = depth }
+
+    mutating func grow(from world: TakeWorld) {
+        guard faults.isEmpty else { return }
+        faults = world.faults
+        guard world.moves.count < depth, !world.legal.isEmpty else {
+            count += 1
+            faults += Self.finished(world).faults
+            return
+        }
+        for move in world.legal {
+            var next = world
+            next.make(move)
+            grow(from: next)
+        }
+    }
+
+    /// Lets happen what is owed, after which there is an outcome, and one only.
+    static func finished(_ world: TakeWorld) -> (faults: [String], ending: TakeMachine.Ending?) {
+        var world = world
+        for _ in 0..<20 {
+            guard world.ending == nil, let move = world.next else { break }
+            world.make(move)
+        }
+        let isStuck = world.ending == nil
+        return (world.faults + (isStuck ? ["no end after \(world.moves)"] : []), world.ending)
+    }
+}

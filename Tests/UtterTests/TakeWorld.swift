@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Capture
+import LinuxPlatform
+import SpeechService
+
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// A take's machine among loops that do what they are asked for, in any order.
+///
+/// It knows what may happen next, and what must never follow from it.
+struct TakeWorld {
+    /// How a request may end.
+    enum Ending: CaseIterable {
+        case answered, early, busy, lost, unknown, refused, lengthRequired, brokenOff
+    }
+
+    /// What may happen.
+    enum Move: Equatable {
+        case opened, captured, capturedNothing, sealed, sealedNothing
+        case noted(Int), heard(Int), ended(Int, Ending), digested(Int)
+        case stop, cancel, leave, abandoned
+    }
+
+    private(set) var machine: TakeMachine
+    private(set) var moves: [Move] = []
+    /// What the machine has done wrong, in words.
+    private(set) var faults: [String] = []
+    /// How the take has ended.
+    private(set) var ending: TakeMachine.Ending?
+
+    private let isKept: Bool
+    private var isOpened = false
+    private var isCaptured: Bool
+    private var isSealed: Bool
+    private var noting: [Int: ExchangeRequest] = [:]
+    private var running: [Int: (request: ExchangeRequest, pause: Pause)] = [:]
+    private var brokenOff: Set<Int> = []
+    private var digesting: Set<Int> = []
+    /// The parts of which nothing may be sent any more.
+    private var decided: Set<Int> = []
+    /// The requests of each part that have begun, and those of which the end is written down.
+    private var begun: [Int: [Int]] = [:]
+    private var saved: [Int] = []
+    private var isSealSaved = false
+    private var isAnswered = false
+
+    init(_ machine: TakeMachine) {
+        self.machine = machine
+        if case .delivering = machine.phase { isKept = true } else { isKept = false }
+        (isCaptured, isSealed) = (isKept, isKept)
+    }
+
+    // MARK: - What may happen
+
+    /// What may happen next: what stages and loops owe, and what a person may ask for once.
+    var legal: [Move] {
+        if moves.last == .abandoned { return [] }
+        var legal: [Move] = [.abandoned]
+        if mayOpen { legal.append(.opened) }
+        if !isCaptured { legal += [.captured, .capturedNothing] }
+        if isCaptured, !isSealed { legal.append(isOpened ? .sealed : .sealedNothing) }
+        for part in noting.keys.sorted() { legal.append(.noted(part)) }
+        for part in running.keys.sorted() {
+            if !moves.contains(.heard(part)) { legal.append(.heard(part)) }
+            legal += endings(of: part).map { .ended(part, $0) }
+        }
+        for part in digesting.sorted() { legal.append(.digested(part)) }
+        return legal + [.stop, .cancel, .leave].filter { !moves.contains($0) }
+    }
+
+    private var mayOpen: Bool { !isOpened && (isKept || !isSealed) }
+
+    /// A body that is whole has an end, which only a sealed journal and a part that is wanted have.
+    private func endings(of part: Int) -> [Ending] {
+        if brokenOff.contains(part) { return [.brokenOff, .early, .unknown] }
+        let partly: [Ending] = [.early, .lost, .refused, .lengthRequired]
+        return isSealed ? partly + [.answered, .busy, .unknown] : partly
+    }
+
+    /// What leads to the end of the take, if nothing more goes wrong; nil when nothing is owed.
+    var next: Move? {
+        if let part = noting.keys.min() { return .noted(part) }
+        if let part = brokenOff.min() { return .ended(part, .brokenOff) }
+        if mayOpen { return .opened }
+        if !isCaptured { return .captured }
+        if !isSealed { return isOpened ? .sealed : .sealedNothing }
+        return running.keys.min().map { .ended($0, .answered) }
+    }
+
+    // MARK: - What must follow
+
+    /// Lets something happen, and looks at what the machine asks for.
+    mutating func make(_ move: Move) {
+        moves.append(move)
+        let wasSettled = ending != nil
+        let awaitsSeal = machine.parts.indices.filter {
+            if case .waiting(.seal) = machine.parts[$0].delivery { true } else { false }
+        }
+        let paused = running.keys.filter {
+            running[$0]?.pause.isForSpeaker == true && !brokenOff.contains($0)
+        }
+        let event = happen(move)
+        let actions = machine.handle(event, at: Moment(elapsed: .seconds(moves.count)))
+        expect(!wasSettled || actions.isEmpty, "something follows the end: \(actions)")
+        for action in actions { obey(action) }
+        if move == .sealed, !wasSettled {
+            expect(actions.compactMap(\.hurried).sorted() == paused.sorted(), "not all hurry")
+            expect(actions.compactMap(\.noted) == awaitsSeal, "what awaited the seal stays")
+        }
+        if [.cancel, .leave].contains(move), let end = actions.firstIndex(where: \.endsCapture) {
+            let isLast = actions[end...].allSatisfy { $0.brokenOff == nil }
+            expect(isLast, "the recording ends before the body is broken off")
+        }
+        for part in machine.parts.indices where machine.isWanted(part) {
+            expect(
+                running[part] != nil && !brokenOff.contains(part) && !decided.contains(part),
+                "a body of part \(part) may end")
+        }
+    }
+
+    /// The event of a move; what it says of the world is true before the machine hears of it.
+    private mutating func happen(_ move: Move) -> TakeMachine.Event {
+        switch move {
+        case .opened:
+            isOpened = true
+            return .opened
+        case .captured:
+            isCaptured = true
+            return .captured(CaptureEnd(cause: .finished), isEmpty: false)
+        case .capturedNothing:
+            isCaptured = true
+            decided = Set(machine.parts.indices)
+            return .captured(
+                CaptureEnd(cause: .source(.deviceNotFound(device: "none"))), isEmpty: true)
+        case .sealed:
+            isSealed = true
+            return .sealed(JournalSeal(byteCount: 1_000, sha256: "", loss: nil))
+        case .sealedNothing:
+            isSealed = true
+            decided = Set(machine.parts.indices)
+            let loss = SystemError(call: "memory", code: 12)
+            return .sealed(JournalSeal(byteCount: 0, sha256: "", loss: loss))
+        case .noted(let part):
+            if decided.contains(part), let request = noting[part] {
+                // It does not begin; that is written down at once.
+                begun[part, default: []].append(request.number)
+            }
+            noting[part] = nil
+            return .noted(part: part)
+        case .heard(let part): return .heard(part: part, Transcript())
+        case .ended(let part, let ending):
+            running[part] = nil
+            let isWanted = brokenOff.remove(part) == nil
+            if isWanted, [.answered, .refused].contains(ending) { decided.insert(part) }
+            isAnswered = isAnswered || isWanted && [.answered, .early].contains(ending)
+            return .ended(part: part, Reply(result: ending.result))
+        case .digested(let part):
+            digesting.remove(part)
+            return .digested(part: part, "digest")
+        case .stop: return .stop
+        case .cancel:
+            decided = Set(machine.parts.indices)
+            return .cancel
+        case .leave:
+            decided = Set(machine.parts.indices)
+            return .leave
+        case .abandoned: return .abandoned
+        }
+    }
+
+    private mutating func obey(_ action: TakeMachine.Action) {
+        expect(ending == nil, "\(action) after the end")
+        switch action {
+        case .note(let part, let request):
+            expect(isOpened, "a request without a journal")
+            expect(noting[part] == nil && running[part] == nil, "two requests of part \(part)")
+            expect(!decided.contains(part), "a request that is not wanted")
+            expect(isSealed || !request.saysLength, "a length that is not known")
+            let last = begun[part]?.last ?? request.number - 1
+            expect(request.number == last + 1, "a number is missing")
+            noting[part] = request
+        case .start(let part, let request, let pause):
+            expect(moves.last == .noted(part), "a request that is not written down")
+            expect(running[part] == nil && !decided.contains(part), "a request too many")
+            expect(isSealed || !request.saysLength, "a length that is not known")
+            expect(
+                !isSealed || !pause.isForSpeaker || pause.duration == pause.atLeast,
+                "a pause for a speaker who has ended")
+            begun[part, default: []].append(request.number)
+            running[part] = (request, pause)
+        case .hurry(let part): expect(running[part] != nil, "nothing to be hurried")
+        case .breakOff(let part):
+            expect(running[part] != nil, "nothing to be broken off")
+            let isNews = brokenOff.insert(part).inserted
+            expect(isNews, "broken off twice")
+        case .digest(let part):
+            expect(isSealed, "a digest before the seal")
+            let isNews = digesting.insert(part).inserted
+            expect(isNews, "a digest that is being computed")
+        case .saveAttempt(let attempt): saved.append(attempt.number)
+        case .saveSeal: isSealSaved = true
+        case .settle(let ending): settle(ending)
+        case .rememberLength, .endCapture, .saveAgain, .tell: break
+        }
+    }
+
+    private mutating func settle(_ ending: TakeMachine.Ending) {
+        self.ending = ending
+        guard moves.last != .abandoned else { return }
+        expect(isCaptured && isSealed, "the end before that of the recording")
+        expect(running.isEmpty && noting.isEmpty, "the end before that of a request")
+        expect(isKept || isSealSaved, "the end before the seal is written down")
+        let numbers = begun.values.flatMap { $0 }.sorted()
+        let ended = saved.sorted()
+        expect(ended == numbers, "\(numbers) began, \(ended) are known to have ended")
+        // Whatever has no answer is kept: an outcome that is a success removes the audio.
+        if case .success = ending.result { expect(isAnswered, "an answer from nowhere") }
+        expect(ending.seal != nil, "the end without a seal")
+    }
+
+    private mutating func expect(_ isRight: Bool, _ fault: @autoclosure () -> String) {
+        if !isRight { faults.append("\(fault()), after \(moves)") }
+    }
+}
+
+extension TakeWorld.Ending {
+    /// What the transfer says.
+    var result: TransferResult {
+        let isWhole = [.answered, .busy, .unknown].contains(self)
+        let (ending, status): (TransferResult.Ending, Int?) =
+            switch self {
+            case .answered, .early: (.answered, 200)
+            case .busy: (.answered, 503)
+            case .refused: (.answered, 401)
+            case .lengthRequired: (.answered, 411)
+            case .lost, .unknown: (.connectionLost("reset"), nil)
+            case .brokenOff: (.cancelled, nil)
+            }
+        return TransferResult(
+            ending: ending, status: status, headers: [], sentByteCount: 10, wireByteCount: 10,
+            isBodyComplete: isWhole, timings: TransferTimings())
+    }
+}
+
+extension TakeMachine.Action {
+    fileprivate var noted: Int? { if case .note(let part, _) = self { part } else { nil } }
+    fileprivate var hurried: Int? { if case .hurry(let part) = self { part } else { nil } }
+    fileprivate var brokenOff: Int? { if case .breakOff(let part) = self { part } else { nil } }
+    fileprivate var endsCapture: Bool { if case .endCapture = self { true } else { false } }
+}
