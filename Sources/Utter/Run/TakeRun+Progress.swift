@@ -15,12 +15,11 @@ extension TakeRun {
     }
 
     /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
-    func didComplete(with seal: JournalSeal) {
+    func didComplete() {
         meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.
         reportJournal()
         tellProgress()
-        handle(.sealed(seal))
     }
 
     /// On the sync thread.

@@ -96,12 +96,14 @@ final class Wiring: Sendable {
     /// On the journal thread.
     private func complete(_ run: TakeRun, with seal: JournalSeal) {
         guard let journal = run.journal, journal.condition.failure != nil else {
-            return run.didComplete(with: seal)
+            run.didComplete()
+            return run.handle(.sealed(seal))
         }
         sync.perform {
             journal.finish()
             run.didTend()
-            run.didComplete(with: seal)
+            run.didComplete()
+            run.handle(.sealed(seal))
         }
     }
 
