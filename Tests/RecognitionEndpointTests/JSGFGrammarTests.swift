@@ -105,4 +105,5 @@ import Testing
             }
         }
     }
-}
+}            ("#JSGF V1.0;\ngrammar g;\n;", 3, "nothing stands in front of ';'"),
+
