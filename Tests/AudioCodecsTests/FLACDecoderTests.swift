@@ -8,9 +8,9 @@ import Testing
 
 /// FLAC of the program `flac`, whole, in pieces, cut off and damaged.
 @Suite struct FLACDecoderTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     private func decode(
         _ file: [UInt8], in pieces: [Range<Int>]? = nil

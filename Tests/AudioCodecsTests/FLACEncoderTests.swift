@@ -7,9 +7,9 @@ import Testing
 
 /// What the program `flac` says about our FLAC, and what it makes of it.
 @Suite struct FLACEncoderTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
-    init() throws { folder = try ScratchFolder() }
+    init() throws { folder = try TemporaryFolder() }
 
     /// The samples that `flac` decodes, which must have nothing to complain about.
     private func decoded(_ bytes: [UInt8]) throws -> [Int16] {

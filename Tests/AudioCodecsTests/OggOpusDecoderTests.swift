@@ -25,7 +25,7 @@ import Testing
     func aFileOfOpusencHasTheLengthThatItsLastPageSays(
         rate: Int, channels: Int
     ) throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("audio.opus")
         let samples = TestSignal.voice(frames: rate * 2 + 77, sampleRate: rate)
         let wav = folder.path("audio.wav")
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func opusencAndOpusdecHearTheSameAsThisDecoder() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("audio.opus")
         try ForeignTool("opusenc").run(["--quiet", Self.speech, path])
         let raw = folder.path("audio.raw")
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func stereoIsMixedDown() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("audio.opus")
         let wav = folder.path("stereo.wav")
         try ForeignTool("sox").run([Self.speech, "-r", "48000", "-c", "2", wav])
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func aWAVFileIsNotAPage() throws {
-        let bytes = try ScratchFolder.read(path: Self.speech)
+        let bytes = try readFile(Self.speech)
         #expect(throws: undecodable(.notAPage(offset: 0))) { try decode(bytes) }
     }
 
@@ -277,16 +277,7 @@ import Testing
     }
 
     private func pageOffsets(of file: [UInt8]) -> [Int] {
-        var offsets: [Int] = []
-        var offset = 0
-        while offset + 27 <= file.count, file[offset..<offset + 4].elementsEqual("OggS".utf8) {
-            offsets.append(offset)
-            let segments = Int(file[offset + 26])
-            guard offset + 27 + segments <= file.count else { break }
-            offset += 27 + segments
-            offset += file[(offset - segments)..<offset].reduce(0) { $0 + Int($1) }
-        }
-        return offsets
+        OggPage.prefix(of: file).map(\.range.lowerBound)
     }
 
     private func changeFirstPage(
@@ -317,14 +308,8 @@ import Testing
         return page
     }
 
-    /// The CRC-32 of Ogg (RFC 3533 §6): polynomial 0x04C11DB7, nothing inverted.
     private func setChecksum(of page: inout [UInt8]) {
-        for index in 22..<26 { page[index] = 0 }
-        var sum: UInt32 = 0
-        for byte in page {
-            sum ^= UInt32(byte) << 24
-            for _ in 0..<8 { sum = sum & 1 << 31 == 0 ? sum << 1 : sum << 1 ^ 0x04C1_1DB7 }
-        }
+        let sum = OggPage.checksum(of: page[...])
         for index in 0..<4 {
             page[22 + index] = UInt8(truncatingIfNeeded: sum >> (8 * UInt32(index)))
         }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct OggOpusToolTests {
     @Test func opusdecDecodesAsManyFramesAsWentInForTwoHundredRandomLengths() throws {
         var random = SeededRandom()
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         var lengths = [0, 1, 2, 100, 216, 217, 319, 320, 321, 1_600]
         while lengths.count < 200 { lengths.append(.random(in: 1...20_000, using: &random)) }
         let voice = TestSignal.voice(frames: 20_000, sampleRate: 16_000)
@@ -28,7 +28,7 @@ import Testing
 
     @Test(arguments: [0, 1, 319, 320, 321, 4_000, 16_000, 160_001])
     func opusinfoFindsNothingToComplainAbout(length: Int) throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: length, sampleRate: 16_000)
         let path = try folder.write(OggOpusEncoder().file(of: samples), to: "audio.ogg")
         let report = try ForeignTool("opusinfo").run([path])
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [1, 320, 4_000, 16_000, 160_001])
     func ffprobeAndFFmpegCountTheFramesThatWentIn(length: Int) throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: length, sampleRate: 16_000)
         let path = try folder.write(OggOpusEncoder().file(of: samples), to: "audio.ogg")
         let report = try ForeignTool("ffprobe").run([
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test func theDecodedVoiceIsTheRecordedOneWithoutDelay() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: 48_000, sampleRate: 16_000)
         // At a rate at which the codec keeps the wave and not only its sound.
         let path = try folder.write(
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test func aFileCutAnywhereStillDecodesUpToTheCut() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: 32_000, sampleRate: 16_000)
         let bytes = try OggOpusEncoder().file(of: samples)
         let path = try folder.write(Array(bytes.prefix(bytes.count / 2)), to: "audio.ogg")

@@ -29,7 +29,7 @@ import Testing
 
     @Test func soxAndFFmpegReadEverySampleOfTwoHundredRandomLengths() throws {
         var random = SeededRandom()
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         var lengths = [0, 1, 2, 319, 320, 321]
         while lengths.count < 200 { lengths.append(.random(in: 1...20_000, using: &random)) }
         for (index, length) in lengths.enumerated() {

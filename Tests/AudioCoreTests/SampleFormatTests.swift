@@ -69,7 +69,7 @@ import Testing
     ])
     func soxMakesTheSameOfEveryFormat(format: SampleFormat, encoding: String, bits: String) throws {
         var random = SeededRandom()
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = random.noise(count: 20_000).map { $0 / 2 }
         let source = try folder.write(WAVBytes.pcm(samples), to: "source.raw")
         let raw = folder.path("audio.raw")

@@ -20,7 +20,7 @@ import Testing
 
     /// What sox makes of it: mean of the channels, 16 kHz, no dither.
     private func soxConverted(_ samples: [Int16], from format: StreamFormat) throws -> [Int16] {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = try folder.write(WAVBytes.pcm(samples), to: "source.raw")
         return try ForeignTool("sox").run([
             "-D", "-t", "s16", "-r", "\(format.sampleRate)", "-c", "\(format.channelCount)", path,

@@ -5,28 +5,12 @@ import AudioCore
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Capture
 
 @Suite struct CaptureLoopTests {
-    @Test func aLoopThatIsShutDownAtAnyMomentEnds() throws {
-        let done = try Wakeup()
-        let thread = try NamedThread(name: "test") {
-            for round in 0..<2_000 {
-                // A loop that cannot start ends as well.
-                let loop = try? CaptureLoop(onWrite: {})
-                // Meets the thread at another place of its first turn each time.
-                let moment = ContinuousClock.now + .nanoseconds(round % 2_000 * 50)
-                while .now < moment {}
-                loop?.shutDown()
-            }
-            done.signal()
-        }
-        try #require(captureLoopWait(for: done))
-        thread.join()
-    }
-
     @Test func twoHundredTakesCompleteOnOneThread() throws {
         let count = 200
         let done = try Wakeup()
@@ -83,6 +67,73 @@ import Testing
                 onEnd: { _ in done.signal() }))
         #expect(captureLoopWait(for: done))
         replayControl.requestCancel()
+    }
+
+    /// A take whose source opens when a gate is opened, and one that is recorded meanwhile.
+    @Test func aSourceThatTakesLongToOpenHoldsUpNoOtherTake() throws {
+        let (mayOpen, isOpening, slowEnded, ended) = (Gate(), Gate(), Gate(), Gate())
+        let loop = try CaptureLoop(onWrite: {})
+        defer { loop.shutDown() }
+        let slow = CaptureStageScript([.frames(320)])
+        slow.onOpen = {
+            isOpening.open()
+            _ = mayOpen.waitBlocking()
+        }
+        let (slowAccount, account) = (CaptureAccount(), CaptureAccount())
+        let (slowRing, ring) = (
+            ByteRing(minimumCapacity: 1 << 14), ByteRing(minimumCapacity: 1 << 17)
+        )
+        loop.add(
+            CaptureStage(
+                source: slow, encoder: WAVEncoder(), producer: slowRing.takeProducer(),
+                plan: CapturePlan(tail: .none), control: CaptureControl(), account: slowAccount,
+                onOpen: { _ in }, onEnd: { _ in slowEnded.open() }))
+        try #require(isOpening.waitBlocking())
+        let steps = [CaptureStageScript.Step](repeating: .frames(320), count: 100)
+        loop.add(
+            CaptureStage(
+                source: CaptureStageScript(steps), encoder: WAVEncoder(),
+                producer: ring.takeProducer(), plan: CapturePlan(tail: .none),
+                control: CaptureControl(), account: account, onOpen: { _ in },
+                onEnd: { _ in ended.open() }))
+        #expect(ended.waitBlocking())
+        #expect(account.capturedFrames == 32_000)
+        #expect(!slowEnded.isOpen && slowAccount.capturedFrames == 0)
+        mayOpen.open()
+        #expect(slowEnded.waitBlocking())
+        #expect(slowAccount.capturedFrames == 320)
+    }
+
+    @Test func aTakeThatIsCancelledWhileItsSourceOpensEndsAtOnce() throws {
+        let (mayOpen, isOpening, isClosed) = (Gate(), Gate(), Gate())
+        let loop = try CaptureLoop(onWrite: {})
+        defer { loop.shutDown() }
+        let (source, control) = (CaptureStageScript([.frames(320)]), CaptureControl())
+        source.onOpen = {
+            isOpening.open()
+            _ = mayOpen.waitBlocking()
+        }
+        source.onClose = { isClosed.open() }
+        let ring = ByteRing(minimumCapacity: 1 << 14)
+        let (end, ended) = (Observed<CaptureEnd.Cause?>(nil), Gate())
+        loop.add(
+            CaptureStage(
+                source: source, encoder: WAVEncoder(), producer: ring.takeProducer(),
+                plan: CapturePlan(), control: control, account: CaptureAccount(),
+                onOpen: { _ in },
+                onEnd: { told in
+                    end.update { $0 = told.cause }
+                    ended.open()
+                }))
+        try #require(isOpening.waitBlocking())
+        control.requestCancel()
+        loop.wake()
+        #expect(ended.waitBlocking())
+        #expect(end.value == .cancelled)
+        // Not by two threads at once.
+        #expect(!isClosed.isOpen)
+        mayOpen.open()
+        #expect(isClosed.waitBlocking())
     }
 
     @Test func theJournalIsToldOfAnEndThatComesWithoutBytes() throws {

@@ -2,6 +2,7 @@
 
 import AudioCodecs
 import AudioCore
+import TestSupport
 import Testing
 
 @testable import Capture
@@ -83,7 +84,7 @@ import Testing
 
     @Test func aJournalThatStallsAgainAndAgainLeavesTheTimelineTrue() {
         let seed = UInt64.random(in: 0 ... .max)
-        var random = CaptureStageRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         for _ in 0..<20 {
             var steps: [CaptureStageScript.Step] = []
             var length = 0
@@ -135,18 +136,5 @@ import Testing
             #expect(bench.account.gapFrames == 0)
             #expect(bench.account.encodedBytes == bench.bytes.count)
         }
-    }
-}
-
-/// SplitMix64.
-struct CaptureStageRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

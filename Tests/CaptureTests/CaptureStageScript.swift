@@ -32,6 +32,9 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     let isStored: Bool
     var warning: String?
     var openError: CaptureError?
+    /// Called by `open` and `close`.
+    var onOpen: @Sendable () -> Void = {}
+    var onClose: @Sendable () -> Void = {}
     var format = StreamFormat.speech
     /// The value of a frame at its place in the timeline; never zero unless overridden.
     var sample: (Int) -> Int16 = CaptureStageScript.ramp
@@ -58,6 +61,7 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
     static func ramp(_ place: Int) -> Int16 { Int16(1 + place % 30_000) }
 
     func open() throws(CaptureError) -> StreamFormat {
+        onOpen()
         if let openError { throw openError }
         return format
     }
@@ -108,5 +112,8 @@ final class CaptureStageScript: CaptureSource, @unchecked Sendable {
         next = 0
     }
 
-    func close() { isClosed = true }
+    func close() {
+        isClosed = true
+        onClose()
+    }
 }

@@ -9,11 +9,11 @@ import Testing
 
 /// Ogg Opus as a source: our own, and that of opusenc, judged by opusdec.
 @Suite struct CodedReplayTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
     private let voice = TestSignal.voice(frames: 40_000, sampleRate: 16_000)
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
     }
 
     private func encoded(_ samples: [Int16]) throws -> [UInt8] {

@@ -7,10 +7,10 @@ import Testing
 
 /// A file is taken for what it is.
 @Suite struct FileReplayTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
     }
 
     @Test(arguments: [Pace.unpaced, .times(1_000)])

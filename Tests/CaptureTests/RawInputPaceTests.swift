@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func aFileOnStandardInputIsHeldBackToo() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = try folder.write(WAVBytes.pcm(samples), to: "audio.raw")
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         try #require(file >= 0)

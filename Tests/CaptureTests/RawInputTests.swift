@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aRegularFileIsAlwaysReadyAndItsPrefixIsNotPlayedTwice() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let samples = TestSignal.voice(frames: 50_000, sampleRate: 16_000)
         let path = try folder.write(WAVBytes.pcm(samples), to: "audio.raw")
         let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)

@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 @Suite struct WAVReplayFileTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
     }
 
     private func converted(_ recorded: Recorded) throws -> [Int16] {

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct WAVReplayPaceTests {
-    private let folder: ScratchFolder
+    private let folder: TemporaryFolder
     private let samples = TestSignal.voice(frames: 16_100, sampleRate: 16_000)
 
     init() throws {
-        folder = try ScratchFolder()
+        folder = try TemporaryFolder()
     }
 
     private func path() throws -> String {

@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aFIFOIsWaitedForWithoutBlockingItsOpening() throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("fifo")
         try #require(mkfifo(path, 0o600) == 0)
         // Held open by the test, so that the writer's opening does not wait either.

@@ -191,8 +191,8 @@ import Testing
 
     @Test func aCertificateThatNobodyVouchesForIsStatus77() async throws {
         let bench = try Bench()
-        let server = try TLSServer(in: bench.folder)
-        let url = try await server.url
+        let server = try await TLSServer()
+        let url = server.url
 
         let refused = try await bench.run("send", "--to", url, Clip.digits.path)
         #expect(refused.status == .exited(77))
@@ -202,7 +202,7 @@ import Testing
 
         let run = try bench.start(
             [
-                "send", "--framing", "chunked", "--to", url, "--cacert", server.certificate,
+                "send", "--framing", "chunked", "--to", url, "--cacert", server.certificateFile,
                 Clip.digits.path,
             ])
         #expect(await server.answer("Hello"))

@@ -66,7 +66,9 @@ import Testing
             "send", "--no-retry", "--keep-audio", "1d", "--format", format, Clip.goForward.path)
         let plain = try self.state(of: bench)
         #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
-        #expect(!plain.ranges(of: Array((format == "pcm" ? "RIFF" : "OggS").utf8)).isEmpty)
+        #expect(
+            !plain.ranges(of: Array((["pcm": "RIFF", "flac": "fLaC"][format] ?? "OggS").utf8))
+                .isEmpty)
         if format == "pcm" { #expect(!plain.ranges(of: loud).isEmpty) }
     }
 

@@ -42,29 +42,7 @@ enum WholeAudio {
         format == "pcm" ? Array(bytes.dropFirst(headerByteCount)) : bytes
     }
 
-    /// Pages of RFC 3533 §6: "OggS", 23 bytes of head, a table of segments, the segments.
     private static func pageEnds(_ bytes: [UInt8]) -> [Int] {
-        var ends: [Int] = []
-        var start = 0
-        while start + 27 <= bytes.count, bytes[start..<start + 4] == [0x4F, 0x67, 0x67, 0x53] {
-            let table = start + 27 + Int(bytes[start + 26])
-            guard table <= bytes.count else { break }
-            let end = table + bytes[start + 27..<table].reduce(0) { $0 + Int($1) }
-            guard end <= bytes.count, isIntact(bytes[start..<end]) else { break }
-            ends.append(end)
-            start = end
-        }
-        return ends
-    }
-
-    private static func isIntact(_ page: ArraySlice<UInt8>) -> Bool {
-        let start = page.startIndex
-        let wanted = (0..<4).reduce(UInt32(0)) { $0 | UInt32(page[start + 22 + $1]) << (8 * $1) }
-        var sum: UInt32 = 0
-        for (index, byte) in page.enumerated() {
-            sum ^= UInt32((22..<26).contains(index) ? 0 : byte) << 24
-            for _ in 0..<8 { sum = sum & 0x8000_0000 == 0 ? sum << 1 : sum << 1 ^ 0x04C1_1DB7 }
-        }
-        return sum == wanted
+        OggPage.prefix(of: bytes).prefix(while: \.isIntact).map(\.range.upperBound)
     }
 }

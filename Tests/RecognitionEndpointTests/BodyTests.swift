@@ -34,7 +34,7 @@ import Testing
 
     @Test(arguments: [8, 24, 32])
     func samplesCutInTheirMiddleAreWhole(bits: Int) throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let path = folder.path("audio.wav")
         try ForeignTool("sox").run(["\(Samples.folder)/go-forward.wav", "-b", "\(bits)", path])
         let wav = try folder.read("audio.wav")

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aModelThatIsGoneFailsTheJobsUntilItIsBack() async throws {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let words = Array("go G OW\nforward F AO R W ER D\n".utf8)
         let grammar = Array("#JSGF V1.0; grammar g; public <a> = go forward;".utf8)
         var model = RecognitionModel.grammar(try folder.write(grammar, to: "test.gram"))

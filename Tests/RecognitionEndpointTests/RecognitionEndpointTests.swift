@@ -24,12 +24,13 @@ import Testing
                 try client.sendEnd()
                 return (partial, try client.readBody(head))
             }
-            #expect(partial.hasPrefix(#"{"type":"partial","text":""#))
+            #expect(partial.contains(#""type":"partial""#))
             let lines = rest.split(separator: "\n")
             let final = try #require(lines.last)
-            #expect(lines.dropLast().allSatisfy { $0.hasPrefix(#"{"type":"partial","text":""#) })
+            #expect(lines.dropLast().allSatisfy { $0.contains(#""type":"partial""#) })
             #expect(
-                final.hasPrefix(#"{"type":"final","text":"go forward ten meters","duration":2.79,"#)
+                final.hasPrefix(
+                    #"{"duration":2.79,"text":"go forward ten meters","type":"final","#)
             )
         }
     }
@@ -41,10 +42,9 @@ import Testing
                 let answer = try await TestEndpoint.post(
                     audio, type: "audio/wav", accept: "application/json", to: port)
                 #expect(answer.head.fields["content-type"] == "application/json")
-                #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
-                #expect(answer.body.contains(#"{"word":"go","start":0.4"#))
-                #expect(answer.body.contains(#"{"word":"meters","start":1.5"#))
-                #expect(answer.body.hasSuffix("\"probability\":1}]}\n"))
+                #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
+                #expect(answer.body.contains(#","probability":1,"start":0.46,"word":"go"}"#))
+                #expect(answer.body.hasSuffix(#","word":"meters"}]}"# + "\n"))
                 #expect(!answer.body.contains("sil"))
             }
         }
@@ -56,7 +56,7 @@ import Testing
             let answer = try await TestEndpoint.post(
                 silence, type: Self.pcm, accept: "application/x-ndjson", to: port)
             #expect(
-                answer.body == "{\"type\":\"final\",\"text\":\"\",\"duration\":3,\"words\":[]}\n")
+                answer.body == #"{"duration":3,"text":"","type":"final","words":[]}"# + "\n")
         }
     }
 
@@ -136,7 +136,7 @@ import Testing
     ])
     func wavFilesOfAnyKind(options: [String]) async throws {
         let wav = try await onThread {
-            let folder = try ScratchFolder()
+            let folder = try TemporaryFolder()
             let path = folder.path("audio.wav")
             try ForeignTool("sox").run(["\(Samples.folder)/go-forward.wav"] + options + [path])
             return try folder.read("audio.wav")
@@ -156,7 +156,7 @@ import Testing
         try await TestEndpoint.run { port, _ in
             let answer = try await TestEndpoint.post(
                 wav, type: "audio/wav", accept: "application/json", to: port)
-            #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
+            #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
         }
     }
 
@@ -165,7 +165,7 @@ import Testing
     ])
     func opusInOgg(type: String) async throws {
         let file = try await onThread {
-            let folder = try ScratchFolder()
+            let folder = try TemporaryFolder()
             let path = folder.path("audio.opus")
             try ForeignTool("opusenc").run(["--quiet", "\(Samples.folder)/go-forward.wav", path])
             return try folder.read("audio.opus")
@@ -173,7 +173,7 @@ import Testing
         try await TestEndpoint.run { port, _ in
             let answer = try await TestEndpoint.post(
                 file, type: type, accept: "application/json", to: port)
-            #expect(answer.body.hasPrefix(#"{"text":"go forward ten meters","duration":2.79,"#))
+            #expect(answer.body.hasPrefix(#"{"duration":2.79,"text":"go forward ten meters","#))
         }
     }
 
@@ -274,8 +274,8 @@ import Testing
             }
             #expect(answer.head.status == 200)
             #expect(answer.head.fields["content-type"] == "application/json")
-            let running = #""recognitions":{"running":0,"maximum":2}"#
-            #expect(answer.body == "{\"status\":\"ok\",\(running)}\n")
+            let running = #""recognitions":{"maximum":2,"running":0}"#
+            #expect(answer.body == "{\(running),\"status\":\"ok\"}\n")
         }
     }
 }

@@ -63,7 +63,7 @@ enum Samples {
 
     /// A recording as a WAV file.
     static func wav(_ name: String) throws -> [UInt8] {
-        try ScratchFolder.read(path: "\(folder)/\(name).wav")
+        try readFile("\(folder)/\(name).wav")
     }
 
     /// A recording without its header of 44 bytes.

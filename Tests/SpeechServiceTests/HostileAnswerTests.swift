@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SpeechService
+import TestSupport
 import Testing
 
 @Suite("Hostile answers")
@@ -78,7 +79,7 @@ struct HostileAnswerTests {
     @Test func randomMutationsNeverTrap() {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed of randomMutationsNeverTrap: \(seed)")
-        var random = SplitMix(state: seed)
+        var random = SeededRandom(seed: seed)
         let samples = [
             Samples.endpoint, Samples.dictation, Samples.oldSpeech, Samples.typedSpeech,
             "{\"error\":{\"message\":\"x\"},\"detail\":[{\"msg\":\"y\"}]}",
@@ -106,7 +107,7 @@ struct HostileAnswerTests {
         }
     }
 
-    private static func mutate(_ body: inout [UInt8], _ random: inout SplitMix) {
+    private static func mutate(_ body: inout [UInt8], _ random: inout SeededRandom) {
         let interesting = Array("{}[]\",:\\u0e-.<>&\n\r\u{1E}".utf8) + [0x00, 0x80, 0xC3, 0xFF]
         let place = Int.random(in: 0...body.count, using: &random)
         let byte = interesting.randomElement(using: &random) ?? 0
@@ -116,18 +117,5 @@ struct HostileAnswerTests {
         case 2 where place < body.count: body[place] = byte
         default: body.removeSubrange(place...)
         }
-    }
-}
-
-/// Random numbers that a seed repeats (Steele, Lea and Flood, 2014).
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -102,7 +102,7 @@ import Testing
 
     @Test func everyTruncationLeavesTheLongestWholePrefix() throws {
         let scratch = try EncryptedFileScratch()
-        var random = TakeStoreRandom(state: 7)
+        var random = SeededRandom(seed: 7)
         let appends = [10, 1, 30, 7].map { random.bytes($0) }
         let bytes = try scratch.bytes(of: appends)
         for count in EncryptedFileHeader.byteCount...bytes.count {
@@ -142,7 +142,7 @@ import Testing
     @Test(arguments: [8_192..<12_288, 200..<210, 120..<132, 4_096..<4_108, 130..<30_000])
     func aHoleOfAnySizeIsMeasuredExactly(_ hole: Range<Int>) throws {
         let scratch = try EncryptedFileScratch()
-        var random = TakeStoreRandom(state: 8)
+        var random = SeededRandom(seed: 8)
         let appends = (0..<60).map { _ in random.bytes(640) }
         var bytes = try scratch.bytes(of: appends)
         // A block of the disk that was never written reads as zeros.
@@ -197,7 +197,7 @@ import Testing
     @Test func anyAppendsAreReadBackFromAnywhere() throws {
         let scratch = try EncryptedFileScratch()
         let seed = UInt64.random(in: 0 ... .max)
-        var random = TakeStoreRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
         var model: [UInt8] = []
@@ -253,7 +253,7 @@ import Testing
         let plain = PlainFile(try makeNamelessFile())
         let file = try EncryptedFile(new: plain, key: scratch.key, take: scratch.take)
         let journal = Journal(file: file, path: "in memory")
-        var random = TakeStoreRandom(state: 9)
+        var random = SeededRandom(seed: 9)
         let bytes = random.bytes(1_000_000)
         let readers = try JournalReaders(of: journal, expecting: bytes)
         var offset = 0

@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 @testable import Cryptography
@@ -14,7 +15,7 @@ import Testing
 
     @Test(.enabled(if: getenv("UTTER_SOAK") != nil, "takes a quarter of a gigabyte"))
     func anHourNeedsLittleMemoryAndTime() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let key = try EncryptionKey(bytes: Array(1...32))
         let id = try #require(TakeID("20261121-052233-k3f9q2m7x4tz"))

@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 @testable import Cryptography
@@ -10,12 +11,12 @@ import Testing
 
 /// The folder of an encrypted take.
 @Suite struct EncryptedTakeTests {
-    private let scratch: TakeStoreScratch
+    private let scratch: TemporaryFolder
     private let store: TakeStore
     private let take: TakeFolder
 
     init() throws {
-        scratch = try TakeStoreScratch()
+        scratch = try TemporaryFolder()
         let key = try EncryptionKey(bytes: Array(1...32))
         store = try TakeStore(stateFolder: scratch.path + "/utter", key: key)
         take = try store.makeTake(try #require(TakeID("20261121-052233-k3f9q2m7x4tz")))

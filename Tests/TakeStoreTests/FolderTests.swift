@@ -2,6 +2,7 @@
 
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 @testable import TakeStore
@@ -11,7 +12,7 @@ import Testing
         // The umask is the process's, hence a process of its own.
         await #expect(processExitsWith: .success) {
             for mask: mode_t in [0o000, 0o022, 0o077, 0o277] {
-                let scratch = try TakeStoreScratch()
+                let scratch = try TemporaryFolder()
                 umask(mask)
                 defer { umask(0o022) }
                 let folder = try Folder.make(at: scratch.path + "/a/b/c")
@@ -30,7 +31,7 @@ import Testing
     @Test func aRelativePathIsRelativeToTheCurrentFolder() async {
         // The current folder is the process's.
         await #expect(processExitsWith: .success) {
-            let scratch = try TakeStoreScratch()
+            let scratch = try TemporaryFolder()
             try #require(chdir(scratch.path) == 0)
             _ = try Folder.make(at: "state/of/utter")
             #expect(try scratch.mode("state/of/utter") == 0o700)
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func aFolderThatExistsIsOpenedAgain() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let first = try scratch.folder()
         try first.replaceFile("a", with: [1])
         let second = try scratch.folder()
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func aSymbolicLinkIsRefused() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         _ = try scratch.folder("real")
         try #require(symlink(scratch.path + "/real", scratch.path + "/link") == 0)
         let error = try #require(throws: SystemError.self) { try scratch.folder("link") }
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func aFileInPlaceOfTheFolderIsRefused() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         try scratch.write([1], to: "file")
         let error = #expect(throws: SystemError.self) { try scratch.folder("file") }
         #expect(error?.code == ENOTDIR)
@@ -73,7 +74,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "only root gives folders away"))
     func aFolderOfSomebodyElseIsRefused() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         _ = try scratch.folder()
         try #require(chown(scratch.path + "/folder", 65_534, 65_534) == 0)
         let error = #expect(throws: SystemError.self) { try scratch.folder() }
@@ -84,7 +85,7 @@ import Testing
     }
 
     @Test func whoWaitsForTheLockIsToldWhenItIsFree() async throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let (holder, other) = (try scratch.folder(), try scratch.folder())
         #expect(try holder.lock())
         #expect(try !other.lock())
@@ -96,7 +97,7 @@ import Testing
     }
 
     @Test func theWaitForALockHasAnEnd() async throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let (holder, other) = (try scratch.folder(), try scratch.folder())
         #expect(try holder.lock())
         #expect(try await !other.waitForLock(until: .now))
@@ -110,7 +111,7 @@ import Testing
     }
 
     @Test func aFileIsCreatedOnce() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         _ = try folder.createFile("audio.wav")
         let error = #expect(throws: SystemError.self) { _ = try folder.createFile("audio.wav") }
@@ -118,7 +119,7 @@ import Testing
     }
 
     @Test func aReplacedFileIsTheNewOneWhole() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: Array(repeating: 1, count: 10_000))
         try folder.replaceFile("take.json", with: [2, 2])
@@ -127,7 +128,7 @@ import Testing
     }
 
     @Test func whatACrashLeftOfAReplacementIsReplaced() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: [1])
         // The crash came after half of the new file was written: the old one is whole.
@@ -139,7 +140,7 @@ import Testing
     }
 
     @Test func aReplacementThatFailsLeavesTheOldFile() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: [1])
         // A folder stands where the new file would be made.
@@ -149,7 +150,7 @@ import Testing
     }
 
     @Test func aReaderNeverSeesHalfAReplacement() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.replaceFile("take.json", with: Array(repeating: 0, count: 5_000))
         let done = try Wakeup()
@@ -173,7 +174,7 @@ import Testing
     }
 
     @Test func aFileLongerThanTheLimitIsRefused() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.replaceFile("a", with: [1, 2, 3])
         #expect(try folder.contents(of: "a", limit: 3) == [1, 2, 3])
@@ -182,14 +183,14 @@ import Testing
     }
 
     @Test func aNamedPipeIsRefusedAtOnce() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try #require(mkfifo(scratch.path + "/folder/take.json", 0o600) == 0)
         #expect(throws: SystemError.self) { try folder.contents(of: "take.json", limit: 10) }
     }
 
     @Test func namesAreSorted() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         var expected: [String] = []
         for number in stride(from: 299, through: 100, by: -1) {
@@ -201,7 +202,7 @@ import Testing
     }
 
     @Test func removingWhatIsMissingIsNoError() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try folder.removeFile("nothing")
         try folder.removeFolder("nothing")
@@ -213,7 +214,7 @@ import Testing
     @Test func noDescriptorIsLeftOpen() async {
         // Other tests open descriptors meanwhile, hence a process of its own.
         await #expect(processExitsWith: .success) {
-            let scratch = try TakeStoreScratch()
+            let scratch = try TemporaryFolder()
             let before = try Folder.make(at: "/proc/self/fd").names().count
             for _ in 0..<20 {
                 let folder = try scratch.folder()

@@ -4,13 +4,14 @@ import AudioCore
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 @Suite struct JournalLoopTests {
     @Test func theFileHoldsTheBytesOfTheRingForTwoHundredTakesAtOnce() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let seed = UInt64.random(in: 0 ... .max)
         let done = try Wakeup()
@@ -57,8 +58,8 @@ import Testing
     }
 
     @Test func theSealIsTheHashThatSha256sumPrints() throws {
-        let scratch = try TakeStoreScratch()
-        var random = TakeStoreRandom(state: 7)
+        let scratch = try TemporaryFolder()
+        var random = SeededRandom(seed: 7)
         let bytes = random.bytes(300_000)
         let (seal, _) = try carry(bytes, into: scratch.folder().createFile("audio.wav"))
         let command = "cd \(scratch.path)/folder && sha256sum audio.wav > sum"
@@ -80,7 +81,7 @@ import Testing
     }
 
     @Test func aFullDiskLosesNothing() throws {
-        var random = TakeStoreRandom(state: 8)
+        var random = SeededRandom(seed: 8)
         let bytes = random.bytes(200_000)
         let number = open("/dev/full", O_RDWR | O_CLOEXEC)
         try #require(number >= 0)
@@ -141,7 +142,7 @@ import Testing
     }
 
     @Test func aSyncThatHangsDelaysNoAppendAndNoRead() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let release = try Wakeup()
         let began = try Wakeup()
         let grown = try Wakeup()
@@ -200,42 +201,40 @@ import Testing
     }
 
     @Test func aRingThatIsFullGivesTheNextTakeItsTurn() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
-        let (isOpening, mayOpen, done) = (try Wakeup(), try Wakeup(), try Wakeup())
-        let loop = try JournalLoop(onAppend: {})
-        defer { loop.shutDown() }
-        let (long, short) = (ByteRing(minimumCapacity: 1 << 20), ByteRing(minimumCapacity: 1_024))
-        for (ring, byteCount) in [(long, 1 << 20), (short, 1_000)] {
+        var worker = JournalWorker(onAppend: {})
+        let growth = Mutex<[Int]>([])
+        let sealed = Mutex<[String]>([])
+        for (name, byteCount) in [("long", 1 << 20), ("short", 1_000)] {
+            let ring = ByteRing(minimumCapacity: byteCount)
             let producer = ring.takeProducer()
             let isWritten = producer.write([UInt8](repeating: 1, count: byteCount).span)
             #expect(isWritten)
             producer.finish()
+            let journal = Journal(file: try folder.createFile(name), path: scratch.path + name)
+            worker.receive(
+                .carry(
+                    JournalStage(
+                        ring: SharedRing(ring: ring.takeConsumer()), .success(journal),
+                        onGrowth: {
+                            if name == "long" { growth.withLock { $0.append(journal.byteCount) } }
+                        }, onDrain: {}, onFull: {},
+                        onSeal: { _ in sealed.withLock { $0.append(name) } })))
         }
-        let journals = try ["long", "short"].map { name in
-            Journal(file: try folder.createFile(name), path: scratch.path + name)
+        var turns = 0
+        var sealedInTurn: [String: Int] = [:]
+        var pause = WorkerPause.goesOn
+        while pause == .goesOn, turns < 100 {
+            pause = worker.turn(isLast: false)
+            turns += 1
+            for name in sealed.withLock({ $0 }) where sealedInTurn[name] == nil {
+                sealedInTurn[name] = turns
+            }
         }
-        let growth = Mutex<[Int]>([])
-        let lengthAtShortSeal = Mutex(-1)
-        loop.add(
-            ring: long.takeConsumer(),
-            open: {
-                // The other one is there before the first byte is carried.
-                isOpening.signal()
-                _ = takeStoreWait(for: mayOpen)
-                return .success(journals[0])
-            }, onGrowth: { growth.withLock { $0.append(journals[0].byteCount) } },
-            onSeal: { _ in done.signal() })
-        try #require(takeStoreWait(for: isOpening))
-        loop.add(
-            ring: short.takeConsumer(), open: { .success(journals[1]) }, onGrowth: {},
-            onSeal: { _ in lengthAtShortSeal.withLock { $0 = journals[0].byteCount } })
-        mayOpen.signal()
-        try #require(takeStoreWait(for: done))
-        loop.shutDown()
+        // All of the short one in the first turn, and no more than its share of the long one.
         #expect(growth.withLock { $0 } == (1...8).map { $0 * (128 << 10) })
-        // It came after the first turn, and had its own within the second.
-        #expect(lengthAtShortSeal.withLock { $0 } == 2 * (128 << 10))
+        #expect(sealedInTurn == ["short": 1, "long": 9])
     }
 
     @Test func memoryThatIsFullIsSaidOnceAndTakesTheRestOfTheRing() throws {
@@ -275,19 +274,19 @@ private final class JournalLoopTake {
     let ring = ByteRing(minimumCapacity: 4_096)
     let bytes: [UInt8]
     private let producer: ByteRing.Producer
-    private var random: TakeStoreRandom
+    private var random: SeededRandom
     private var written = 0
     private var isFinished = false
 
     convenience init(seed: UInt64) {
-        var random = TakeStoreRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         self.init(bytes: random.bytes(Int.random(in: 0...20_000, using: &random)), seed: seed)
     }
 
     init(bytes: [UInt8], seed: UInt64 = 1) {
         self.bytes = bytes
         producer = ring.takeProducer()
-        random = TakeStoreRandom(state: seed)
+        random = SeededRandom(seed: seed)
     }
 
     /// Writes a piece, if there is room, and the end after the last; false once all is written.

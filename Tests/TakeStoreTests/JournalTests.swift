@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func aSealedJournalOfAnEarlierRunIsReadAgain() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try scratch.write([1, 2, 3, 4], to: "folder/audio.wav")
         let journal = Journal(
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aFileThatWasCutFromOutsideIsAnErrorAndNoEnd() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         try scratch.write([1, 2], to: "folder/audio.wav")
         let journal = Journal(
@@ -58,9 +58,9 @@ import Testing
     }
 
     @Test func readersSeeOnlyWhatIsWrittenAndAllOfIt() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let seed = UInt64.random(in: 0 ... .max)
-        var random = TakeStoreRandom(state: seed)
+        var random = SeededRandom(seed: seed)
         let bytes = random.bytes(2_000_000)
         let journal = Journal(
             file: try scratch.folder().createFile("audio.wav"),
@@ -98,10 +98,10 @@ import Testing
             signal(SIGXFSZ, SIG_IGN)
             var limit = rlimit(rlim_cur: 65_536, rlim_max: 65_536)
             try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
-            let scratch = try TakeStoreScratch()
+            let scratch = try TemporaryFolder()
             let path = scratch.path + "/folder/audio.wav"
             let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
-            var random = TakeStoreRandom(state: 1)
+            var random = SeededRandom(seed: 1)
             let bytes = random.bytes(100_000)
             var failedAt: Int?
             for start in stride(from: 0, to: bytes.count, by: 1_000) {
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aDiskThatFailedToSyncIsNotTrustedAgain() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let path = scratch.path + "/folder/audio.wav"
         let file = FailingFile(try scratch.folder().createFile("audio.wav"))
         let journal = Journal(file: file, path: path)
@@ -143,11 +143,12 @@ import Testing
         journal.seal()
         #expect(try journal.contents() == Array(1...200))
         #expect(try journal.contents(from: 120) == Array(121...200))
+        journal.sync()
         #expect(journal.isSettled)
     }
 
     @Test func aDiskThatFailedTheLastSyncIsCopiedBeforeTheSeal() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let path = scratch.path + "/folder/audio.wav"
         let file = FailingFile(try scratch.folder().createFile("audio.wav"))
         file.faults.syncError = EIO

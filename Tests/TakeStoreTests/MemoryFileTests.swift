@@ -27,13 +27,6 @@ import Testing
         #expect(try contents(of: file) == bytes, "seed \(random.seed)")
     }
 
-    @Test func aWriteThatIsRepeatedTakesThePlaceOfTheFirst() throws {
-        let file = MemoryFile()
-        try file.write([1, 2, 3].span, at: 0)
-        try file.write([7, 8].span, at: 2)
-        #expect(try contents(of: file) == [1, 2, 7, 8])
-    }
-
     @Test func anEmptyFileIsAtItsEnd() throws {
         #expect(try contents(of: MemoryFile()).isEmpty)
     }

@@ -3,17 +3,18 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 /// What the folder of takes refuses, how full it gets, and how takes leave it.
 @Suite struct SpoolTests {
-    private let scratch: TakeStoreScratch
+    private let scratch: TemporaryFolder
     private let store: TakeStore
 
     init() throws {
-        scratch = try TakeStoreScratch()
+        scratch = try TemporaryFolder()
         store = try TakeStore(stateFolder: scratch.path + "/utter")
     }
 
@@ -41,7 +42,7 @@ import Testing
 
     @Test(arguments: ["utter", "utter/takes"])
     func aSymbolicLinkIsRefusedAndItsTargetUntouched(_ name: String) throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let victim = try scratch.folder("victim")
         try scratch.write([7], to: "victim/file")
         if name != "utter" { _ = try scratch.folder("utter") }

@@ -3,17 +3,14 @@
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 @Suite struct SyncLoopTests {
-    @Test func theIntervalIsAQuarterOfASecond() {
-        #expect(SyncLoop.interval == .milliseconds(250))
-    }
-
     @Test func whatWasWrittenBecomesDurableByItself() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let loop = try SyncLoop()
         defer { loop.shutDown() }
         let journal = Journal(
@@ -29,7 +26,7 @@ import Testing
     }
 
     @Test func theShutDownMakesTheLastBytesDurable() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let loop = try SyncLoop()
         let journals = try (0..<50).map { number in
@@ -71,7 +68,7 @@ import Testing
 
     @Test func hundredsOfJournalsAndJobsTakeTurns() throws {
         let count = 300
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let folder = try scratch.folder()
         let (isWaiting, mayBegin, done) = (try Wakeup(), try Wakeup(), try Wakeup())
         let loop = try SyncLoop()

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import TakeStore
 
 @Suite struct TakeIDTests {
     @Test func aNameIsTheTimeAnd50RandomBits() {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: 1_795_238_553)
         let id = TakeID(at: date, using: &random)
         #expect(id.text.hasPrefix("20261121-052233-"))
@@ -17,7 +18,7 @@ import Testing
     }
 
     @Test func namesOfOneSecondAreInTheOrderOfTheirMoments() {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let names = (0..<500).map { number in
             let seconds = 1_795_238_553 + Double(number) / 500
             return TakeID(at: Date(timeIntervalSince1970: seconds), using: &random).text
@@ -52,14 +53,14 @@ import Testing
     }
 
     @Test func aSmallNumberHasTwoDigits() {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let id = TakeID(at: Date(timeIntervalSince1970: 1_767_323_045), using: &random)
         #expect(id.text.hasPrefix("20260102-030405-"))
     }
 
     @Test(arguments: [0, 1_795_238_553, 1_767_323_045, 1_709_164_800, 4_102_444_799])
     func aNameSaysWhenTheTakeBegan(seconds: Int) {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: TimeInterval(seconds))
         #expect(TakeID(at: date + 0.75, using: &random).date == date)
     }
@@ -70,7 +71,7 @@ import Testing
     }
 
     @Test func theRandomPartIsMadeOf32Letters() {
-        var random = TakeStoreRandom(state: 2)
+        var random = SeededRandom(seed: 2)
         var letters = Set<Character>()
         for _ in 0..<200 {
             letters.formUnion(TakeID(at: Date(), using: &random).text.suffix(12))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
+import TestSupport
 import Testing
 
 @testable import TakeStore
@@ -43,7 +44,7 @@ import Testing
     }
 
     @Test func everyShortNameMeansItsTakeAlone() throws {
-        var generator = TakeStoreRandom(state: 7)
+        var generator = SeededRandom(seed: 7)
         let ids = (0..<2_000).map { _ in
             let second = 1_795_238_553 + Double.random(in: 0...86_400, using: &generator)
             return TakeID(at: Date(timeIntervalSince1970: second), using: &generator)

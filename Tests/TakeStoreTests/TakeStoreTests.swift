@@ -3,6 +3,7 @@
 import FoundationEssentials
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 @testable import TakeStore
@@ -14,7 +15,7 @@ import Testing
     private let second = "20261121-052234-aaaaaaaaaaaa"
     private let third = "20261122-000000-000000000000"
 
-    private func store(in scratch: TakeStoreScratch, takes: [String] = []) throws -> TakeStore {
+    private func store(in scratch: TemporaryFolder, takes: [String] = []) throws -> TakeStore {
         let store = try TakeStore(stateFolder: scratch.path + "/utter")
         for take in takes { _ = try store.makeTake(try id(take)) }
         return store
@@ -28,14 +29,14 @@ import Testing
     }
 
     @Test func takesAreListedOldestFirst() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch, takes: [third, first, second])
         #expect(try store.ids().map(\.text) == [first, second, third])
         #expect(store.path == scratch.path + "/utter/takes")
     }
 
     @Test func whatIsNoTakeIsNotListed() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch, takes: [first])
         _ = try Folder.make(at: store.path + "/notes")
         _ = try Folder.make(at: store.path + "/\(first)-copy")
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func aTakeIsFoundByAPartOfItsName() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch, takes: [first, second, third])
         #expect(try store.find(first).id.text == first)
         #expect(try store.find("20261121-052234").id.text == second)
@@ -65,20 +66,20 @@ import Testing
     }
 
     @Test func anEmptyStoreHasNoLastTake() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch)
         #expect(try store.ids() == [])
         #expect(throws: TakeStoreError.noSuchTake("last")) { try store.find("last") }
     }
 
     @Test func aTakeThatIsGoneIsNamed() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch)
         #expect(throws: TakeStoreError.noSuchTake(first)) { try store.take(try id(first)) }
     }
 
     @Test func aFolderThatCannotBeUsedIsNamed() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         try scratch.write([1], to: "utter")
         let error = #expect(throws: TakeStoreError.self) { try store(in: scratch) }
         let path = scratch.path + "/utter"
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func aManifestIsReadAsItWasSaved() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         var manifest = try manifest(first)
         try take.save(manifest)
@@ -134,7 +135,7 @@ import Testing
     }
 
     @Test func membersThatAreNotKnownAreIgnored() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         var text = String(decoding: try manifest(first).encoded(), as: UTF8.self)
         text.removeFirst(1)
@@ -146,7 +147,7 @@ import Testing
         #"{"version": 4}"#, #"{"version": 4, "id": 7, "state": "dreaming"}"#,
     ])
     func aManifestOfALaterVersionIsRefusedAsSuch(text: String) throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
         #expect(throws: TakeStoreError.laterVersion(take: first, version: 4)) {
@@ -156,7 +157,7 @@ import Testing
 
     @Test(arguments: ["", "{", "[]", "{}", #"{"version": 1}"#, "{\"version\": \"1\"}", "\0\0\0\0"])
     func aDamagedManifestIsNamed(text: String) throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
         let reason = "take.json cannot be understood"
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test func aManifestThatIsMissingOrTooLongIsNamed() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         #expect(
             throws: TakeStoreError.unreadable(
@@ -180,7 +181,7 @@ import Testing
     }
 
     @Test func theAudioOfATakeIsMadeOnceAndOpenedAgain() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         let journal = try take.makeJournal(fileName: "audio.wav")
         try journal.append([1, 2, 3].span)
@@ -200,7 +201,7 @@ import Testing
     }
 
     @Test func aTakeThatCapturedNothingIsRemoved() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch, takes: [first])
         let take = try store.makeTake(try id(second))
         _ = try take.makeJournal(fileName: "audio.ogg")
@@ -212,7 +213,7 @@ import Testing
     }
 
     @Test func aFolderWithSomethingUnknownStays() throws {
-        let scratch = try TakeStoreScratch()
+        let scratch = try TemporaryFolder()
         let store = try store(in: scratch)
         let take = try store.makeTake(try id(first))
         try take.save(try manifest(first))

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// The start of a program with `posix_spawn(3)`.
+/// The start of a program whose output a test reads.
 struct CommandLaunch {
     /// The test's ends of the program's pipes, -1 where there is none.
     ///
@@ -19,9 +19,6 @@ struct CommandLaunch {
     let environment: [String: String]
     let terminalPath: String?
     let outputOnTerminal: Bool
-
-    /// `POSIX_SPAWN_SETSID` of <spawn.h>, which is visible with _GNU_SOURCE only.
-    private static let newSession = 0x80
 
     /// Starts the program.
     ///
@@ -50,21 +47,20 @@ struct CommandLaunch {
             for end in [ends.input, ends.output, ends.error] { close(end) }
             throw .system(error)
         }
-        var process: Int32 = 0
-        let code = spawn(input, childEnds, &process)
-        guard code == 0 else {
+        do throws(SystemError) {
+            let process = try Spawn.start([program] + arguments, environment: environment) {
+                connect(&$0, input, childEnds)
+            }
+            return (process, ends)
+        } catch {
             for end in [ends.input, ends.output, ends.error] { close(end) }
-            throw .notStarted(program: program, SystemError(call: "posix_spawn", code: code))
+            throw .notStarted(program: program, error)
         }
-        return (process, ends)
     }
 
-    private func spawn(
-        _ input: CommandRun.Input, _ ends: Ends, _ process: inout Int32
-    ) -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
+    private func connect(
+        _ actions: inout posix_spawn_file_actions_t, _ input: CommandRun.Input, _ ends: Ends
+    ) {
         // The terminal is opened first: the leader of a new session gets it as its own.
         if let terminalPath {
             posix_spawn_file_actions_addopen(&actions, 2, terminalPath, O_RDWR, 0)
@@ -77,25 +73,6 @@ struct CommandLaunch {
         case .terminal: posix_spawn_file_actions_adddup2(&actions, 2, 0)
         }
         posix_spawn_file_actions_adddup2(&actions, outputOnTerminal ? 2 : ends.output, 1)
-
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        var all = sigset_t()
-        sigemptyset(&none)
-        sigfillset(&all)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setsigdefault(&attributes, &all)
-        let flags = Int(POSIX_SPAWN_SETSIGMASK) | Int(POSIX_SPAWN_SETSIGDEF) | Self.newSession
-        posix_spawnattr_setflags(&attributes, Int16(flags))
-
-        let variables = environment.map { "\($0.key)=\($0.value)" }
-        return withCStrings([program] + arguments) { arguments in
-            withCStrings(variables) { variables in
-                posix_spawnp(&process, program, &actions, &attributes, arguments, variables)
-            }
-        }
     }
 
     /// A pipe that children do not inherit: its reading and its writing end.
@@ -113,17 +90,5 @@ extension CommandRun.Input {
         case .bytes, .pipe: true
         case .nothing, .terminal: false
         }
-    }
-}
-
-/// Hands strings to C as a list that ends with a null pointer.
-private func withCStrings<Result>(
-    _ strings: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
-) -> Result {
-    var pointers = strings.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    return pointers.withUnsafeMutableBufferPointer { buffer in
-        guard let base = buffer.baseAddress else { preconditionFailure("the list has an end") }
-        return body(base)
     }
 }

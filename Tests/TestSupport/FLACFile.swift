@@ -4,18 +4,18 @@
 ///
 /// A frame ends where its checksum fits and the next one begins, or the file ends, or zeros follow
 /// to its end, which a power cut leaves.
-public struct FLACFile {
+package struct FLACFile {
     /// Bytes before the first frame; nil when they are not whole.
-    public let headerByteCount: Int?
+    package let headerByteCount: Int?
 
     /// The whole frames, from the first one on, up to one that is damaged or torn.
-    public let frames: [ArraySlice<UInt8>]
+    package let frames: [ArraySlice<UInt8>]
 
     /// The end of the last whole frame, or of the header; 0 without one.
-    public var wholeByteCount: Int { frames.last?.endIndex ?? headerByteCount ?? 0 }
+    package var wholeByteCount: Int { frames.last?.endIndex ?? headerByteCount ?? 0 }
 
     /// Reads a file (RFC 9639 §8, §9).
-    public init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         headerByteCount = Self.header(bytes)
         var frames: [ArraySlice<UInt8>] = []
         var start = headerByteCount ?? bytes.count

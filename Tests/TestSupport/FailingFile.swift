@@ -27,6 +27,7 @@ package final class FailingFile: JournalFile {
     private struct State {
         var faults = Faults()
         var syncCount = 0
+        var writeCount = 0
         var reserveCount = 0
     }
 
@@ -46,11 +47,17 @@ package final class FailingFile: JournalFile {
     /// How often a sync was asked for.
     package var syncCount: Int { state.withLock { $0.syncCount } }
 
+    /// How often a write was asked for.
+    package var writeCount: Int { state.withLock { $0.writeCount } }
+
     /// How often a reservation was asked for.
     package var reserveCount: Int { state.withLock { $0.reserveCount } }
 
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
-        let faults = faults
+        let faults = state.withLock { state in
+            state.writeCount += 1
+            return state.faults
+        }
         guard offset + bytes.count > faults.room else { return try file.write(bytes, at: offset) }
         // As the system does: what fits is written.
         if offset < faults.room {

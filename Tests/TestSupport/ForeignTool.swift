@@ -48,25 +48,18 @@ package struct ForeignTool: Sendable {
     /// - Throws: `Failure` when it is missing, times out or exits with another status than 0.
     @discardableResult
     package func run(_ arguments: [String], input: [UInt8] = []) throws -> Result {
-        let folder = try ScratchFolder()
+        let folder = try TemporaryFolder()
         let inputPath = try folder.write(input, to: "input")
         let outputPath = folder.path("output")
         let complaintPath = folder.path("complaint")
 
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
-        let creating = O_WRONLY | O_CREAT | O_TRUNC
-        posix_spawn_file_actions_addopen(&actions, 1, outputPath, creating, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, complaintPath, creating, 0o600)
-
         let words = ["timeout", "60", name] + arguments
-        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for pointer in pointers { free(pointer) } }
-        var child = pid_t()
-        let code = posix_spawnp(&child, "timeout", &actions, nil, &pointers, environ)
-        guard code == 0 else { throw Failure(description: "cannot run \(words): error \(code)") }
+        let creating = O_WRONLY | O_CREAT | O_TRUNC
+        let child = try Spawn.start(words) { actions in
+            posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
+            posix_spawn_file_actions_addopen(&actions, 1, outputPath, creating, 0o600)
+            posix_spawn_file_actions_addopen(&actions, 2, complaintPath, creating, 0o600)
+        }
 
         var state: Int32 = 0
         try retryingInterrupts("waitpid") { waitpid(child, &state, 0) }

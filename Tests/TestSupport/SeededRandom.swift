@@ -21,6 +21,11 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
+    /// Random bytes.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
+    }
+
     /// White noise at full scale.
     package mutating func noise(count: Int) -> [Int16] {
         (0..<count).map { _ in Int16(truncatingIfNeeded: next()) }

@@ -18,6 +18,11 @@ struct FLACHeader {
                 channelCount: Int(bytes[12] >> 1 & 7) + 1)
         }
 
+        /// Whether all frames but the last have one size, of 16 kHz mono as we write it.
+        var isOfStream: Bool {
+            format == .speech && bytes[0..<2] == bytes[2..<4] && bytes[0..<2] != [0, 0]
+        }
+
         /// Samples per channel in the whole file; nil when they are not known.
         var sampleCount: Int? {
             let count = bytes[14..<18].reduce(Int(bytes[13] & 15)) { $0 << 8 | Int($1) }

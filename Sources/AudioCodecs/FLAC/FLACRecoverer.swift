@@ -44,6 +44,8 @@ final class FLACRecoverer: AudioRecoverer {
                 if head.count > Self.longestHeader { loseBeginning(rest: head, at: 0) }
                 return
             }
+            // Without its sizes the frames could not be counted.
+            guard info.isOfStream else { return loseBeginning(rest: head, at: 0) }
             let reader = try FLACReader(streamInfo: info.bytes, offset: end)
             reader.append(head.span.extracting(droppingFirst: end))
             (self.reader, byteCount) = (reader, end)

@@ -5,14 +5,20 @@ internal import Synchronization
 /// A bounded queue of bytes between one writing and one reading thread, without locks.
 ///
 /// It stands between the capture loop, which may never wait, and the journal loop, which may
-/// have to wait for a disk. Both counters only grow; their difference is what is stored, and a
-/// counter modulo the capacity is a position. Each end is handed out once.
+/// have to wait for a disk. Both counters only grow; their difference is what is stored. A ring
+/// that was emptied begins at its front again, so that of its memory only as much is ever touched
+/// as the reader was once behind. Each end is handed out once.
 @safe package final class ByteRing: Sendable {
     /// The most bytes that the ring holds; a power of two.
     package let capacity: Int
 
     private let written = PaddedCounter()
     private let consumed = PaddedCounter()
+    /// The counter's value at the first byte of the storage.
+    ///
+    /// Changed only by the producer, and only while the ring is empty: whatever was stored since is
+    /// published by `written`.
+    private let origin = Atomic(0)
     private let isFinished = Atomic(false)
     /// Whether the producer waits for the ring to be empty.
     private let isAwaited = Atomic(false)
@@ -71,9 +77,11 @@ internal import Synchronization
         ///
         /// - Returns: whether the bytes were stored.
         package func write(_ bytes: Span<UInt8>) -> Bool {
-            guard bytes.count <= freeByteCount else { return false }
+            let free = freeByteCount
+            guard bytes.count <= free else { return false }
             let start = ring.written.value.load(ordering: .relaxed)
-            let position = start & (ring.capacity - 1)
+            if free == ring.capacity { ring.origin.store(start, ordering: .relaxed) }
+            let position = (start - ring.origin.load(ordering: .relaxed)) & (ring.capacity - 1)
             let first = min(bytes.count, ring.capacity - position)
             unsafe bytes.withUnsafeBufferPointer { source in
                 guard let base = source.baseAddress else { return }
@@ -134,7 +142,8 @@ internal import Synchronization
             // acquiring: partner of the release in Producer.write.
             let stored = ring.written.value.load(ordering: .acquiring) - start
             guard stored > 0 else { return 0 }
-            let position = start & (ring.capacity - 1)
+            // Not changed before all that is stored is consumed.
+            let position = (start - ring.origin.load(ordering: .relaxed)) & (ring.capacity - 1)
             let count = min(stored, ring.capacity - position)
             let bytes = unsafe UnsafeBufferPointer(start: ring.storage + position, count: count)
             let used = body(unsafe bytes.span)

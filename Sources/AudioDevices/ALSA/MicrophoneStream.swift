@@ -46,6 +46,8 @@ struct MicrophoneStream: ~Copyable {
     private let startedAt: Int64
     /// Whether the descriptors said that there is something to do.
     private var isWoken = false
+    /// Whether every whole period was read: until the next wake-up the card need not be asked.
+    private var isDrained = false
     /// Since when nothing has come, in ns.
     private var silentSince: Int64
     private var hasBegun = false
@@ -118,6 +120,11 @@ struct MicrophoneStream: ~Copyable {
         let wasWoken = isWoken
         isWoken = false
         if isAtEnd { return report() ?? .end }
+        let wasDrained = isDrained
+        isDrained = false
+        if wasDrained, !wasWoken, end == nil, unreportedLoss == 0 {
+            return try rest(wasWoken: false)
+        }
         let count: Int
         do throws(ALSAError) {
             count = try advance(into: &frames, wasWoken: wasWoken)
@@ -167,6 +174,7 @@ extension MicrophoneStream {
             return 0
         }
         position += count
+        if case .fine = grain { isDrained = count == wanted && wanted < most }
         hasBegun = true
         silentSince = now
         restarts = 0

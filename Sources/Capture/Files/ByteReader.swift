@@ -19,7 +19,7 @@ struct ByteReader: ~Copyable {
         case ended
     }
 
-    /// As much is read at once of what nobody needs.
+    /// Size of one read when skipping.
     private static let skipByteCount = 4_096
 
     /// What to poll for `POLLIN`.
@@ -54,7 +54,7 @@ struct ByteReader: ~Copyable {
             descriptor: number, owned: OwnedDescriptor(taking: number), name: path, prefix: [])
     }
 
-    /// Reads a descriptor that somebody else closes, later than this reader goes.
+    /// Reads a descriptor that the caller closes, later than this reader goes.
     ///
     /// - Parameters:
     ///   - descriptor: open for reading.
@@ -127,7 +127,7 @@ struct ByteReader: ~Copyable {
         }
     }
 
-    /// Goes forward to a position, over bytes that nobody needs.
+    /// Skips to a position.
     ///
     /// - Throws: `SystemError` of `read` or `poll`.
     mutating func skip(to target: Int) throws(SystemError) -> Fill {
@@ -165,10 +165,9 @@ struct ByteReader: ~Copyable {
         (start, end) = (0, count)
     }
 
-    /// One read behind what is there; of a pipe, whose bytes are then nowhere else, no more than
-    /// is wanted.
+    /// Reads ahead from files; never from a pipe, where bytes that are read too far would be lost.
     ///
-    /// - Returns: 0 at the end; `nil` when somebody else made the descriptor non-blocking and
+    /// - Returns: 0 at the end; `nil` when another process made the descriptor non-blocking and
     ///   took the bytes first.
     /// - Throws: `SystemError` of `read` or `pread`.
     private mutating func readOnce(to wanted: Int) throws(SystemError) -> Int? {

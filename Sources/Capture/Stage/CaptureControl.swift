@@ -16,7 +16,7 @@ package final class CaptureControl: Sendable {
     /// - Parameter keepsTail: false ends at what the device holds now.
     package func requestStop(keepsTail: Bool = true) {
         if !keepsTail { withoutTail.store(true, ordering: .relaxed) }
-        // releasing: whoever sees the stop also sees `withoutTail`.
+        // releasing: a thread that sees the stop also sees `withoutTail`.
         stop.store(true, ordering: .releasing)
     }
 

@@ -20,10 +20,10 @@ extension Folder {
         _ = flock(descriptor.number, LOCK_UN)
     }
 
-    /// Waits until nobody holds the lock, which somebody else may take at once; no longer than
+    /// Waits until the lock is free, which another process may take at once; no longer than
     /// until `deadline`.
     ///
-    /// The kernel tells whoever blocks for a lock, and nobody else: a thread of its own does. One
+    /// The kernel tells only a caller that blocks for a lock: a thread of its own does. One
     /// that has waited in vain stays until the lock is free, and gives it back.
     ///
     /// - Returns: whether it was free before the deadline.
@@ -31,7 +31,7 @@ extension Folder {
     package func waitForLock(
         until deadline: ContinuousClock.Instant
     ) async throws(SystemError) -> Bool {
-        // The lock belongs to whoever has opened the folder, not to the process.
+        // The lock belongs to the open folder, not to the process.
         let other = try openFolder(".")
         let outcome = Settlement<Bool>()
         _ = try NamedThread(name: "lock") {

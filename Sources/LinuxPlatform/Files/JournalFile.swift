@@ -29,7 +29,7 @@ package protocol JournalFile: Sendable {
     /// Blocks on the disk. Called once nothing will be written any more.
     func trim() throws(SystemError)
 
-    /// Whether somebody has removed the file, so that no name leads to it any more.
+    /// Whether the file was removed, so that no name leads to it any more.
     func isGone() throws(SystemError) -> Bool
 }
 

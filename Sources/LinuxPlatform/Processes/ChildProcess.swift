@@ -5,15 +5,15 @@ internal import Glibc
 
 /// A shell command that runs in a process group of its own, and what it prints.
 ///
-/// What the command starts in turn is in that group too, unless it leaves it on purpose. Whoever
-/// lets go of a command that has not ended kills all of them.
+/// What the command starts in turn is in that group too, unless it leaves it on purpose. A
+/// caller that lets go of a command that has not ended kills all of them.
 package struct ChildProcess: ~Copyable, Sendable {
     /// Its standard output, for reading.
     package let output: OwnedDescriptor
     private let number: pid_t
     /// Readable once the process has ended.
     private let end: OwnedDescriptor
-    /// Whether its status has been asked for: its number may be somebody else's then.
+    /// Whether its status has been asked for: its number may be another process's then.
     private var isOver = false
 
     /// Runs a command with `sh -c`; it reads from `/dev/null`, and has our standard error.
@@ -65,7 +65,7 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 
     private static func kill(_ number: pid_t) {
-        // Until it is waited for, nobody else can have its number.
+        // Until it is waited for, no other process can have its number.
         _ = Glibc.kill(-number, SIGKILL)
         _ = waitpid(number, nil, 0)
     }

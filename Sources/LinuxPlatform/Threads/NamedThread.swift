@@ -28,7 +28,7 @@ package final class NamedThread: Sendable {
         self.handle = handle
     }
 
-    // Of a thread that nobody joins, the system would keep the stack until the process ends.
+    // Of a thread that is not joined, the system would keep the stack until the process ends.
     deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
 
     /// Waits until the thread has ended; only the first call does.

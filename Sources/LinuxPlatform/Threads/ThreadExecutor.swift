@@ -10,7 +10,7 @@ package final class ThreadExecutor: TaskExecutor {
     private let wakeup: Wakeup
     private let jobs = Mutex<[UnownedJob]>([])
 
-    /// Creates an executor that does nothing before somebody calls `run`.
+    /// Creates an executor that does nothing before `run` is called.
     ///
     /// - Throws: `SystemError` when the process has no descriptor left.
     package init() throws(SystemError) { wakeup = try Wakeup() }

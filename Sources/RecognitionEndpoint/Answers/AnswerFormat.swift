@@ -43,39 +43,32 @@ enum AnswerFormat: Sendable, Equatable {
 
     /// The answer's last part, or the whole of it: what was said.
     func final(_ recognition: Recognition) -> String {
-        switch self {
-        case .lines: "{\"type\":\"final\",\(Self.fields(of: recognition))}\n"
-        case .object: "{\(Self.fields(of: recognition))}\n"
-        case .text: recognition.text + "\n"
+        if self == .text { return recognition.text + "\n" }
+        var line = AnswerLine(type: self == .lines ? "final" : nil, text: recognition.text)
+        line.duration = recognition.duration.rounded(to: 100)
+        line.words = recognition.words.map { word in
+            AnswerLine.Word(
+                word: word.text, start: word.start.rounded(to: 100),
+                end: word.end.rounded(to: 100), probability: word.probability.rounded(to: 10_000))
         }
+        return line.json
     }
 
     /// A line for the text so far.
     static func partial(_ partial: PartialRecognition) -> String {
-        let time = JSONText.number(partial.time, places: 2)
-        return "{\"type\":\"partial\",\"text\":\(JSONText.string(partial.text)),\"time\":\(time)}\n"
+        var line = AnswerLine(type: "partial", text: partial.text)
+        line.time = partial.time.rounded(to: 100)
+        return line.json
     }
 
     /// The last line of an answer that had begun before something went wrong.
     static func error(_ message: String) -> String {
-        "{\"type\":\"error\",\"message\":\(JSONText.string(message))}\n"
+        AnswerLine(type: "error", message: message).json
     }
 
     /// The body of every answer that is not text.
     static func refusal(_ message: String) -> String {
-        "{\"error\":{\"message\":\(JSONText.string(message))}}\n"
-    }
-
-    private static func fields(of recognition: Recognition) -> String {
-        let words = recognition.words.map { word in
-            "{\"word\":\(JSONText.string(word.text)),"
-                + "\"start\":\(JSONText.number(word.start, places: 2)),"
-                + "\"end\":\(JSONText.number(word.end, places: 2)),"
-                + "\"probability\":\(JSONText.number(word.probability, places: 4))}"
-        }
-        return "\"text\":\(JSONText.string(recognition.text)),"
-            + "\"duration\":\(JSONText.number(recognition.duration, places: 2)),"
-            + "\"words\":[\(words.joined(separator: ","))]"
+        AnswerLine(error: AnswerLine.Reason(message: message)).json
     }
 
     private static func acceptedRanges(in accept: String) -> [String] {
@@ -89,4 +82,9 @@ enum AnswerFormat: Sendable, Equatable {
             return isExcluded ? nil : String(range)
         }
     }
+}
+
+extension Double {
+    /// The nearest multiple of one part of so many.
+    fileprivate func rounded(to parts: Double) -> Double { (self * parts).rounded() / parts }
 }

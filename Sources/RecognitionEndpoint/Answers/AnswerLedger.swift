@@ -19,7 +19,7 @@ final class AnswerLedger: Sendable {
 
     /// What becomes of a request with a key.
     enum Admission {
-        /// Nobody has sent a whole body with this key yet: recognise it.
+        /// No whole body has come with this key yet: recognise it.
         ///
         /// It may have taken the place of a request that is about to free its recogniser.
         case new(Ticket, takesPlace: Bool)
@@ -37,31 +37,45 @@ final class AnswerLedger: Sendable {
         case gone
     }
 
-    private enum Entry {
-        /// A body comes; it may still break off. The closure gives the request up.
-        case running(Int, giveUp: @Sendable () -> Void)
-        /// The body was whole; its answer is awaited, also by later requests.
-        case finishing(Int, BodyIdentity, [CheckedContinuation<Verdict, Never>])
-        case answered(BodyIdentity, Recognition)
+    private struct Entry {
+        let number: Int
+        /// Gives the request up.
+        let giveUp: @Sendable () -> Void
+        /// Known when the body was whole.
+        var body: BodyIdentity?
+        /// Known when it was answered.
+        var answer: Recognition?
+        /// Later requests that await the answer.
+        var waiting: [CheckedContinuation<Verdict, Never>] = []
     }
 
     private struct State {
         var entries: [String: Entry] = [:]
         /// The keys that have been answered, the longest unused first.
         var order: [String] = []
-        var wordCount = 0
         var nextNumber = 0
 
-        /// Forgets the longest unused answers beyond the limits.
-        mutating func evict() {
-            while order.count > AnswerLedger.answerLimit
-                || (wordCount > AnswerLedger.wordLimit && order.count > 1)
-            {
-                let key = order.removeFirst()
-                if case .answered(_, let recognition)? = entries.removeValue(forKey: key) {
-                    wordCount -= recognition.words.count
-                }
+        /// Changes the entry of a request whose place no other has taken.
+        mutating func change<Result>(
+            _ ticket: Ticket, _ change: (inout Entry?) -> Result
+        ) -> Result? {
+            guard let entry = entries[ticket.key], entry.number == ticket.number,
+                entry.answer == nil
+            else { return nil }
+            return change(&entries[ticket.key])
+        }
+
+        /// Notes the use of an answer, and forgets the longest unused ones beyond the limits.
+        mutating func use(_ key: String) {
+            order.removeAll { $0 == key }
+            order.append(key)
+            while order.count > 1, order.count > answerLimit || wordCount > wordLimit {
+                entries[order.removeFirst()] = nil
             }
+        }
+
+        private var wordCount: Int {
+            order.reduce(0) { $0 + (entries[$1]?.answer?.words.count ?? 0) }
         }
     }
 
@@ -69,84 +83,63 @@ final class AnswerLedger: Sendable {
 
     /// Lets a request in.
     ///
-    /// One with the same key whose body has not been whole yet is given up: whoever sends again
-    /// has lost that connection.
+    /// One with the same key whose body has not been whole yet is given up: a client that sends
+    /// again has lost that connection.
     ///
     /// - Parameters:
     ///   - key: the value of the request's `Idempotency-Key`.
     ///   - giveUp: called at most once, when another request takes this one's place.
     /// - Returns: whether its body is to be recognised.
     func admit(_ key: String, giveUp: @escaping @Sendable () -> Void) -> Admission {
-        let (admission, before) = state.withLock { state -> (Admission, (@Sendable () -> Void)?) in
-            var before: (@Sendable () -> Void)?
-            switch state.entries[key] {
-            case .finishing, .answered: return (.known, nil)
-            case .running(_, let giveUp): before = giveUp
-            case nil: break
-            }
+        let (admission, before) = state.withLock { state -> (Admission, Entry?) in
+            let before = state.entries[key]
+            if before?.body != nil { return (.known, nil) }
             state.nextNumber += 1
-            state.entries[key] = .running(state.nextNumber, giveUp: giveUp)
+            state.entries[key] = Entry(number: state.nextNumber, giveUp: giveUp)
             let ticket = Ticket(key: key, number: state.nextNumber)
             return (.new(ticket, takesPlace: before != nil), before)
         }
-        before?()
+        before?.giveUp()
         return admission
     }
 
     /// Says that a body was whole; false when another request has taken its place.
     func complete(_ ticket: Ticket, _ body: BodyIdentity) -> Bool {
-        state.withLock { state in
-            guard case .running(ticket.number, _) = state.entries[ticket.key] else { return false }
-            state.entries[ticket.key] = .finishing(ticket.number, body, [])
-            return true
-        }
+        state.withLock { $0.change(ticket) { $0?.body = body } } != nil
     }
 
     /// Keeps an answer; called before it is sent, since it may not arrive.
     func commit(_ ticket: Ticket, _ recognition: Recognition) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Verdict, Never>] in
-            guard case .finishing(ticket.number, let body, let waiting) = state.entries[ticket.key]
-            else { return [] }
-            state.entries[ticket.key] = .answered(body, recognition)
-            state.order.append(ticket.key)
-            state.wordCount += recognition.words.count
-            state.evict()
+        let waiting = state.withLock { state in
+            let waiting = state.change(ticket) { entry in
+                entry?.answer = recognition
+                defer { entry?.waiting = [] }
+                return entry?.waiting ?? []
+            }
+            if waiting != nil { state.use(ticket.key) }
             return waiting
         }
-        for continuation in waiting { continuation.resume(returning: .replay(recognition)) }
+        for continuation in waiting ?? [] { continuation.resume(returning: .replay(recognition)) }
     }
 
     /// Forgets a request that came to nothing; without effect after `commit`.
     func abandon(_ ticket: Ticket) {
-        let waiting = state.withLock { state -> [CheckedContinuation<Verdict, Never>] in
-            switch state.entries[ticket.key] {
-            case .running(ticket.number, _):
-                state.entries[ticket.key] = nil
-                return []
-            case .finishing(ticket.number, _, let waiting):
-                state.entries[ticket.key] = nil
-                return waiting
-            default: return []
-            }
-        }
-        for continuation in waiting { continuation.resume(returning: .gone) }
+        let entry = state.withLock { $0.change(ticket) { $0.take() } } ?? nil
+        for continuation in entry?.waiting ?? [] { continuation.resume(returning: .gone) }
     }
 
     /// What is known of `key` for a whole body; waits for an answer that is about to be given.
     func verdict(_ key: String, _ body: BodyIdentity) async -> Verdict {
         await withCheckedContinuation { continuation in
             let known = state.withLock { state -> Verdict? in
-                switch state.entries[key] {
-                case .answered(body, let recognition)?:
-                    state.order.removeAll { $0 == key }
-                    state.order.append(key)
-                    return .replay(recognition)
-                case .finishing(let number, body, let waiting)?:
-                    state.entries[key] = .finishing(number, body, waiting + [continuation])
+                guard let entry = state.entries[key], let known = entry.body else { return .gone }
+                guard known == body else { return .conflict }
+                guard let answer = entry.answer else {
+                    state.entries[key]?.waiting.append(continuation)
                     return nil
-                case .answered?, .finishing?: return .conflict
-                case .running?, nil: return .gone
                 }
+                state.use(key)
+                return .replay(answer)
             }
             if let known { continuation.resume(returning: known) }
         }

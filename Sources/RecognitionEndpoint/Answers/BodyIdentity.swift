@@ -2,7 +2,6 @@
 
 internal import Cryptography
 internal import FoundationEssentials
-internal import TakeStore
 
 /// By what a whole body is known again: its length and its SHA-256.
 ///
@@ -15,18 +14,13 @@ struct BodyIdentity: Sendable, Hashable {
     /// Whether a `Content-Digest` field (RFC 9530 §2) is about this body; true for other
     /// algorithms than SHA-256, and without one.
     func agrees(with contentDigest: String?) -> Bool {
-        guard let contentDigest else { return true }
-        for member in contentDigest.split(separator: ",") {
-            let text = member.drop { $0 == " " }
-            guard text.hasPrefix("sha-256=:"), text.hasSuffix(":") else { continue }
-            let digest = Data(base64Encoded: String(text.dropFirst(9).dropLast()))
-            return digest?.map { Self.hexadecimal($0) }.joined() == sha256
-        }
-        return true
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        let members = (contentDigest ?? "").split(separator: ",").map { $0.drop { $0 == " " } }
+        guard let stated = members.first(where: { $0.hasPrefix("sha-256=:") }) else { return true }
+        let digest = Data(
+            stride(from: 0, to: sha256.utf8.count, by: 2).compactMap {
+                UInt8(sha256.dropFirst($0).prefix(2), radix: 16)
+            })
+        return stated == "sha-256=:\(digest.base64EncodedString()):"
     }
 }
 

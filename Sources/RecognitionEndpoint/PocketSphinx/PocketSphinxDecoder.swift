@@ -85,7 +85,7 @@ internal import Glibc
         return unsafe RecognisedWord.plainText(of: String(cString: text))
     }
 
-    /// Whether somebody seems to be speaking.
+    /// Whether there seems to be speech.
     var isInSpeech: Bool {
         unsafe ps_get_in_speech(decoder) != 0
     }

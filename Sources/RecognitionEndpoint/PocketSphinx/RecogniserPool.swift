@@ -24,7 +24,7 @@ final class RecogniserPool: Sendable {
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
         var nextWaiter = 0
 
-        /// Takes everybody out who waits for room; they are to be resumed without the lock.
+        /// Takes all waiters out; they are to be resumed without the lock.
         mutating func takeWaiters() -> [CheckedContinuation<Bool, Never>] {
             defer { waiters = [:] }
             return Array(waiters.values)
@@ -71,7 +71,7 @@ final class RecogniserPool: Sendable {
             case .toStart(let number):
                 if try await start(number: number).work(at: job) { return true }
             case .none:
-                // Somebody else may be quicker to take what was free.
+                // Another request may be quicker to take what was free.
                 guard await hasRoom(by: deadline) else { return false }
             }
         }
@@ -87,7 +87,7 @@ final class RecogniserPool: Sendable {
             return state.nextWaiter
         }
         let alarm = Task {
-            // One that is cancelled has nobody left to wake.
+            // One that is cancelled has no waiter left to wake.
             try? await Task.sleep(until: deadline)
             giveUpWaiting(number)
         }

@@ -38,7 +38,7 @@ enum BodyFailure: Error, Sendable, Equatable {
         case .tooLarge(let limit): "the body is longer than \(limit) bytes"
         case .brokenOff: "the body broke off"
         case .stalled(let time):
-            "nothing of the body has come for \(JSONText.number(time / .seconds(1), places: 1)) s"
+            "nothing of the body has come for \((time / .milliseconds(100)).rounded() / 10) s"
         case .superseded: "another request with the same key took its place"
         case .digestMismatch: "the body is not the one that its Content-Digest names"
         case .shuttingDown: "the endpoint is shutting down"

@@ -66,9 +66,9 @@ struct RecognitionExchange: Sendable {
     }
 
     @concurrent private func answerHealth(_ writer: consuming ResponseWriter) async throws {
-        let text =
-            "{\"status\":\"ok\",\"recognitions\":{\"running\":\(pool.busyCount),"
-            + "\"maximum\":\(configuration.maximumConcurrentRecognitions)}}\n"
+        let load = AnswerLine.Load(
+            running: pool.busyCount, maximum: configuration.maximumConcurrentRecognitions)
+        let text = AnswerLine(status: "ok", recognitions: load).json
         let head = HTTPResponse.make(200, "application/json", byteCount: text.utf8.count)
         let isHead = request.method == .head
         let body = isHead ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(string: text))

@@ -18,7 +18,7 @@ package struct JournalCondition: Sendable, Equatable {
     package struct Shortage: Sendable, Equatable {
         /// What the disk said.
         package var error: SystemError
-        /// Bytes that it still has, or nil when nobody knows.
+        /// Bytes that it still has, or nil when that is unknown.
         package var freeByteCount: Int?
 
         /// Creates a shortage.

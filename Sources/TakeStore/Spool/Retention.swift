@@ -2,7 +2,7 @@
 
 public import FoundationEssentials
 
-/// How long takes stay on the disk that wait for nothing any more.
+/// How long takes that wait for nothing any more stay on the disk.
 ///
 /// What waits for its answer is never deleted, whatever its age.
 public struct Retention: Sendable, Equatable {

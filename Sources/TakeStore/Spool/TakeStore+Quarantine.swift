@@ -5,7 +5,7 @@ package import LinuxPlatform
 
 /// What is left of takes that cannot go on.
 extension TakeStore {
-    /// Nobody takes so many seconds from making a folder to locking it.
+    /// The grace period, in seconds, between making a take's folder and locking it.
     private static let longestBirth = 60
 
     /// Moves a take out of the way that is ours and of no use any more.
@@ -83,7 +83,7 @@ extension TakeStore {
     /// Removes a take that never got its name, or gives it that when it has audio, of which a power
     /// cut has left more than of its name.
     ///
-    /// Whoever has just made it is about to lock it, unless it has audio.
+    /// The process that has just made it is about to lock it, unless it has audio.
     private func clearUnborn(_ id: TakeID, _ name: String) {
         // As above.
         guard let folder = try? takes.openFolder(name), let names = try? folder.names()
@@ -95,7 +95,7 @@ extension TakeStore {
         guard hasAudio || abs(age) >= Self.longestBirth, (try? folder.lock()) == true  // As above.
         else { return }
         guard !hasAudio else {
-            // As above; a take that has its name already is nobody's to replace.
+            // As above; a take that has its name already is not replaced.
             if (try? takes.renameFolder(name, toNew: id.text)) != nil { try? takes.sync() }
             return
         }

@@ -19,7 +19,7 @@ extension TakeStore {
         package var date: Date
     }
 
-    /// Moves a take to those that were removed, at once for everybody who looks.
+    /// Moves a take to those that were removed, at once for every process that looks.
     ///
     /// Blocks on the disk. On a disk without room for that it is removed for good.
     ///

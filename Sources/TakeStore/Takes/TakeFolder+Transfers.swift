@@ -4,10 +4,10 @@ package import LinuxPlatform
 
 /// What the disk knows of transfers that have begun since the manifest was written last.
 ///
-/// Making a manifest durable may take a slow disk seconds, and what was durable before must not be
-/// replaced by what is not. So whoever begins a transfer writes a second file beside `take.json`,
-/// `take.json.begun`, of the same form, and waits for nothing: it is there when the program is
-/// killed. It counts as far as it knows of more transfers than `take.json`.
+/// Making a manifest durable may take a slow disk seconds, and what was durable before must not
+/// be replaced by what is not. So the thread that begins a transfer writes a second file beside
+/// `take.json`, `take.json.begun`, of the same form, and waits for nothing: it is there when the
+/// program is killed. It counts as far as it knows of more transfers than `take.json`.
 extension TakeFolder {
     /// Notes which transfers have begun.
     ///

@@ -91,6 +91,9 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    /// Whether the body was handed over as far as it goes, and libcurl does not know that yet.
+    private(set) var awaitsPause = false
+
     /// Looks at the deadlines after libcurl's turn, and says when to look again.
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         unpauseWhenDue()
@@ -196,6 +199,7 @@ final class Transfer: @unchecked Sendable {
         if timings.lastByteOut != nil { return 0 }
         do throws(SystemError) {
             let room = min(buffer.count, pace?.room(now: .now) ?? buffer.count)
+            awaitsPause = false
             guard room > 0 else { return Int(CURL_READFUNC_PAUSE) }
             let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
             switch unsafe try request.body.read(at: offset, into: piece) {
@@ -209,6 +213,7 @@ final class Transfer: @unchecked Sendable {
                 offset += count
                 pace?.spend(count)
                 progress.waitingSince = nil
+                awaitsPause = !isBodyWaiting
                 if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
                 observer.transferDidSend(byteCount: request.body.sourceByteCount(at: offset))
                 return count

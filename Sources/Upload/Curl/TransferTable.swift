@@ -67,9 +67,10 @@ internal import Glibc
         let now = ContinuousClock.now
         begin(now: now)
         for transfer in transfers { transfer.unpauseWhenDue() }
-        var running: Int32 = 0
-        unsafe curl_multi_perform(multi, &running)
-        removeFinished()
+        perform()
+        // A body that has just given all it has is not paused before it is asked once more; left
+        // so, the wait would find its connection writable at once.
+        if transfers.contains(where: { $0.awaitsPause }) { perform() }
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min()
         for transfer in transfers {
@@ -111,7 +112,9 @@ internal import Glibc
         waiting.removeAll { $0.due <= now }
     }
 
-    private func removeFinished() {
+    private func perform() {
+        var running: Int32 = 0
+        unsafe curl_multi_perform(multi, &running)
         var left: Int32 = 0
         while let message = unsafe curl_multi_info_read(multi, &left) {
             guard unsafe message.pointee.msg == CURLMSG_DONE else { continue }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whoever imports Utter names sources, formats, services and results without knowing in which
-// module they are defined.
+// A program that imports Utter names sources, formats, services and results without knowing in
+// which module they are defined.
 @_exported public import AudioCodecs
 @_exported public import AudioCore
 @_exported public import Capture

@@ -2,8 +2,8 @@
 
 /// When a take is sent again, and when it is not.
 ///
-/// While somebody speaks, nothing is lost by trying: the pauses start short and grow. After the
-/// release somebody waits for the text: a few tries, then the take is kept.
+/// While the speaker speaks, nothing is lost by trying: the pauses start short and grow. After the
+/// release a person waits for the text: a few attempts, then the take is kept.
 public struct RetryPolicy: Sendable, Equatable {
     /// What to do when the whole body was sent and no final answer came: the service may have
     /// the take, and may charge for it again.
@@ -12,11 +12,11 @@ public struct RetryPolicy: Sendable, Equatable {
         case resend
         /// Keep the take; the person decides later.
         case keep
-        /// Keep the take; whoever shows the outcome asks the person now.
+        /// Keep the take; the program that shows the outcome asks the person now.
         case ask
     }
 
-    /// The pauses while somebody speaks, of which the last one repeats.
+    /// The pauses while the speaker speaks, of which the last one repeats.
     ///
     /// Without one there is no further attempt.
     public var pausesWhileSpeaking: [Duration]
@@ -58,7 +58,7 @@ public struct RetryPolicy: Sendable, Equatable {
 
     /// The most attempts of one take in any minute.
     private static let attemptsAMinute = 8
-    /// The least pauses while somebody speaks and the minute has few attempts left: two, three.
+    /// Minimum pauses while recording, when two or three attempts remain in the minute.
     ///
     /// The last one is for the end of the recording.
     private static let sparingPauses: [Int: Duration] = [2: .seconds(6), 3: .seconds(2)]

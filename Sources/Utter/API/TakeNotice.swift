@@ -9,10 +9,10 @@ public enum TakeNotice: Sendable, Equatable {
     /// A part of a take of an earlier run is silent, because its encrypted audio was altered or
     /// damaged; the text says how much.
     case damaged(report: String)
-    /// The disk has no room to give away; so many bytes are left, or nobody knows.
+    /// The disk has no room to give away; so many bytes are left, nil when unknown.
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// The disk took this long: a power cut would have cost as much.
     case slowDisk(Duration)
-    /// The recording ended before anybody wanted it to, since there was no room for more.
+    /// The recording ended before it was asked to, since there was no room for more.
     case cutShort(reason: String)
 }

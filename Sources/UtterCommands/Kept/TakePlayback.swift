@@ -35,7 +35,7 @@ package final class TakePlayback: Sendable {
             throw CommandFailure(error)
         }
         signals.handle { [self] request in
-            // Playing ends at once, whoever asks.
+            // Playing ends at once, whatever asks for it.
             farewell.withLock { if $0 == nil { $0 = request.status } }
             stop.signal()
         }

@@ -20,7 +20,7 @@ package struct AgeArgument {
 
     init?(_ text: String) {
         if text.hasSuffix("d") {
-            // A thousand years are enough for everybody, and keep the arithmetic in its range.
+            // A thousand years are enough, and keep the arithmetic in its range.
             guard let days = Double(text.dropLast()), (0...366_000).contains(days) else {
                 return nil
             }

@@ -8,7 +8,7 @@ package struct DurationArgument: ExpressibleByArgument {
     package let duration: Duration
 
     package init?(argument: String) {
-        // A year is more than anybody records, and keeps the arithmetic within its range.
+        // A year is longer than any recording, and keeps the arithmetic within its range.
         guard let seconds = Self.clock(argument) ?? Self.sum(argument),
             (0...366 * 86_400).contains(seconds)
         else { return nil }

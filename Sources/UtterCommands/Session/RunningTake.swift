@@ -80,7 +80,7 @@ final class RunningTake: Sendable {
     /// Says that a take is over, and whether the person knows that the disk has failed it.
     func end(_ take: Take, isUnprotected: Bool) {
         state.withLock { state in
-            // A new array: the thread sanitizer would not see that nobody reads the old one any more.
+            // A new array: the sanitizer would not see that the old one is not read any more.
             state.takes = state.takes.filter { $0.take.id != take.id }
             if isUnprotected { state.unprotected.insert(take.id) }
         }
@@ -102,7 +102,7 @@ final class RunningTake: Sendable {
     }
 
     private func leave(_ status: ExitStatus) -> Never {
-        // A pipe that nobody reads is not waited for.
+        // A pipe that is not read is not waited for.
         if StandardError.isWritable {
             // The shell's prompt belongs on a line of its own.
             if StandardError.isTerminal { StandardError.write(LiveText.erasure()) }

@@ -87,12 +87,15 @@ final class VirtualMicrophoneDriver: Sendable {
         let source = sourcePath()
         var reasons: [String] = []
         for compiler in ["clang", "cc", "gcc"] {
-            let status = run([
-                compiler, "-shared", "-fPIC", "-DPIC", "-D_GNU_SOURCE", "-O1", "-o", library,
-                source, "-lasound",
-            ])
-            if status == 0 { return }
-            reasons.append("\(compiler): \(status)")
+            do {
+                try ForeignTool(compiler).run([
+                    "-shared", "-fPIC", "-DPIC", "-D_GNU_SOURCE", "-O1", "-o", library, source,
+                    "-lasound",
+                ])
+                return
+            } catch {
+                reasons.append("\(error)")
+            }
         }
         throw VirtualMicrophoneError("cannot compile \(source): \(reasons)")
     }
@@ -101,19 +104,6 @@ final class VirtualMicrophoneDriver: Sendable {
     private static func sourcePath(of file: String = #filePath) -> String {
         let tests = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
         return tests.joined(separator: "/") + "/VirtualMicrophone/pcm_uttermic.c"
-    }
-
-    /// Runs a program from the PATH and waits for it.
-    private static func run(_ arguments: [String]) -> Int32 {
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) }
-        words.append(nil)
-        defer { words.forEach { free($0) } }
-        var child = pid_t()
-        let code = posix_spawnp(&child, arguments[0], nil, nil, words, environ)
-        guard code == 0 else { return -code }
-        var status: Int32 = 0
-        while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-        return status
     }
 
     private static func removeLeftover() {

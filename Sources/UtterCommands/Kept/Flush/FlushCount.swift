@@ -7,7 +7,7 @@ package struct FlushCount: Equatable {
     package var failed = 0
     /// Sent or removed by another process meanwhile.
     package var elsewhere = 0
-    /// Not sent, because their service does not take any, or somebody ended it.
+    /// Not sent, because their service does not take any, or the flush was ended.
     package var left = 0
 
     package init(total: Int) { self.total = total }

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import TestSupport
 import Testing
 
 /// `openssl s_server` with a certificate that only its own file vouches for.
-final class TLSServer: Sendable {
-    let port: Int
+package final class TLSServer: Sendable {
+    /// Where it listens on 127.0.0.1.
+    package let port: Int
     /// The certificate, as a client may trust it.
-    let certificateFile: String
+    package let certificateFile: String
     private let folder: TemporaryFolder
     private let run: CommandRun
 
     /// Starts the server with a certificate for `name`; it answers nothing until it is told to.
-    init(certificateFor name: String = "IP:127.0.0.1", options: [String] = []) async throws {
+    package init(certificateFor name: String = "IP:127.0.0.1", options: [String] = []) async throws
+    {
         folder = try TemporaryFolder()
         certificateFile = folder.path("certificate.pem")
         let key = folder.path("key.pem")
@@ -35,22 +36,30 @@ final class TLSServer: Sendable {
         port = try #require(Int(words.prefix { $0.isNumber }))
     }
 
-    var url: String { "https://127.0.0.1:\(port)/" }
+    /// Where it listens.
+    package var url: String { "https://127.0.0.1:\(port)/" }
 
     /// Whether this text came through TLS; also what the server says of itself.
-    func hasReceived(_ text: String, within limit: Duration = .seconds(30)) async -> Bool {
+    package func hasReceived(_ text: String, within limit: Duration = .seconds(30)) async -> Bool {
         await run.wait(for: text, in: .output, within: limit)
     }
 
     /// All that came, and what the server says of itself.
-    var text: String { String(decoding: run.output + run.error, as: UTF8.self) }
+    package var text: String { String(decoding: run.output + run.error, as: UTF8.self) }
 
     /// Sends bytes to the client.
-    func send(_ text: String) { run.write(Array(text.utf8)) }
+    package func send(_ text: String) { run.write(Array(text.utf8)) }
 
     /// Ends the connection as TLS wants it, with close_notify.
-    func closeOrderly() { run.write([UInt8(ascii: "Q")]) }
+    package func closeOrderly() { run.write([UInt8(ascii: "Q")]) }
 
     /// Ends the connection as an attacker would: FIN, without close_notify.
-    func cut() { run.signal(SIGKILL) }
+    package func cut() { run.signal(SIGKILL) }
+
+    /// Answers one request once its chunked body has ended; false when it did not end.
+    package func answer(_ text: String) async -> Bool {
+        guard await run.wait(for: "\n0\r\n\r\n", in: .output) else { return false }
+        send("HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)")
+        return true
+    }
 }

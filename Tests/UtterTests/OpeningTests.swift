@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCore
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// What takes long to open holds up no other take.
+@Suite struct OpeningTests {
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+        bench = try Bench()
+    }
+
+    private static let samples = (0..<16_000).map { Int16(truncatingIfNeeded: $0 * 7) }
+
+    private func isHeard(_ outcome: TakeOutcome) -> Bool {
+        if case .success(let transcript) = outcome.result {
+            transcript.text == "heard"
+        } else {
+            false
+        }
+    }
+
+    @Test func aSourceThatTakesLongToOpenHoldsUpNoOtherTake() async throws {
+        let source = SlowSource(Self.samples)
+        let slow = try bench.start(source, to: server.url())
+        #expect(await source.isOpening.wait())
+        for _ in 0..<3 {
+            let outcome = try await bench.replay(Self.samples, to: server.url()).end()
+            #expect(isHeard(outcome))
+            #expect(outcome.account.sentBytes == 32_000)
+        }
+        #expect(!source.mayOpen.isOpen)
+        source.mayOpen.open()
+        let outcome = try await slow.end()
+        #expect(isHeard(outcome))
+        #expect(outcome.account.sentBytes == 32_000)
+    }
+
+    @Test func aTakeIsCancelledWhileItsSourceOpens() async throws {
+        let source = SlowSource(Self.samples)
+        let take = try bench.start(source, to: server.url())
+        #expect(await source.isOpening.wait())
+        take.cancel()
+        let outcome = try await take.end()
+        #expect(outcome.result == .failure(.cancelled))
+        #expect(!source.mayOpen.isOpen)
+        source.mayOpen.open()
+        #expect(await source.isClosed.wait())
+    }
+
+    @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
+    func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
+        // Is read before each take: it says how full the spool is.
+        let size = try bench.folder.write(Array("0\n".utf8), to: "state/size")
+        let (first, second) = (try Speaker(), try Speaker())
+        let takes = try [first, second].map { try bench.start($0.source, to: server.url()) }
+        for speaker in [first, second] { speaker.say(Array(Self.samples[..<320])) }
+        _ = try #require(await server.waitForRequest(1))
+        _ = try #require(await server.wait(untilBytes: 640))
+
+        let hanging = try await HangingFile(size)
+        let late = try bench.replay(Self.samples, to: server.url())
+        try #require(await hanging.isBlocking())
+        // The disk keeps the new take waiting; the others record, are sealed and answered.
+        for speaker in [first, second] {
+            speaker.say(Array(Self.samples[320..<16_000]))
+            speaker.fallSilent()
+        }
+        for take in takes {
+            let outcome = try await take.end()
+            #expect(isHeard(outcome))
+            #expect(outcome.account.sentBytes == 32_000)
+            #expect(outcome.unprotected == nil)
+        }
+        #expect(server.requests.count == 2)
+        hanging.release()
+        let outcome = try await late.end()
+        #expect(isHeard(outcome))
+        #expect(outcome.account.sentBytes == 32_000)
+    }
+}
+
+/// A source that opens when a test says so.
+private final class SlowSource: CaptureSource, @unchecked Sendable {
+    let name = "slow"
+    let isLive = false
+    let (isOpening, mayOpen, isClosed) = (Gate(), Gate(), Gate())
+    private var left: ArraySlice<Int16>
+
+    init(_ samples: [Int16]) { left = samples[...] }
+
+    func open() throws(CaptureError) -> StreamFormat {
+        isOpening.open()
+        _ = mayOpen.waitBlocking()
+        return .speech
+    }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        let count = min(left.count, frames.count)
+        for index in 0..<count { frames[index] = left.removeFirst() }
+        return count > 0 ? .frames(count) : .end
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+    func requestStop() { left = [] }
+    func close() { isClosed.open() }
+}
