@@ -21,6 +21,12 @@ findings=$(
 
         function say(what) { printf "%s:%d: %s\n", FILENAME, FNR, what }
 
+        # The comment of a line, in lower case; nothing when there is none.
+        function comment(text) {
+            if (text !~ /^[ \t]*\/\//) gsub(/"[^"]*"/, "", text)
+            return match(text, /\/\//) ? tolower(substr(text, RSTART)) " " : ""
+        }
+
         # What is left of a line without comments and the insides of strings.
         function code(text) {
             gsub(/\\"/, "", text)
@@ -87,6 +93,9 @@ findings=$(
         shipped && !command && text ~ /^[a-z@_ ]*import FoundationEssentials/ \
             && target !~ /^(SpeechService|TakeStore|RecognitionEndpoint|Utter|UtterCommands)$/ {
             say("FoundationEssentials is not for this module")
+        }
+        shipped && comment($0) ~ /[^a-z](nobody|whoever|somebody|anybody|someone|anyone|everybody)[^a-z]/ {
+            say("a comment names the thread, the process, the caller or the person")
         }
         { previous = $0 }
     ' "${files[@]}"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import LinuxPlatform
+internal import LinuxPlatform
 
 // Boxes of version 1: salt of 16 bytes, ciphertext, tag. Every key was HKDF-SHA256 of the secret, and
 // so was its identifier, which stood in the clear: they are read, and written no more.

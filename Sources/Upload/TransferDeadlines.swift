@@ -11,19 +11,24 @@ public struct TransferDeadlines: Sendable, Equatable {
     public var stall: Duration
     /// From the last body byte until the answer is complete.
     public var answer: Duration
+    /// From the head of a refusal until its end: what was heard by then is the answer.
+    public var refusal: Duration
     /// From the start until the end, speech included.
     public var whole: Duration
 
-    /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s for the answer, 6 h in all.
+    /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s for the answer, 5 s for the rest of a
+    /// refusal, 6 h in all.
     ///
     /// With 8 s a dead link is noticed within 10 s whatever was being done.
     public init(
         connect: Duration = .seconds(10), stall: Duration = .seconds(8),
-        answer: Duration = .seconds(60), whole: Duration = .seconds(6 * 3_600)
+        answer: Duration = .seconds(60), refusal: Duration = .seconds(5),
+        whole: Duration = .seconds(6 * 3_600)
     ) {
         self.connect = connect
         self.stall = stall
         self.answer = answer
+        self.refusal = refusal
         self.whole = whole
     }
 

@@ -24,7 +24,7 @@ public struct TransferResult: Sendable {
         case unprepared(String)
         /// The recording could not be read; the text is the system's.
         case journalUnreadable(String)
-        /// Somebody cancelled it.
+        /// It was cancelled.
         case cancelled
     }
 

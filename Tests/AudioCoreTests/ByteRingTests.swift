@@ -180,7 +180,7 @@ private final class ByteRingTalk: Sendable {
         var heard = 0
         for _ in 0..<rounds {
             _ = producer.write([1].span)
-            let end = ContinuousClock.now + .seconds(20)
+            let end = ContinuousClock.now + .patience
             while !producer.awaitDrain() {
                 while notices.load(ordering: .relaxed) == heard {
                     if ContinuousClock.now > end { return false }

@@ -81,8 +81,8 @@ import Testing
         #expect(account.starts == account.stops + 1)
         #expect(recording.gaps.count == account.stops)
         let lost = recording.gaps.reduce(0) { $0 + $1.frames }
-        // 10 ms for every start: the moment of it is known to the scheduler only.
-        #expect(abs(lost - account.lost) <= 160 * account.stops)
+        // 100 ms for every start: the moment of it is known to the scheduler only.
+        #expect(abs(lost - account.lost) <= 1_600 * account.stops)
         // Whatever the clock said, what follows is whole and in order.
         let shift = account.lastStart - (recording.gaps.last.map { $0.position + $0.frames } ?? 0)
         let from = recording.gaps.last?.position ?? 0
@@ -104,7 +104,7 @@ import Testing
         #expect(recording.hasEnded)
         #expect(recording.failure == nil)
         #expect(recording.gaps.count == 1)
-        #expect(recording.position >= 7_840)
+        #expect(recording.position >= 6_400)
     }
 
     @Test(arguments: [VirtualMicrophone.Suspending.resumable, .forGood])
@@ -121,6 +121,6 @@ import Testing
         let account = card.account
         #expect(account.starts == 2)
         let gap = recording.gaps.first ?? .init(position: 0, frames: 0)
-        #expect(abs(gap.position + gap.frames - account.lastStart) <= 160)
+        #expect(abs(gap.position + gap.frames - account.lastStart) <= 1_600)
     }
 }

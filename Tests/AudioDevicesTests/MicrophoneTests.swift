@@ -110,26 +110,28 @@ import Testing
         let period = card.account.period
         #expect(recording.reads.allSatisfy { ($0.position + $0.frames) % period == 0 })
         // A busy machine makes some of the reads longer, the double period makes all.
-        let sizes = recording.reads.map(\.frames).sorted()
-        #expect(sizes.dropFirst(sizes.count / 4).first == period)
+        #expect(recording.reads.contains { $0.frames == period })
     }
 
     /// A sound server's quantum is no multiple of our period; a rest of it need not wait.
     @Test func allThatASoundServerHandsOverIsTakenAtOnce() async throws {
         var offer = VirtualCard()
         offer.chunk = 341
-        // A busy machine may look at the wrong moments and take it for a card.
-        for _ in 0..<5 {
-            let server = try VirtualMicrophone(offer)
-            let recording = try await MicrophoneRecorder.record(server.deviceName) {
-                try $0.record(untilPosition: 32_000)
+        let server = try VirtualMicrophone(offer)
+        server.setPosition(0)
+        let recording = try await MicrophoneRecorder.record(server.deviceName) {
+            for turn in 1...40 {
+                server.setPosition(turn * 341)
+                try $0.readAll()
             }
-            #expect(recording.gaps.isEmpty)
-            #expect(recording.firstWrongFrame == nil)
-            let ends = recording.reads.suffix(10).map { $0.position + $0.frames }
-            if ends.allSatisfy({ $0 % 341 == 0 }) { return }
         }
-        Issue.record("a rest was left behind each time")
+        #expect(recording.failure == nil)
+        #expect(recording.gaps.isEmpty)
+        #expect(recording.firstWrongFrame == nil)
+        // At first it may be taken for a card.
+        let ends = recording.reads.suffix(30).map { $0.position + $0.frames }
+        #expect(ends.count == 30)
+        #expect(ends.allSatisfy { $0 % 341 == 0 }, "\(ends)")
     }
 
     @Test(arguments: ["", "plug:"])
@@ -149,7 +151,6 @@ import Testing
         #expect(recording.hasEnded)
         #expect(recording.gaps.isEmpty)
         #expect(recording.firstWrongFrame == nil)
-        #expect(recording.position % 320 != 0)
     }
 
     @Test func aStoppedMicrophoneEndsAtOnceAndStaysAtItsEnd() async throws {

@@ -159,10 +159,11 @@ import Testing
     }
 }
 
-/// Waits until a wake-up was signalled; false after a minute.
+/// Waits until a wake-up was signalled; false when it was not in time.
 func captureLoopWait(for wakeup: Wakeup) -> Bool {
     var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-    let count = poll(&descriptor, 1, 60_000)
+    let limit = Int32(Duration.patience.components.seconds) * 1_000
+    let count = poll(&descriptor, 1, limit)
     if count == 1 { wakeup.drain() }
     return count == 1
 }

@@ -4,6 +4,7 @@ import AudioCore
 import Capture
 import Glibc
 import LinuxPlatform
+import TestSupport
 import Testing
 
 /// One delivery of a source.
@@ -56,14 +57,15 @@ extension CaptureSource {
         }
     }
 
-    /// Waits for the source's descriptors, for at most a minute.
+    /// Waits for the source's descriptors, for as long as tests are patient.
     func awaitDescriptors() throws {
         var descriptors: [pollfd] = []
         appendPollDescriptors(to: &descriptors)
         try #require(!descriptors.isEmpty)
+        let limit = Int32(Duration.patience.components.seconds) * 1_000
         let count = try retryingInterrupts("poll") {
-            poll(&descriptors, nfds_t(descriptors.count), 60_000)
+            poll(&descriptors, nfds_t(descriptors.count), limit)
         }
-        try #require(count > 0, "nothing came for a minute")
+        try #require(count > 0, "nothing came")
     }
 }

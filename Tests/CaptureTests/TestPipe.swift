@@ -9,9 +9,7 @@ final class TestPipe {
     private var writeEnd: Int32
 
     init() throws {
-        var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw SystemError.last("pipe") }
-        (readEnd, writeEnd) = (ends[0], ends[1])
+        (readEnd, writeEnd) = try makePipe()
         // A test that writes too much fails instead of hanging.
         _ = fcntl(writeEnd, F_SETFL, O_NONBLOCK)
     }

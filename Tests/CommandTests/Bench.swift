@@ -96,10 +96,11 @@ final class Bench: Sendable {
     ///
     /// Looks every 10 ms: the file system has no event that a take's first folder would be part of.
     ///
-    /// - Returns: false when that was not so within 30 s.
+    /// - Returns: false when that was not so in time.
     func wait(untilSamples byteCount: Int) async -> Bool {
         await onOwnThread {
-            for _ in 0..<3_000 {
+            let deadline = MonotonicTime.now + .patience
+            while MonotonicTime.now < deadline {
                 // It may be on its way.
                 if let samples = try? self.onlyTake()?.samples, samples.count >= byteCount {
                     return true

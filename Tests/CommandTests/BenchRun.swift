@@ -29,9 +29,15 @@ final class BenchRun: Sendable {
     func hangUp() { run.hangUp() }
 
     func wait(
-        for text: String, in stream: CommandCollector.Stream, within limit: Duration = .seconds(60)
+        for text: String, in stream: CommandCollector.Stream, within limit: Duration = .patience
     ) async -> Bool {
         await run.wait(for: text, in: stream, within: limit)
+    }
+
+    func wait(
+        in stream: CommandCollector.Stream, until condition: @escaping @Sendable ([UInt8]) -> Bool
+    ) async -> Bool {
+        await run.wait(in: stream, until: condition)
     }
 
     func result() async throws -> CommandResult {

@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func theSecondCtrlCDoesNotWaitForTheDisk() async throws {
-        let disk = try SlowDisk(delay: .seconds(600))
+        let disk = try SlowDisk(delay: .ages)
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
         let bench = try Bench(server: server, microphone: card, disk.environment)
         let run = try bench.start([])
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test func aCtrlCAfterTheTranscriptEndsTheWaitForTheDiskWithItsStatus() async throws {
-        let disk = try SlowDisk(delay: .seconds(600))
+        let disk = try SlowDisk(delay: .ages)
         let server = try RecordingServer.hearing("printed")
         let run = try Bench(server: server, disk.environment).start(["send", Clip.digits.path])
         #expect(await run.wait(for: "printed\n", in: .output))

@@ -6,7 +6,7 @@ import Testing
 
 /// What a system does to a process: stops it, hangs its terminal up, gives it too little.
 @Suite struct ProcessTests {
-    /// How long the program is stopped: long enough to show it; 30 s with UTTER_SOAK=1.
+    /// How long the program is stopped, at least: long enough to show it; 30 s with UTTER_SOAK=1.
     static let stop: Duration =
         getenv("UTTER_SOAK") == nil ? .milliseconds(2_500) : .seconds(30)
 
@@ -35,29 +35,25 @@ import Testing
         // Reset; that the clock went on meanwhile is no stall.
         #expect(object["attempts"]?[0]?["ending"] == .string("connection-lost"))
         #expect(object["attempts"]?[1]?["ending"] == .string("answered"))
-        let gap = try #require(object["gaps"]?[0])
-        #expect(gap["cause"] == .string("overrun"))
-        // What did not fit into the ring, less what a slow machine saved.
-        let lost = try #require(gap["frames"]?.number)
-        #expect(lost >= 16_000)
-        #expect(object["gaps"]?[1] == nil)
-
-        let start = Int(try #require(gap["start"]?.number))
-        let samples = try #require(try bench.onlyTake()?.samples)
-        let expected = RecordTests.samples(samples.count / 2 + 64)
-        let end = start + Int(lost)
-        let isWholeBefore = samples[..<(2 * start)] == expected[..<(2 * start)]
-        #expect(isWholeBefore)
-        let isSilent = samples[(2 * start)..<(2 * end)].allSatisfy { $0 == 0 }
-        #expect(isSilent)
-        // The length of a gap is measured by the clock, and may be some frames off.
-        let isWholeBehind = (-32...32).contains { shift in
-            let from = 2 * (end + 32)
-            let rest = samples[from...]
-            return expected[(from + 2 * shift)...].starts(with: rest)
-                || rest.starts(with: expected[(from + 2 * shift)...])
+        guard case .array(let gaps)? = object["gaps"] else {
+            Issue.record("no gaps: \(result.outputText)")
+            return
         }
-        #expect(isWholeBehind)
+        let samples = try #require(try bench.onlyTake()?.samples)
+        let expected = RecordTests.samples(samples.count / 2)
+        // What did not fit into the ring; on a busy machine it may overrun again behind that.
+        var (position, most) = (0, 0)
+        for gap in gaps {
+            #expect(gap["cause"] == .string("overrun"))
+            let start = 2 * Int(try #require(gap["start"]?.number))
+            let lost = Int(try #require(gap["frames"]?.number))
+            #expect(samples[position..<start] == expected[position..<start])
+            position = start + 2 * lost
+            #expect(samples[start..<position].allSatisfy { $0 == 0 })
+            most = max(most, lost)
+        }
+        #expect(samples[position...] == expected[position...])
+        #expect(most >= 16_000)
         let isDelivered = server.requests.last?.body == samples
         #expect(isDelivered)
     }
@@ -100,7 +96,7 @@ import Testing
 
     @Test(arguments: farewells)
     func whoeverEndsASessionDoesNotWaitForTheDisk(_ signal: Int32, _ status: Int32) async throws {
-        let disk = try SlowDisk(delay: .seconds(600))
+        let disk = try SlowDisk(delay: .ages)
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("no"))
         let bench = try Bench(server: server, microphone: card, disk.environment)
         let run = try bench.start([])

@@ -62,7 +62,10 @@ import Testing
         let folder = try TemporaryFolder()
         let configuration = try folder.write(
             Array("pcm.broken { type nowhere }\n".utf8), to: "asound.conf")
-        let result = try await Bench(["ALSA_CONFIG_PATH": configuration]).run(
+        // A refused connection would be a reason of its own.
+        let server = try RecordingServer()
+        let bench = try Bench(server: server, ["ALSA_CONFIG_PATH": configuration])
+        let result = try await bench.run(
             "--device", "broken", "--no-retry", "--json")
         #expect(result.status == .exited(66))
         let reason = "ALSA says: Cannot open shared library libasound_module_pcm_nowhere.so"

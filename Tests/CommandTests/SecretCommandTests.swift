@@ -19,7 +19,7 @@ import UtterCommands
             "exec 3>\(pipe); echo x >&3; sh -c 'sleep 600; true'; sleep 600", option: "--key")
         let message = await onOwnThread { () -> String in
             do throws(CommandFailure) {
-                _ = try command.output(within: .seconds(2))
+                _ = try command.output(within: .seconds(4))
                 return "it ended"
             } catch {
                 return error.message
@@ -29,7 +29,7 @@ import UtterCommands
         // The last of them is gone when the pipe has no writer any more.
         let hungUp = await onOwnThread {
             var event = pollfd(fd: reading, events: 0, revents: 0)
-            return poll(&event, 1, 30_000)
+            return poll(&event, 1, Int32(Duration.patience.components.seconds) * 1_000)
         }
         #expect(hungUp == 1)
     }

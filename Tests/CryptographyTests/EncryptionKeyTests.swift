@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    /// A box as somebody may make it who knows no key, but its form.
+    /// A box as an attacker may make it who knows no key, but its form.
     private func forged(_ box: [UInt8], _ change: (inout [UInt8]) -> Void) -> [UInt8] {
         var bytes = Array(box.dropLast(8))
         change(&bytes)

@@ -74,7 +74,7 @@ final class FaultBench: Sendable {
     func run(
         _ arguments: [String], _ faults: FileFaults? = nil, shell: String? = nil
     ) async throws -> CommandResult {
-        try await start(arguments, faults, shell: shell).result(within: .seconds(60))
+        try await start(arguments, faults, shell: shell).result()
     }
 
     /// The operations of the last traced run; a run after it starts a new trace by `forgetTrace`.

@@ -169,7 +169,7 @@ import Testing
         let run = try bench.start(Self.send + ["--no-retry", bench.recording])
         _ = try #require(await bench.server.wait(untilBytes: 8_000))
         try FileManager.default.removeItem(atPath: bench.folder.path("home/.local"))
-        let result = try await run.result(within: .seconds(60))
+        let result = try await run.result()
         if isDelivered {
             #expect(Self.wrongs(result, on: bench) == [])
         } else {

@@ -49,7 +49,7 @@ struct LoopDisk {
     func shell(running command: String) -> String {
         """
         exec unshare -m sh -c 'mount -o loop "\(image)" "$HOME" && { \(command); }; \
-        echo "ended with $?" >&2; exec sleep 60' "$0" "$@"
+        echo "ended with $?" >&2; exec sleep 86400' "$0" "$@"
         """
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A file that hangs: whoever opens it waits, in the kernel, until this program lets everything go.
+// A file that hangs: a program that opens it waits, in the kernel, until this one lets it go on.
 //
 //     hangingfile PATH
 //

@@ -2,8 +2,9 @@
 
 import Glibc
 import LinuxPlatform
+import TestSupport
 
-/// An HTTP client that sends exactly the bytes that a test wants, and waits 30 s at most.
+/// An HTTP client that sends exactly the bytes that a test wants, and waits no longer than tests do.
 ///
 /// Its calls block; use it inside of `onThread`.
 final class RawClient: @unchecked Sendable {
@@ -20,10 +21,11 @@ final class RawClient: @unchecked Sendable {
 
     /// Connects to the loopback interface.
     init(port: Int) throws {
-        let number = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let number = Glibc.socket(AF_INET, type, 0)
         guard number >= 0 else { throw SystemError.last("socket") }
         socket = OwnedDescriptor(taking: number)
-        var time = timeval(tv_sec: 30, tv_usec: 0)
+        var time = timeval(tv_sec: Int(Duration.patience.components.seconds), tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
         setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &time, size)
         setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, size)

@@ -214,13 +214,12 @@ import Testing
             producer.finish()
             let journal = Journal(file: try folder.createFile(name), path: scratch.path + name)
             worker.receive(
-                .carry(
-                    JournalStage(
-                        ring: SharedRing(ring: ring.takeConsumer()), .success(journal),
-                        onGrowth: {
-                            if name == "long" { growth.withLock { $0.append(journal.byteCount) } }
-                        }, onDrain: {}, onFull: {},
-                        onSeal: { _ in sealed.withLock { $0.append(name) } })))
+                JournalStage(
+                    ring: SharedRing(ring: ring.takeConsumer()), .success(journal),
+                    onGrowth: {
+                        if name == "long" { growth.withLock { $0.append(journal.byteCount) } }
+                    }, onDrain: {}, onFull: {},
+                    onSeal: { _ in sealed.withLock { $0.append(name) } }))
         }
         var turns = 0
         var sealedInTurn: [String: Int] = [:]

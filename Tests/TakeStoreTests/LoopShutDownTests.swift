@@ -4,6 +4,7 @@ import AudioCore
 import Glibc
 import LinuxPlatform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import TakeStore
@@ -40,7 +41,8 @@ import Testing
 /// Waits until a wake-up was signalled; false after a minute.
 func takeStoreWait(for wakeup: Wakeup) -> Bool {
     var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-    let count = poll(&descriptor, 1, 60_000)
+    let limit = Int32(Duration.patience.components.seconds) * 1_000
+    let count = poll(&descriptor, 1, limit)
     if count == 1 { wakeup.drain() }
     return count == 1
 }

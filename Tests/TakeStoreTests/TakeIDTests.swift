@@ -29,7 +29,7 @@ import Testing
 
     @Test(arguments: [0, 0.0001, -1, -315_576_000])
     func aNameStandsBehindTheNewestWhateverTheClockSays(_ step: Double) throws {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: 1_795_238_553.9995)
         var newest = TakeID(at: date, using: &random)
         for _ in 0..<2_000 {
@@ -45,7 +45,7 @@ import Testing
 
     @Test(arguments: ["20260231-000000-k3f9q2m7x4tz", "99991231-235959-zzzzzzzzzzzz"])
     func aNameThatIsOfNoUseIsNoReasonToWait(_ newest: String) throws {
-        var random = TakeStoreRandom(state: 1)
+        var random = SeededRandom(seed: 1)
         let date = Date(timeIntervalSince1970: 1_795_238_553)
         let last = try #require(TakeID(newest))
         let id = TakeID(at: date, after: last, using: &random)

@@ -65,7 +65,7 @@ package final class CommandCollector: Sendable {
         }
     }
 
-    /// How long the pipes of an ended program are read on when another process holds them open.
+    /// How long an ended program's pipes may be silent when another process holds them open.
     private static let grace = Duration.seconds(2)
 
     let state = Observed(State())
@@ -75,6 +75,14 @@ package final class CommandCollector: Sendable {
     init(terminal: PseudoTerminal?) throws(SystemError) {
         self.terminal = terminal
         wakeup = try Wakeup()
+    }
+
+    /// What has come so far, in a copy of its own.
+    ///
+    /// An array that was handed out would be written again where it is as soon as it is let go of
+    /// elsewhere, which the thread sanitizer takes for a race.
+    func bytes(of stream: Stream) -> [UInt8] {
+        state.look { $0[stream].withUnsafeBufferPointer { Array($0) } }
     }
 
     /// Closes the terminal.
@@ -117,21 +125,21 @@ package final class CommandCollector: Sendable {
     func collect(_ ends: CommandLaunch.Ends) {
         ignorePipeSignal()
         var ends = ends
-        var end: MonotonicTime?
         if ends.input >= 0 { _ = fcntl(ends.input, F_SETFL, O_NONBLOCK) }
         while true {
             let hasEnded = state.look { $0.exit != nil }
-            if hasEnded, end == nil { end = .now + Self.grace }
             if hasEnded, ends.output < 0, ends.error < 0 { break }
-            if let end, MonotonicTime.now >= end { break }
-            step(&ends, until: end ?? .now + .seconds(600))
+            // What an ended program wrote lies in the pipes: they are read until they are silent.
+            let wait = hasEnded ? Self.grace : .seconds(600)
+            if !step(&ends, within: wait), hasEnded { break }
         }
         drainScreen()
         for end in [ends.input, ends.output, ends.error] where end >= 0 { close(end) }
         state.update { $0.isFinished = true }
     }
 
-    private func step(_ ends: inout CommandLaunch.Ends, until deadline: MonotonicTime) {
+    /// Moves what can be moved; false when there was nothing for so long.
+    private func step(_ ends: inout CommandLaunch.Ends, within wait: Duration) -> Bool {
         feed(&ends.input)
         let wantsToWrite = ends.input >= 0 && state.look { !$0.input.isEmpty }
         let events = pollEvents(
@@ -141,11 +149,12 @@ package final class CommandCollector: Sendable {
                 pollfd(fd: ends.error, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: terminal?.master.number ?? -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: wantsToWrite ? ends.input : -1, events: Int16(POLLOUT), revents: 0),
-            ], until: deadline)
+            ], until: .now + wait)
         if events[0] != 0 { wakeup.drain() }
         if events[1] != 0 { take(&ends.output) { $0.output += $1 } }
         if events[2] != 0 { take(&ends.error) { $0.error += $1 } }
         if events[3] != 0 { takeScreen() }
+        return events.contains { $0 != 0 }
     }
 
     /// Reads once; closes the descriptor and makes it -1 at its end.

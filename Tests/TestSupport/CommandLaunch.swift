@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 internal import LinuxPlatform
 
@@ -24,25 +25,13 @@ struct CommandLaunch {
     ///
     /// - Throws: `CommandError` when a pipe or the process is not to be had.
     func start(_ input: CommandRun.Input) throws(CommandError) -> (Int32, Ends) {
-        // No other child may start while our ends of the pipes are inheritable.
-        let outcome = descriptorInheritance.update { _ -> Result<(Int32, Ends), CommandError> in
-            do throws(CommandError) {
-                return .success(try startAlone(input))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try outcome.get()
-    }
-
-    private func startAlone(_ input: CommandRun.Input) throws(CommandError) -> (Int32, Ends) {
         var ends = Ends()
         var childEnds = Ends()
         defer { for end in [childEnds.input, childEnds.output, childEnds.error] { close(end) } }
         do throws(SystemError) {
-            if input.needsPipe { (childEnds.input, ends.input) = try Self.pipePair() }
-            if !outputOnTerminal { (ends.output, childEnds.output) = try Self.pipePair() }
-            if terminalPath == nil { (ends.error, childEnds.error) = try Self.pipePair() }
+            if input.needsPipe { (childEnds.input, ends.input) = try makePipe() }
+            if !outputOnTerminal { (ends.output, childEnds.output) = try makePipe() }
+            if terminalPath == nil { (ends.error, childEnds.error) = try makePipe() }
         } catch {
             for end in [ends.input, ends.output, ends.error] { close(end) }
             throw .system(error)
@@ -73,14 +62,6 @@ struct CommandLaunch {
         case .terminal: posix_spawn_file_actions_adddup2(&actions, 2, 0)
         }
         posix_spawn_file_actions_adddup2(&actions, outputOnTerminal ? 2 : ends.output, 1)
-    }
-
-    /// A pipe that children do not inherit: its reading and its writing end.
-    private static func pipePair() throws(SystemError) -> (Int32, Int32) {
-        var pair: [Int32] = [-1, -1]
-        try retryingInterrupts("pipe") { pipe(&pair) }
-        for end in pair { markCloseOnExec(end) }
-        return (pair[0], pair[1])
     }
 }
 

@@ -106,20 +106,20 @@ package final class CommandRun: Sendable {
     package static func run(
         _ program: String, _ arguments: [String] = [],
         environment: [String: String] = CommandRun.cleanEnvironment,
-        input: Input = .nothing, within limit: Duration = .seconds(120)
+        input: Input = .nothing, within limit: Duration = .patience
     ) async throws(CommandError) -> CommandResult {
         let run = try CommandRun(program, arguments, environment: environment, input: input)
         return try await run.result(within: limit)
     }
 
     /// What it has written to its standard output so far.
-    package var output: [UInt8] { collector.state.look { $0.output } }
+    package var output: [UInt8] { collector.bytes(of: .output) }
 
     /// What it has written to its standard error so far.
-    package var error: [UInt8] { collector.state.look { $0.error } }
+    package var error: [UInt8] { collector.bytes(of: .error) }
 
     /// What has appeared on its terminal so far.
-    package var screen: [UInt8] { collector.state.look { $0.screen } }
+    package var screen: [UInt8] { collector.bytes(of: .screen) }
 
     /// How it ended; nil while it runs.
     package var status: CommandResult.Status? { collector.state.look { $0.exit?.status } }
@@ -154,11 +154,21 @@ package final class CommandRun: Sendable {
     /// - Returns: false when `limit` has passed, or it ended, before.
     package func wait(
         for text: String, in stream: CommandCollector.Stream,
-        within limit: Duration = .seconds(60)
+        within limit: Duration = .patience
     ) async -> Bool {
         let wanted = Array(text.utf8)
+        return await wait(in: stream, within: limit) { !$0.ranges(of: wanted).isEmpty }
+    }
+
+    /// Waits until what one of its streams holds is as `condition` wants it.
+    ///
+    /// - Returns: false when `limit` has passed, or it ended, before.
+    package func wait(
+        in stream: CommandCollector.Stream, within limit: Duration = .patience,
+        until condition: @escaping @Sendable ([UInt8]) -> Bool
+    ) async -> Bool {
         let found = await collector.state.wait(within: limit) { state -> Bool? in
-            if !state[stream].ranges(of: wanted).isEmpty { return true }
+            if condition(state[stream]) { return true }
             return state.isFinished ? false : nil
         }
         return found ?? false
@@ -167,7 +177,7 @@ package final class CommandRun: Sendable {
     /// Waits until it has ended and its output is read.
     ///
     /// - Throws: `CommandError.tooLong` after `limit`; it has been killed then.
-    package func result(within limit: Duration = .seconds(120)) async throws(CommandError)
+    package func result(within limit: Duration = .patience) async throws(CommandError)
         -> CommandResult
     {
         let began = began

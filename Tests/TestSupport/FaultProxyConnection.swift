@@ -162,7 +162,7 @@ final class FaultProxyConnection {
     /// Sends all bytes; false when the receiver is gone or does not read.
     private func send(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
         var rest = bytes
-        let deadline = MonotonicTime.now + .seconds(60)
+        let deadline = MonotonicTime.now + .patience
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
                 Glibc.send(

@@ -43,7 +43,7 @@ final class FaultProxyCore: Sendable {
             if isCut { state.cuts += 1 }
         }
         change.signal()
-        _ = await state.wait(within: .seconds(30)) { $0.isCutDone == isCut ? true : nil }
+        _ = await state.wait(within: .patience) { $0.isCutDone == isCut ? true : nil }
     }
 
     /// Accepts until the proxy is stopped, then joins the connections; on the acceptor's thread.

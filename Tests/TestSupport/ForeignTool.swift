@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CLinux
 import Glibc
 import LinuxPlatform
 
@@ -39,7 +40,7 @@ package struct ForeignTool: Sendable {
         package let description: String
     }
 
-    /// Runs the program to its end, for at most a minute.
+    /// Runs the program to its end, for as long as tests are patient.
     ///
     /// - Parameters:
     ///   - arguments: without the program's name.
@@ -53,7 +54,8 @@ package struct ForeignTool: Sendable {
         let outputPath = folder.path("output")
         let complaintPath = folder.path("complaint")
 
-        let words = ["timeout", "60", name] + arguments
+        let limit = "\(Duration.patience.components.seconds)"
+        let words = ["timeout", limit, name] + arguments
         let creating = O_WRONLY | O_CREAT | O_TRUNC
         let child = try Spawn.start(words) { actions in
             posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)

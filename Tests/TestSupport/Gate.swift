@@ -18,7 +18,7 @@ package final class Gate: Sendable {
     /// Waits, away from the cooperative pool, until the gate is open.
     ///
     /// - Returns: false when `limit` has passed before.
-    package func wait(within limit: Duration = .seconds(30)) async -> Bool {
+    package func wait(within limit: Duration = .patience) async -> Bool {
         await state.wait(within: limit) { $0 ? true : nil } ?? false
     }
 
@@ -29,7 +29,7 @@ package final class Gate: Sendable {
     ///   - interruption: a descriptor that ends the wait when it becomes readable, or -1.
     /// - Returns: false when the wait was ended before.
     package func waitBlocking(
-        within limit: Duration = .seconds(30), interruptedBy interruption: Int32 = -1
+        within limit: Duration = .patience, interruptedBy interruption: Int32 = -1
     ) -> Bool {
         state.waitBlocking(within: limit, interruptedBy: interruption) { $0 ? true : nil } ?? false
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 internal import LinuxPlatform
 
@@ -84,11 +85,7 @@ final class ListeningSocket: Sendable {
     /// Takes the next connection, which the caller closes; nil when it was one of our own fillers,
     /// or is gone again.
     func accept() -> Int32? {
-        let number = descriptorInheritance.update { _ in
-            let number = Glibc.accept(descriptor.number, nil, nil)
-            if number >= 0 { markCloseOnExec(number) }
-            return number
-        }
+        let number = utter_accept(descriptor.number)
         guard number >= 0 else { return nil }
         let peer = LoopbackAddress(ofSocket: number, getpeername).port
         guard fillers.contains(where: { $0.port == peer }) else { return number }

@@ -3,17 +3,6 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Held while a descriptor exists that is not yet marked close-on-exec, and while a child starts.
-///
-/// A child that inherits a connection or the end of a pipe of another test keeps it open, and that
-/// test waits in vain for its end. `accept4(2)` and `pipe2(2)` are not importable.
-let descriptorInheritance = Observed(())
-
-/// Marks a new descriptor close-on-exec; to be called with `descriptorInheritance` held.
-func markCloseOnExec(_ descriptor: Int32) {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-}
-
 /// Makes a wake-up, or ends the test run: without descriptors no test can go on.
 func requireWakeup() -> Wakeup {
     do {

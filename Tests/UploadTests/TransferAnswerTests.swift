@@ -7,19 +7,8 @@ import Upload
 /// Answers that come early, late, long, or in an old form.
 @Suite struct TransferAnswerTests {
     @Test(arguments: [401, 413, 307, 500], [1, 20_000])
-    func anEarlyRefusalInSilenceCompletesAtOnce(_ status: Int, words: Int) async throws {
+    func anEarlyRefusalInSilenceIsComplete(_ status: Int, words: Int) async throws {
         let text = String(repeating: "why ", count: words)
-        var delays: [Duration] = []
-        for _ in 0..<4 { delays.append(try await delayOfRefusalInSilence(status, text)) }
-        // Below every timer of the loop and of libcurl (200 ms): no wait. One try of a busy
-        // machine may be late.
-        #expect(try #require(delays.min()) < .milliseconds(100), "\(delays)")
-    }
-
-    /// How long after its head a refusal is complete.
-    private func delayOfRefusalInSilence(
-        _ status: Int, _ text: String
-    ) async throws -> Duration {
         let refuse = Gate()
         let server = try RecordingServer(
             scripts: [
@@ -28,7 +17,9 @@ import Upload
                     .respond(status: status, text: text), .readOn,
                 ]
             ])
-        let upload = try Upload(to: server.url(), bytes(640))
+        // No deadline is what ends it: the server keeps the connection open.
+        let upload = try Upload(
+            to: server.url(), bytes(640), deadlines: TransferDeadlines(refusal: .ages))
         _ = await server.wait(untilBytes: 640)
         // The body is paused now, and no further byte will un-pause it.
         refuse.open()
@@ -38,8 +29,6 @@ import Upload
         #expect(!result.isBodyComplete)
         #expect(upload.recorder.text == text)
         #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
-        let heardAt = try #require(result.timings.firstByteIn)
-        return try #require(result.timings.end) - heardAt
     }
 
     @Test func aRefusalWhileSpeakingStopsTheBody() async throws {
@@ -51,18 +40,20 @@ import Upload
                 ]
             ])
         let upload = try Upload(to: server.url())
-        var appended = 0
-        while upload.recorder.record.look({ $0.results.isEmpty }), appended < 1_000 {
+        let deadline = ContinuousClock.now + .patience
+        while upload.recorder.record.look({ $0.results.isEmpty }), .now < deadline {
             try upload.append(bytes(640))
-            appended += 1
             _ = await upload.recorder.wait(within: .milliseconds(20)) { !$0.results.isEmpty }
         }
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)
         #expect(result.status == 413)
         #expect(upload.recorder.text == "too long")
-        #expect(result.sentByteCount < appended * 640 || appended < 100)
-        #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
+        // What is said after it does not go on its way any more.
+        try upload.append(bytes(640))
+        let request = try #require(await server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+        #expect(request.body.count <= result.sentByteCount)
     }
 
     @Test(arguments: [true, false])
@@ -90,7 +81,7 @@ import Upload
                 ]
             ])
         let upload = try Upload(
-            to: server.url(), bytes(640), deadlines: TransferDeadlines(answer: .seconds(1)))
+            to: server.url(), bytes(640), deadlines: TransferDeadlines(refusal: .seconds(1)))
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)
         #expect(result.status == 403)
@@ -296,20 +287,20 @@ import Upload
         #expect(reason.contains("chunked-encoding"), "\(reason)")
     }
 
-    @Test func aRefusalWithoutEndIsCutAfterFiveSeconds() async throws {
-        let trickle = (0..<600).flatMap { _ in
+    @Test func aRefusalWithoutEndIsCut() async throws {
+        let trickle = (0..<100_000).flatMap { _ in
             [ServerStep.sendBodyChunk(text: "why "), .stall(.milliseconds(50))]
         }
         let server = try RecordingServer(
             scripts: [[.readHead, .readBodyToEnd, .beginResponse(status: 503)] + trickle])
-        let upload = try Upload(to: server.url(), bytes(10), isSealed: true)
+        let upload = try Upload(
+            to: server.url(), bytes(10), isSealed: true,
+            deadlines: TransferDeadlines(answer: .ages, refusal: .seconds(2)))
+        // The server would go on for more than an hour.
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)
         #expect(result.status == 503)
-        #expect(upload.recorder.text.hasPrefix("why why why "))
-        let waited = try #require(result.timings.end) - (try #require(result.timings.firstByteIn))
-        // The server would go on for half a minute.
-        #expect((.seconds(5)..<(.seconds(25))).contains(waited))
+        #expect(upload.recorder.text.hasPrefix("why "))
     }
 
     @Test func interimResponsesAreNoAnswer() async throws {

@@ -15,10 +15,10 @@ import Upload
     // MARK: - Connecting
 
     @Test func aRefusedConnectionIsSaidAtOnce() async throws {
-        let server = try RecordingServer()
-        let url = server.url()
-        server.stop()
-        let upload = try Upload(to: url, bytes(640))
+        // Keeps its port, which no other test can get meanwhile.
+        let proxy = try FaultProxy(to: 9)
+        await proxy.cut()
+        let upload = try Upload(to: proxy.url(), bytes(640))
         let result = try #require(await upload.result())
         #expect(result.ending == .cannotConnect("Connection refused"))
         #expect(result.sentByteCount == 0)
@@ -28,7 +28,7 @@ import Upload
     @Test func whatWasSaidDuringASlowConnectArrives() async throws {
         let server = try RecordingServer(connecting: .whenReleased)
         // The connect takes longer than a stall may last: waiting for it is none.
-        let deadlines = TransferDeadlines(connect: .seconds(120), stall: .seconds(1))
+        let deadlines = TransferDeadlines(connect: .ages, stall: .seconds(1))
         let upload = try Upload(to: server.url(), deadlines: deadlines)
         for turn in 0..<20 {
             try upload.append(bytes(640, from: turn * 640))
@@ -36,7 +36,7 @@ import Upload
         }
         #expect(upload.recorder.record.look { $0.connects } == 0)
         server.releaseConnects()
-        let arrived = await server.wait(untilBytes: 20 * 640, within: .seconds(120))
+        let arrived = await server.wait(untilBytes: 20 * 640)
         let request = try #require(
             arrived, "\(upload.recorder.record.look { $0.results.map(\.ending) })")
         #expect(request.body == bytes(20 * 640))
@@ -53,9 +53,6 @@ import Upload
         let result = try #require(await upload.result())
         #expect(result.ending == .timedOut(.connect))
         #expect(result.sentByteCount == 0)
-        let end = try #require(result.timings.end)
-        #expect(end >= .milliseconds(600))
-        #expect(end < .seconds(10))
     }
 
     @Test func aNameThatDoesNotExistIsSaid() async throws {
@@ -111,7 +108,7 @@ import Upload
             scripts: [[.readHead, .readBody(bytes: 640), isHalf ? .halfClose : .close]])
         let upload = try Upload(to: server.url(), bytes(640))
         // Nothing is appended and nothing sealed: only the service's FIN tells.
-        let result = await upload.result(within: .seconds(20))
+        let result = await upload.result()
         #expect(isLost(result), "\(String(describing: result?.ending))")
     }
 
@@ -119,7 +116,7 @@ import Upload
 
     @Test func aServerThatStopsReadingIsAStall() async throws {
         let server = try RecordingServer(
-            scripts: [[.readHead, .readBody(bytes: 640), .stall(.seconds(60))]],
+            scripts: [[.readHead, .readBody(bytes: 640), .stall(.ages)]],
             receiveBufferBytes: 8_192)
         let upload = try Upload(
             to: server.url(), bytes(12_000_000), deadlines: TransferDeadlines(stall: .seconds(1)))
@@ -131,7 +128,7 @@ import Upload
     }
 
     @Test func aSealedBodyWhoseLastBytesAreNotTakenIsAStall() async throws {
-        let script: [ServerStep] = [.readHead, .readBody(bytes: 1), .stall(.seconds(60))]
+        let script: [ServerStep] = [.readHead, .readBody(bytes: 1), .stall(.ages)]
         let server = try RecordingServer(
             scripts: [script, script], receiveBufferBytes: 8_192)
         // How much fits into the kernel and into libcurl when the server does not read.
@@ -169,8 +166,6 @@ import Upload
         let result = try #require(await upload.result())
         #expect(result.ending == .timedOut(.answer))
         #expect(result.isBodyComplete)
-        let bodyEnd = try #require(result.timings.lastByteOut)
-        #expect(try #require(result.timings.end) - bodyEnd >= .milliseconds(700))
     }
 
     @Test func theWholeTakesNoLongerThanAllowed() async throws {
@@ -191,7 +186,7 @@ import Upload
                 .respond(status: 503, text: "later"), .open(answered),
             ]
         ])
-        let whole = Duration.seconds(2)
+        let whole = Duration.seconds(4)
         let upload = try Upload(
             to: server.url(), bytes(1), isSealed: true, deadlines: TransferDeadlines(whole: whole)
         ) { request in
@@ -242,7 +237,7 @@ import Upload
             receiveBufferBytes: 8_192)
         let upload = try Upload(
             to: server.url(), bytes(12_000_000), isSealed: true,
-            deadlines: TransferDeadlines(stall: .seconds(300)))
+            deadlines: TransferDeadlines(stall: .ages))
         _ = await server.wait(untilBytes: 640)
         upload.cancel()
         #expect(try #require(await upload.result()).ending == .cancelled)

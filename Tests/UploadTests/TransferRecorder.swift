@@ -2,6 +2,7 @@
 
 import Glibc
 import TestSupport
+import Testing
 import Upload
 
 /// Writes down what a transfer tells its observer.
@@ -16,6 +17,8 @@ final class TransferRecorder: TransferObserver {
         var results: [TransferResult] = []
         /// The transfer thread, once it has connected.
         var thread: pthread_t?
+        /// Its folder in `/proc`.
+        var threadFolder: String?
     }
 
     let record = Observed(Record())
@@ -24,6 +27,9 @@ final class TransferRecorder: TransferObserver {
         record.update { record in
             record.connects += 1
             record.thread = pthread_self()
+            var path = [UInt8](repeating: 0, count: 64)
+            let count = readlink("/proc/thread-self", &path, path.count)
+            record.threadFolder = "/proc/" + String(decoding: path[..<max(0, count)], as: UTF8.self)
         }
     }
 
@@ -51,7 +57,7 @@ final class TransferRecorder: TransferObserver {
 
     /// Waits until the record is as `condition` wants it.
     func wait(
-        within limit: Duration = .seconds(30),
+        within limit: Duration = .patience,
         until condition: @escaping @Sendable (Record) -> Bool
     ) async -> Bool {
         await record.wait(within: limit) { condition($0) ? true : nil } ?? false
@@ -60,8 +66,34 @@ final class TransferRecorder: TransferObserver {
     /// The text of the response's body so far.
     var text: String { record.look { String(decoding: $0.body, as: UTF8.self) } }
 
+    /// Whether the transfer thread comes to rest: three times in a row it is woken now and then in
+    /// 300 ms, and does next to nothing.
+    ///
+    /// A thread that spins is woken all the time, or uses all that the others leave of a processor.
+    func comesToRest() async throws -> Bool {
+        var quiet = 0
+        for _ in 0..<60 {
+            let before = (try wakeUps, try #require(threadTime))
+            _ = await record.wait(within: .milliseconds(300)) { _ in Bool?.none }
+            let (count, time) = (try wakeUps - before.0, try #require(threadTime) - before.1)
+            quiet = count <= 100 && time < .milliseconds(20) ? quiet + 1 : 0
+            if quiet == 3 { return true }
+        }
+        return false
+    }
+
+    /// How often the transfer thread has waited and gone on.
+    private var wakeUps: Int {
+        get throws {
+            let folder = try #require(record.look { $0.threadFolder })
+            let text = String(decoding: try readFile("\(folder)/status"), as: UTF8.self)
+            let match = try #require(text.firstMatch(of: /\nvoluntary_ctxt_switches:\s*(\d+)/))
+            return try #require(Int(match.1))
+        }
+    }
+
     /// Processor time that the transfer thread has used so far.
-    var threadTime: Duration? {
+    private var threadTime: Duration? {
         guard let thread = record.look({ $0.thread }) else { return nil }
         var clock = clockid_t()
         guard pthread_getcpuclockid(thread, &clock) == 0 else { return nil }

@@ -61,12 +61,12 @@ final class Upload: Sendable {
     func cancel() { loop.cancel(id) }
 
     /// Waits for the end.
-    func result(within limit: Duration = .seconds(60)) async -> TransferResult? {
+    func result(within limit: Duration = .patience) async -> TransferResult? {
         await recorder.record.wait(within: limit) { $0.results.first }
     }
 
     /// Waits until the connection has taken so many bytes.
-    func hasSent(_ byteCount: Int, within limit: Duration = .seconds(30)) async -> Bool {
+    func hasSent(_ byteCount: Int, within limit: Duration = .patience) async -> Bool {
         await recorder.wait(within: limit) { $0.sentByteCount >= byteCount }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
@@ -68,7 +69,7 @@ final class Bench: Sendable {
 
 extension Take {
     /// The outcome, or nil when it does not come.
-    func outcome(within limit: Duration) async -> TakeOutcome? {
+    func outcome(within limit: Duration = .patience) async -> TakeOutcome? {
         let found = Observed<TakeOutcome?>(nil)
         let waiting = Task { [self] in
             let outcome = await self.outcome
@@ -79,7 +80,7 @@ extension Take {
     }
 
     /// The outcome; the test fails when it does not come.
-    func end() async throws -> TakeOutcome { try #require(await outcome(within: .seconds(60))) }
+    func end() async throws -> TakeOutcome { try #require(await outcome()) }
 }
 
 /// Writes down the events of a take.
@@ -102,14 +103,21 @@ final class EventLog: Sendable {
 
     /// Waits for an event.
     func wait(
-        within limit: Duration = .seconds(30), for isWanted: @escaping @Sendable (TakeEvent) -> Bool
+        within limit: Duration = .patience, for isWanted: @escaping @Sendable (TakeEvent) -> Bool
     ) async -> Bool {
         await log.wait(within: limit) { $0.events.contains(where: isWanted) ? true : nil } ?? false
     }
 
+    /// Waits until so many attempts have failed.
+    func wait(untilInterrupted count: Int) async -> Bool {
+        await log.wait(within: .patience) { log in
+            log.events.count { $0.isInterrupted } >= count ? true : nil
+        } ?? false
+    }
+
     /// All events, once the stream has ended.
     func all() async throws -> [TakeEvent] {
-        try #require(await log.wait(within: .seconds(30)) { $0.hasEnded ? $0.events : nil })
+        try #require(await log.wait(within: .patience) { $0.hasEnded ? $0.events : nil })
     }
 }
 
@@ -118,6 +126,7 @@ extension TakeEvent {
     var isListening: Bool { if case .listening = self { true } else { false } }
     var isConnected: Bool { if case .connected = self { true } else { false } }
     var isRefused: Bool { if case .refused = self { true } else { false } }
+    var isInterrupted: Bool { if case .interrupted = self { true } else { false } }
     var isHeard: Bool { if case .heard = self { true } else { false } }
     var isUnprotected: Bool { if case .noticed(.unprotected) = self { true } else { false } }
     var resending: Int? { if case .resending(let attempt, _) = self { attempt } else { nil } }
@@ -130,12 +139,10 @@ final class Speaker: Sendable {
     private let output: Mutex<Int32>
 
     init() throws {
-        var ends: [Int32] = [-1, -1]
-        try #require(pipe(&ends) == 0)
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        input = ends[0]
-        output = Mutex(ends[1])
-        source = RawInput(descriptor: ends[0], name: "the speaker", format: .speech)
+        let ends = try makePipe()
+        input = ends.reading
+        output = Mutex(ends.writing)
+        source = RawInput(descriptor: ends.reading, name: "the speaker", format: .speech)
     }
 
     deinit {

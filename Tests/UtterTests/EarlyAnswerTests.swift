@@ -34,7 +34,8 @@ import Upload
         _ = await server.finishedRequest()
         // The next bytes are what libcurl notices the closed connection by.
         var isTold = false
-        for _ in 0..<600 where !isTold {
+        let deadline = ContinuousClock.now + .patience
+        while !isTold, .now < deadline {
             speaker.say(period)
             isTold = await log.wait(within: .milliseconds(50)) {
                 if case .answeredEarly(status: 200, _, isResent: true) = $0 { true } else { false }

@@ -19,7 +19,8 @@ final class FaultBench: Sendable {
     let server: RecordingServer
     /// The audio of every take.
     let samples: [UInt8]
-    private let noise: [Int16]
+    /// The same as samples.
+    let noise: [Int16]
     private let path: String
 
     /// Prepares takes of `byteCount` bytes of PCM, which differ from place to place.
@@ -71,7 +72,7 @@ final class FaultBench: Sendable {
     /// Sends a take that was kept.
     func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
         let kept = try pipeline.store.get().find(outcome.id.text)
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .patience
         while true {
             do throws(TakeStoreError) {
                 return await (try pipeline.resend(kept, by: plan)).outcome

@@ -79,7 +79,7 @@ extension TransferResult {
         hasReusedConnection: Bool = false
     ) -> TransferResult {
         TransferResult(
-            ending: ending, status: status, headers: [], sentByteCount: 640,
+            ending: ending, status: status, headers: [], sentByteCount: 640, wireByteCount: 640,
             isBodyComplete: isBodyComplete, timings: TransferTimings(),
             hasReusedConnection: hasReusedConnection)
     }

@@ -16,7 +16,7 @@ import Utter
     }
 
     @Test func aSpokenTakeIsWholeWithItsTail() async throws {
-        let card = try VirtualMicrophone(.withRing(ofFrames: 16_000))
+        let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()
         let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
@@ -35,7 +35,7 @@ import Utter
 
     @Test(arguments: [VirtualMicrophone.Unplugging.withRing, .afterRing])
     func whatALostMicrophoneHeardIsSent(_ way: VirtualMicrophone.Unplugging) async throws {
-        let card = try VirtualMicrophone(.withRing(ofFrames: 16_000))
+        let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()
         let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
@@ -93,7 +93,7 @@ import Utter
     }
 
     @Test func aTakeIsNoLongerThanAllowed() async throws {
-        let card = try VirtualMicrophone(.withRing(ofFrames: 16_000))
+        let card = try VirtualMicrophone()
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()
         let take = try bench.start(Microphone(device: card.deviceName), to: server.url()) {

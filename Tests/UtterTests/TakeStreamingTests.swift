@@ -56,34 +56,27 @@ import Testing
     }
 
     @Test func theStreamClosesWithTheEndOfTheRecording() async throws {
-        var delays: [Duration] = []
-        for _ in 0..<4 {
-            let answer = Gate()
-            let server = try RecordingServer(
-                scripts: [
-                    [
-                        .readHead, .readBodyToEnd, .stallUntil(answer),
-                        .respond(status: 200, text: "heard"),
-                    ]
-                ])
-            let bench = try Bench()
-            let speaker = try Speaker()
-            let take = try bench.start(speaker.source, to: server.url())
-            let log = EventLog(take)
-            speaker.say(period)
-            _ = await server.wait(untilBytes: 640)
-            let end = MonotonicTime.now
-            speaker.fallSilent()
-            let request = try #require(await server.request(0) { $0.lastChunkAt != nil })
-            delays.append(try #require(request.lastChunkAt) - end)
-            // The body is closed although nothing has been answered.
-            #expect(await log.wait { $0.isCaptured })
-            #expect(!log.log.value.hasEnded)
-            answer.open()
-            _ = try await take.end()
-        }
-        // Below every interval that something in us might wait for.
-        #expect(try #require(delays.min()) < .milliseconds(100), "\(delays)")
+        let answer = Gate()
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBodyToEnd, .stallUntil(answer),
+                    .respond(status: 200, text: "heard"),
+                ]
+            ])
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url())
+        let log = EventLog(take)
+        speaker.say(period)
+        _ = await server.wait(untilBytes: 640)
+        speaker.fallSilent()
+        // The body is closed although nothing has been answered.
+        #expect(await server.request(0) { $0.lastChunkAt != nil } != nil)
+        #expect(await log.wait { $0.isCaptured })
+        #expect(!log.log.value.hasEnded)
+        answer.open()
+        #expect(try await take.end().result.get().text == "heard")
     }
 
     @Test func whatIsSaidDuringASlowConnectIsNotLost() async throws {
@@ -93,7 +86,7 @@ import Testing
         let speaker = try Speaker()
         // The kernel asks again after 1, 3, 7, 15 and 31 s.
         let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.deadlines.connect = .seconds(120)
+            $0.delivery.deadlines.connect = .ages
         }
         let log = EventLog(take)
         var random = SeededRandom()
@@ -106,7 +99,7 @@ import Testing
         }
         #expect(!(await log.wait(within: .zero) { $0.isConnected }))
         server.releaseConnects()
-        #expect(await log.wait(within: .seconds(120)) { $0.isConnected })
+        #expect(await log.wait { $0.isConnected })
         speaker.fallSilent()
         #expect(try await take.end().result.get().text == "heard")
         #expect(
@@ -122,7 +115,7 @@ import Testing
         // The thread that waits for the disk now waits for us, as it would in fdatasync.
         bench.pipeline.sync.perform {
             blocked.open()
-            _ = release.waitBlocking(within: .seconds(60))
+            _ = release.waitBlocking()
         }
         #expect(await blocked.wait())
         let speaker = try Speaker()

@@ -56,6 +56,7 @@ enum word {
     UNPLUG,         // 1: gone at once, with its ring; 2: gone once the ring has been read
     MUTE_CLOCK,     // the card delivers nothing any more
     SUSPEND,        // 1: suspends, and resumes when asked; 2: cannot be resumed
+    POSITION,       // the frames captured since the start, plus 1; 0: what the clock says
     WORDS = 64,
 };
 
@@ -97,6 +98,7 @@ static uint64_t now_ns(void) {
 }
 
 static uint64_t frames_now(const struct card *card) {
+    if (card->state[POSITION]) return card->state[POSITION] - 1;
     return (now_ns() - card->t0) * card->io.rate / 1000000000ull;
 }
 

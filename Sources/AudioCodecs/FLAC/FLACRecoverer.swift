@@ -59,6 +59,7 @@ final class FLACRecoverer: AudioRecoverer {
         (isBroken, byteCount) = (true, 0)
         // Without memory nothing is found, which changes nothing on the disk.
         guard let header = try? FLACEncoder().header else { return }
+        // As above.
         reader = try? FLACReader(streamInfo: Array(header[8..<42]), offset: offset)
         reader?.append(rest.span)
     }

@@ -141,7 +141,7 @@ struct MicrophoneStream: ~Copyable {
 extension MicrophoneStream {
     private var isAtEnd: Bool { end.map { position >= $0 } ?? false }
 
-    /// Reads what is there; counts what is not there any more.
+    /// Reads the frames that are there, and counts those lost to an overrun.
     ///
     /// - Returns: frames read; 0 when there are none, or when some were lost.
     private mutating func advance(

@@ -47,6 +47,16 @@ static inline int utter_rename_new(
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.
 static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
+// pipe2(2), accept4(2) and dup3(2) need _GNU_SOURCE; EFD_CLOEXEC is O_CLOEXEC.
+int pipe2(int *_Nonnull ends, int flags);
+int accept4(int socket, void *_Nullable address, unsigned *_Nullable length, int flags);
+int dup3(int from, int to, int flags);
+static inline int utter_pipe(int *_Nonnull ends) { return pipe2(ends, EFD_CLOEXEC); }
+static inline int utter_accept(int socket) { return accept4(socket, 0, 0, EFD_CLOEXEC); }
+static inline int utter_replace(int descriptor, int with) {
+    return dup3(with, descriptor, EFD_CLOEXEC);
+}
+
 // signalfd(2) is not in the Glibc module; neither are its flags.
 static inline int utter_signalfd(const sigset_t *_Nonnull mask) {
     return signalfd(-1, mask, SFD_NONBLOCK | SFD_CLOEXEC);
@@ -62,6 +72,13 @@ int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *_Nonnul
 static inline int utter_spawn_in_foreground(
     posix_spawn_file_actions_t *_Nonnull actions, int terminal) {
     return posix_spawn_file_actions_addtcsetpgrp_np(actions, terminal);
+}
+
+// posix_spawn_file_actions_addclosefrom_np(3) needs _GNU_SOURCE.
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *_Nonnull, int);
+static inline int utter_spawn_with_standard_descriptors_only(
+    posix_spawn_file_actions_t *_Nonnull actions) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, 3);
 }
 
 // prctl(2) is variadic; 4 is PR_SET_DUMPABLE.

@@ -24,7 +24,7 @@ extension Folder {
         return unsafe lstat(path, &status) == 0 || errno != ENOENT
     }
 
-    /// Closes this folder to everybody but its owner.
+    /// Closes this folder to every user but its owner.
     package func closeToOthers() throws(SystemError) {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {
@@ -38,7 +38,7 @@ extension Folder {
 
     /// Whether this folder is still what a name in `parent` stands for.
     ///
-    /// It is not when somebody has removed or moved it since it was opened.
+    /// It is not when it was removed or moved since it was opened.
     package func isStill(_ name: String, in parent: Folder) -> Bool {
         var own = stat()
         var named = stat()

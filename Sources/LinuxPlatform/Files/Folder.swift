@@ -5,8 +5,9 @@ internal import Glibc
 
 /// A folder held open, in which files are made, replaced and removed durably.
 ///
-/// Names are resolved against the held descriptor, never against a path, so that nobody can
-/// move the ground away. Every file is `0600`, every folder `0700`, whatever the umask.
+/// Names are resolved against the held descriptor, never against a path, so that no other process
+/// can replace a folder on the way. Every file is `0600`, every folder `0700`, whatever the
+/// umask.
 package final class Folder: Sendable {
     /// The path it was opened by, for messages.
     package let path: String
@@ -71,7 +72,7 @@ package final class Folder: Sendable {
         return try Self.open(path: path, at: descriptor.number, name: name)
     }
 
-    /// Makes a folder within that is locked before anybody sees it by its name.
+    /// Makes a folder within that is locked before it can be seen by its name.
     ///
     /// Until then it is called `hidden`, which a program that is killed leaves behind.
     ///
@@ -256,7 +257,7 @@ package final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// Whether somebody has removed this folder, so that no name leads to it any more.
+    /// Whether this folder was removed, so that no name leads to it any more.
     package func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 
     /// Makes the names in this folder durable.
@@ -268,7 +269,7 @@ package final class Folder: Sendable {
 
     /// The folders above this one that are ours, from the nearest on.
     ///
-    /// Whoever made them may have died before their names were durable.
+    /// The process that made them may have died before their names were durable.
     package func ancestors() throws(SystemError) -> [Folder] {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {

@@ -26,11 +26,9 @@ package struct ChildProcess: ~Copyable, Sendable {
     package init(
         shell command: String, environment: [String], terminal: Int32?
     ) throws(SystemError) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw SystemError.last("pipe") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let reading = OwnedDescriptor(taking: ends[0])
-        let writing = OwnedDescriptor(taking: ends[1])
+        let ends = try makePipe()
+        let reading = OwnedDescriptor(taking: ends.reading)
+        let writing = OwnedDescriptor(taking: ends.writing)
         let process = try Self.start(
             ["sh", "-c", command], environment, writing: writing.number, terminal)
         end = try Self.watch(process)

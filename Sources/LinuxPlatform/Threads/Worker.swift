@@ -16,6 +16,7 @@ package protocol Worker: SendableMetatype {
     ///
     /// - Parameter isLast: the loop has been shut down; all that was sent before has been received.
     ///   Turns go on while they say `.goesOn`.
+    /// - Returns: what comes before the next turn.
     mutating func turn(isLast: Bool) -> WorkerPause
 
     /// Waits for the wake-up or for what else the next turn needs.

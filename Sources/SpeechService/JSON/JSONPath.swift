@@ -57,7 +57,7 @@ public struct JSONPath: Sendable, Hashable {
         return texts.map(TerminalText.singleLine).filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// The path to a member of what is at this place.
+    /// The path of a member of this value.
     func member(_ name: String) -> JSONPath { JSONPath(steps: steps + [.name(name)]) }
 
     /// The path to an element of what is at this place.

@@ -252,6 +252,6 @@ package final class Journal: Sendable {
 }
 
 extension SystemError {
-    /// Whether the disk only had no room: what it holds is as good as before.
+    /// Whether the disk only had no room, so that what it holds is intact.
     var isRefusal: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

@@ -89,7 +89,7 @@ public final class TakeStore: Sendable {
     /// Whether a take is still where it was opened: not removed, and not moved out of the way.
     package func holds(_ take: TakeFolder) -> Bool { take.folder.isStill(take.id.text, in: takes) }
 
-    /// Removes a take with its audio, at once for everybody who looks.
+    /// Removes a take with its audio, at once for every process that looks.
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
     ///

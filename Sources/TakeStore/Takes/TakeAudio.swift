@@ -10,7 +10,7 @@ package struct TakeAudio: Sendable {
     package let byteCount: Int
     /// What was altered or damaged and is silent now, in bytes of the audio, in order.
     ///
-    /// Always empty for a file that is not encrypted: nobody can tell there.
+    /// Always empty for a file that is not encrypted: damage does not show there.
     package let damage: [Range<Int>]
     /// Bytes at the end of the file that belong to no whole frame of an encrypted file.
     package let tornByteCount: Int
@@ -84,7 +84,7 @@ extension TakeFolder {
         return try EncryptedFile(new: file, key: key, take: id.text)
     }
 
-    /// Opens the audio of a take that nobody records any more.
+    /// Opens the audio of a take that is not recorded any more.
     ///
     /// Blocks on the disk; every frame of an encrypted file is read and checked.
     ///

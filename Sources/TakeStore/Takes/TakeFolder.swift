@@ -41,7 +41,7 @@ public final class TakeFolder: Sendable {
     /// The folder's path.
     package let path: String
     private let held: Mutex<Folder>
-    /// Whether this program records into the folder, and makes it anew when somebody removes it.
+    /// Whether this program records into the folder, and makes it anew when it is removed.
     private let isRecorded = Atomic(false)
     /// Encrypts new takes, and decrypts those that are; nil when the person has given none.
     let key: EncryptionKey?
@@ -57,7 +57,7 @@ public final class TakeFolder: Sendable {
 
     /// Creates the audio file and a journal that writes it.
     ///
-    /// From then until `unlock`, the folder is made anew when somebody removes it.
+    /// From then until `unlock`, the folder is made anew when it is removed.
     ///
     /// - Throws: `SystemError`; `EEXIST` when the take has audio already.
     package func makeJournal(fileName: String) throws(SystemError) -> Journal {
@@ -79,7 +79,7 @@ public final class TakeFolder: Sendable {
         return journal
     }
 
-    /// The folder, made anew when somebody has removed it while it is recorded into.
+    /// The folder, made anew when it was removed while it is recorded into.
     private func presentFolder() throws(SystemError) -> Folder {
         let folder = folder
         guard isRecorded.load(ordering: .relaxed), try folder.isGone() else { return folder }

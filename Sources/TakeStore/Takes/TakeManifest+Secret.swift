@@ -10,7 +10,7 @@ private struct SecretPart: Codable {
     var history: [TransferRecord]?
     var reason: String?
     var transcript: String?
-    /// It would tell whether a recording that somebody has is the same.
+    /// It would tell whether a known recording is the same.
     var sha256: String?
 }
 

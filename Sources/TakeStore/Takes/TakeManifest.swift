@@ -160,7 +160,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         (byteCount, sha256, frames, gapFrames) = (nil, nil, nil, nil)
     }
 
-    /// Whether nobody records or sends it any more.
+    /// Whether no process records or sends it any more.
     package var isAtRest: Bool {
         switch state {
         case .recording, .sealed, .sending: false
@@ -168,7 +168,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         }
     }
 
-    /// Brings a take to rest that nobody sends any more; `reason` says why it has no answer.
+    /// Brings a take to rest that is not sent any more; `reason` says why it has no answer.
     package mutating func keep(_ state: State = .kept, reason: String?) {
         self.state = state
         self.reason = reason.map { String($0.prefix(Self.reasonLimit)) }

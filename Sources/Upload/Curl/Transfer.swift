@@ -32,8 +32,6 @@ final class Transfer: @unchecked Sendable {
     private var nextHangUpLook = ContinuousClock.now
     /// When the head of a refusal was complete.
     private var refusedAt: ContinuousClock.Instant?
-    /// How long the rest of a refusal is waited for; its status is known.
-    private static let longestRefusal = Duration.seconds(5)
     /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
@@ -107,12 +105,14 @@ final class Transfer: @unchecked Sendable {
             ownEnding = ownEnding ?? .timedOut(missed)
             return now
         case .next(var instant):
-            if let refusedAt, refusedAt + Self.longestRefusal <= now {
-                // What was heard of it is the answer.
-                ownEnding = ownEnding ?? .timedOut(.answer)
-                return now
+            if let end = refusedAt.map({ $0 + request.deadlines.refusal }) {
+                if end <= now {
+                    // What was heard of it is the answer.
+                    ownEnding = ownEnding ?? .timedOut(.answer)
+                    return now
+                }
+                instant = min(instant, end)
             }
-            if let refusedAt { instant = min(instant, refusedAt + Self.longestRefusal) }
             if let pace { instant = min(instant, now + pace.interval) }
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }

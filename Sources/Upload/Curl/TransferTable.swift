@@ -82,12 +82,14 @@ internal import Glibc
         return next
     }
 
-    /// Waits for any connection, for `descriptor` or for the time.
+    /// Waits for any connection, for `descriptor` or for the time; a negative one is for ever.
     ///
     /// - Returns: whether `descriptor` is readable.
     func wait(for descriptor: Int32, milliseconds: Int32) -> Bool {
         var event = curl_waitfd(fd: descriptor, events: Int16(CURL_WAIT_POLLIN), revents: 0)
-        unsafe curl_multi_poll(multi, &event, 1, milliseconds, nil)
+        // libcurl refuses a negative time, and would not wait at all.
+        let timeout = milliseconds < 0 ? Int32.max : milliseconds
+        unsafe curl_multi_poll(multi, &event, 1, timeout, nil)
         return event.revents != 0
     }
 

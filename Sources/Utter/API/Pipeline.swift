@@ -37,7 +37,7 @@ public final class Pipeline: Sendable {
     ///     in memory and say so. With nil they live in memory on purpose, and nothing ever touches
     ///     the disk.
     ///   - limits: when the disk takes no more of them.
-    ///   - retention: how long takes stay that nobody waits for.
+    ///   - retention: how long takes stay that wait for no answer.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public convenience init(
@@ -171,7 +171,7 @@ public final class Pipeline: Sendable {
         manifest.redirect(to: plan.service.url.description, by: plan.record)
         manifest.beginTransfer(
             manifest.attempts + 1, at: Date(), to: plan.service.url.description)
-        // Before the first byte leaves, so that whoever finds the take knows that it may have been
+        // Before the first byte leaves, so that a recovery knows that the take may have been
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
         let record = TakeRecord(
@@ -237,7 +237,7 @@ public final class Pipeline: Sendable {
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
-    /// Remembers a take whose outcome somebody may wait for.
+    /// Remembers a take whose outcome a caller may wait for.
     private func began(_ run: TakeRun) {
         running.withLock { $0.append(run) }
     }

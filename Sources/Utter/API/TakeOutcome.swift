@@ -25,7 +25,7 @@ public struct TakeOutcome: Sendable {
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
     public var unprotected: String?
-    /// Why the recording had to end before anybody wanted it to, or nil when it had not.
+    /// Why the recording had to end before it was asked to, or nil when it had not.
     ///
     /// What was captured until then was sent.
     public var cutShort: String?
@@ -117,7 +117,7 @@ extension TakeOutcome {
         return account.imbalance(circumstances)
     }
 
-    /// Whether nobody can know if the service has the take: it was sent whole, and no answer
+    /// Whether it is unknown if the service has the take: it was sent whole, and no answer
     /// came that could be read.
     public var isUnknown: Bool {
         guard case .failure(let failure) = result, takenCount > 0 else { return false }

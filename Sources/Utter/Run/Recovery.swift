@@ -23,7 +23,7 @@ public enum Recovery {
     private enum Finding {
         /// Its state is final, or it waits to be sent.
         case atRest
-        /// The manifest says that somebody records or sends it.
+        /// The manifest says that a process records or sends it.
         case inHand(TakeManifest)
         /// There is no manifest; `isDamaged` says that there is one that means nothing.
         case unnamed(isDamaged: Bool)
@@ -33,7 +33,7 @@ public enum Recovery {
         case unclear
     }
 
-    /// Recovers every take that nobody records or sends any more.
+    /// Recovers every take that no process records or sends any more.
     ///
     /// Blocks on the disk.
     ///
@@ -60,7 +60,7 @@ public enum Recovery {
         case .inHand, .unnamed, .withoutAudio: break
         }
         guard try take.lock(), store.holds(take) else { return false }
-        // Somebody else may have been quicker before we had the lock.
+        // Another process may have been quicker before we had the lock.
         switch look(at: take) {
         case .atRest, .unclear:
             return false
@@ -139,7 +139,7 @@ public enum Recovery {
             manifest.wasAnswered == true ? .answered : .kept,
             reason: manifest.reason
                 ?? "the program ended while it was \(wasRecording ? "recording" : "sending")")
-        // Whoever died could not say how far its transfer had come, nor that there was one.
+        // A program that died could not say how far its transfer had come, nor that there was one.
         // One that waited for the length of the recording had none.
         if manifest.delivery == nil || manifest.attempts > 0 {
             manifest.attempts = max(1, manifest.attempts)

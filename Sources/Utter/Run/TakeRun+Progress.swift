@@ -14,7 +14,7 @@ extension TakeRun {
         tellProgress()
     }
 
-    /// On the journal thread, when the journal is sealed.
+    /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
     func didComplete() {
         meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.

@@ -87,10 +87,24 @@ final class Wiring: Sendable {
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
-            onSeal: { seal in
-                run.didComplete()
-                run.handle(.sealed(seal))
-            })
+            onSeal: { [self] in complete(run, with: $0) })
+    }
+
+    /// Says that a recording is complete; first what memory holds of it goes to the disk, if that has
+    /// room again.
+    ///
+    /// On the journal thread.
+    private func complete(_ run: TakeRun, with seal: JournalSeal) {
+        guard let journal = run.journal, journal.condition.failure != nil else {
+            run.didComplete()
+            return run.handle(.sealed(seal))
+        }
+        sync.perform {
+            journal.finish()
+            run.didTend()
+            run.didComplete()
+            run.handle(.sealed(seal))
+        }
     }
 
     /// Makes the take's folder and journal; may block on the disk.

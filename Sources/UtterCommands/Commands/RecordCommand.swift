@@ -51,7 +51,7 @@ struct RecordCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func validate() throws {
-        // Whoever writes zero has lost a digit: nothing would be recorded, and nothing said.
+        // Zero is a lost digit: nothing would be recorded, without a message.
         if exactly?.duration == .zero { throw ValidationError("--for must be above zero.") }
         if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
         if let exactly, let max, exactly.duration > max.duration {

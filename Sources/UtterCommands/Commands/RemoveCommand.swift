@@ -91,7 +91,7 @@ struct RemoveCommand: ParsableCommand {
         return found
     }
 
-    /// Whether a take that nobody has named is meant.
+    /// Whether a take without a name on the command line is meant.
     private func isWanted(_ manifest: TakeManifest) -> Bool {
         guard answered ? manifest.state == .answered : !manifest.isWaiting else { return false }
         guard let older else { return true }

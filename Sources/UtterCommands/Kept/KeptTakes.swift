@@ -7,7 +7,7 @@ enum KeptTakes {
     /// Sends the takes that `names` name, one after the other.
     ///
     /// The status is that of the first failure; the others are sent all the same, unless
-    /// somebody wants to leave.
+    /// the person wants to leave.
     static func send(_ names: [String], by options: KeptTakeOptions) async throws {
         try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted

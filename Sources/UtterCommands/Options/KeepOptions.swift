@@ -69,7 +69,7 @@ package struct KeepOptions: ParsableArguments {
         }
     }
 
-    /// How long takes stay that nobody waits for, as the environment says.
+    /// How long takes stay that wait for no answer, as the environment says.
     ///
     /// - Throws: `CommandFailure` when a variable is wrong.
     static var retention: Retention {

@@ -8,7 +8,7 @@ package import Utter
 package struct TakeSession {
     /// What a person sees a take doing.
     package enum Activity: Sendable, Equatable {
-        /// A voice is recorded, until somebody says stop.
+        /// A voice is recorded, until a person says stop.
         case recording
         /// A voice is recorded for a time that was given.
         case recordingForTime
@@ -157,7 +157,7 @@ package struct TakeSession {
     /// How to exit when a signal has asked for it, or nil.
     package var farewellStatus: ExitStatus? { running.farewellStatus }
 
-    /// Makes sure that the folder of takes is nobody else's, and that takes can be kept if that
+    /// Makes sure that the folder of takes is ours alone, and that takes can be kept if that
     /// `isRequired`.
     ///
     /// - Throws: `CommandFailure` when they cannot.
@@ -181,7 +181,7 @@ package struct TakeSession {
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
-        // Nobody has heard of what failed after the last event.
+        // What failed after the last event has not been told yet.
         for take in pipeline.unwritten.all where !running.isUnprotected(take.id) {
             StandardError.line(
                 "warning: the outcome of take \(take.id.text) is not on the disk: "

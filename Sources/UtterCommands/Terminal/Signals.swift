@@ -76,7 +76,7 @@ package final class Signals: Sendable {
 
     /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
     /// ends a session kills soon after that.
-    private static let farewellTime = Duration.seconds(2)
+    private static let farewellTime = Duration.seconds(5)
 
     /// What was blocked when the program began.
     private static let inherited: sigset_t = {
@@ -192,8 +192,9 @@ package final class Signals: Sendable {
             }
             isInBackground = false
             while let number = descriptor.next() {
-                ask(Self.request(for: number))
-                if number != SIGUSR1 && farewellEnd == nil {
+                let request = Self.request(for: number)
+                ask(request)
+                if case .leave = request, farewellEnd == nil {
                     farewellEnd = .now + Self.farewellTime
                 }
             }

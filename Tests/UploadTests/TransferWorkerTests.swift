@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LinuxPlatform
+import TestSupport
+import Testing
+
+@testable import Upload
+
+@Suite struct TransferWorkerTests {
+    @Test func withoutTransfersTheWaitEndsWithTheWakeUpAndNoSooner() async throws {
+        let (wakeup, isWaiting) = (try Wakeup(), Gate())
+        let ends = Observed(0)
+        let waiting = try NamedThread(name: "transfer") {
+            var worker = TransferWorker()
+            let pause = worker.turn(isLast: false)
+            isWaiting.open()
+            // libcurl takes no negative time: it would not wait.
+            var isWoken = false
+            while pause == .untilWoken, !isWoken {
+                isWoken = worker.wait(for: wakeup.descriptor, pause)
+                ends.update { $0 += 1 }
+            }
+        }
+        #expect(await isWaiting.wait())
+        wakeup.signal()
+        await onOwnThread { waiting.join() }
+        #expect(ends.value == 1)
+    }
+}
