@@ -50,7 +50,7 @@ import Testing
                 ).text
             }
         }
-        #expect(answer.hasPrefix("{\(Self.text),"), "\(answer)")
+        #expect(answer.contains(",\(Self.text),"), "\(answer)")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
@@ -67,7 +67,7 @@ import Testing
                 try client.sendChunk(body[..<60_000])
                 // A text for the first part, before the rest exists.
                 #expect(try client.readHead().status == 200)
-                #expect(try client.readChunk().hasPrefix(#"{"type":"partial""#))
+                #expect(try client.readChunk().contains(#""type":"partial""#))
                 try client.sendChunk(body[60_000...])
                 try client.sendEnd()
                 var last = ""
@@ -86,7 +86,7 @@ import Testing
         let fields = "--B\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n\r\n"
         let answer = try await post(form(audio, fields: fields), by: limit)
         #expect(answer.head.status == 200)
-        #expect(answer.body.hasPrefix("{\"text\":"))
+        #expect(answer.body.contains("\"text\":"))
         if limit > 1 { #expect(answer.body.contains(Self.text)) }
     }
 
