@@ -78,8 +78,9 @@ import Testing
         let encoder = try FLACEncoder()
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
-        for period in 1...400 {
+        for period in 1...321 {
             try encoder.encode(samples.span, into: &bytes)
+            guard period < 10 || period > 318 else { continue }
             let frames = FLACFile(bytes).frames.count
             // What is held back grows by a sample each time: a frame has one fewer than a period.
             #expect(frames == (period * 320 - 1) / 319)

@@ -68,7 +68,7 @@ struct JSGFGrammar: Sendable, Equatable {
         // What means nothing: blanks, comments, tags; then a rule's name, a weight, a quoted word,
         // a mark, a word.
         let lexeme =
-            #/[ \t\r\n]+|//[^\n]*|/\*(?s:.*?)\*/|\{[^}\n]*\}|(<[^<>\s]+>|/[0-9.]*[0-9]/|"[^"/\s;=|*+()\[\]<>{}]+"|[;=|*+()\[\]]|[^\s;=|*+()\[\]<>{}/"\p{Cc}]+)/#
+            #/[ \t\r\n]+|//[^\n]*|/\*(?s:.*?)\*/|\{[^}\n]*\}|(<[^<>\s]+>|/[0-9]*\.?[0-9]+/|"[^"/\s;=|*+()\[\]<>{}]+"|[;=|*+()\[\]]|[^\s;=|*+()\[\]<>{}/"\p{Cc}]+)/#
             .matchingSemantics(.unicodeScalar)
         var statements: [[Token]] = [[]]
         var line = 1
@@ -82,8 +82,8 @@ struct JSGFGrammar: Sendable, Equatable {
             }
             if let token = match.1?.filter({ $0 != "\"" }) {
                 if token == ";" {
-                    guard !statements[statements.count - 1].isEmpty else {
-                        throw JSGFError(line: line, reason: "nothing stands in front of ';'")
+                    guard statements.last?.isEmpty == false else {
+                        throw JSGFError(line: line, reason: "nothing stands before ';'")
                     }
                     statements.append([])
                 } else {
