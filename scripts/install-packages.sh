@@ -13,6 +13,7 @@ libasound2t64|libasound2     reads the microphone (ALSA)
 libcurl4t64|libcurl4         sends the recording over HTTP and TLS
 libopus0                     compresses speech
 libogg0                      wraps the compressed speech into pages
+libflac14|libflac12          compresses speech without loss
 libsamplerate0               converts other sample rates to 16 kHz
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
@@ -23,6 +24,7 @@ libasound2-dev               reads the microphone (ALSA)
 libcurl4-openssl-dev         sends the recording over HTTP and TLS
 libopus-dev                  compresses speech
 libogg-dev                   wraps the compressed speech into pages
+libflac-dev                  compresses speech without loss
 libsamplerate0-dev           converts other sample rates to 16 kHz
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libpocketsphinx-dev          recognises speech in utter-endpoint
@@ -33,6 +35,7 @@ test_packages="$build_packages
 make                         runs the targets of the Makefile
 sox                          makes recordings to compare with
 opus-tools                   judges our Ogg Opus files
+flac                         judges our FLAC files
 ffmpeg                       judges them, and makes odd recordings
 strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone

@@ -83,13 +83,12 @@ import Testing
         let lost = recording.gaps.reduce(0) { $0 + $1.frames }
         // 100 ms for every start: the moment of it is known to the scheduler only.
         #expect(abs(lost - account.lost) <= 1_600 * account.stops)
-        // Whatever the clock said, what follows is whole and in order.
-        let shift = account.lastStart - (recording.gaps.last.map { $0.position + $0.frames } ?? 0)
-        let from = recording.gaps.last?.position ?? 0
-        let wrong = recording.firstWrongFrame { frame, channel in
-            VirtualMicrophone.sample(at: frame < from ? frame : frame + shift, channel: channel)
-        }
-        #expect(account.stops > 1 || wrong == nil)
+        // Whatever the clock said, what comes before the first gap and what follows the last is
+        // whole and in order. A busy machine may let the card stop in between once more.
+        let first = recording.gaps.first?.position ?? 0
+        let last = recording.gaps.last.map { $0.position + $0.frames } ?? 0
+        let shift = account.lastStart - last
+        #expect(recording.firstWrongFrame(without: first..<last, shiftedBy: shift) == nil)
     }
 
     @Test func aCardThatStoppedBeforeTheEndIsCountedToTheEnd() async throws {

@@ -184,24 +184,23 @@ struct VirtualMicrophoneTimeout: Error {
 }
 
 extension MicrophoneRecorder.Recording {
-    /// The first frame that is not what the card said at that place, or nil when all are.
-    func firstWrongFrame(
-        expecting expected: (_ frame: Int, _ channel: Int) -> Int16
-    ) -> Int? {
+    /// The first frame that is not the card's of that number, or nil when all are.
+    var firstWrongFrame: Int? { firstWrongFrame(without: 0..<0, shiftedBy: 0) }
+
+    /// The same without some frames, behind which each is the card's that is so many later.
+    func firstWrongFrame(without left: Range<Int>, shiftedBy shift: Int) -> Int? {
         var at = 0
         for read in reads {
             for frame in read.position..<read.position + read.frames {
+                let number = frame < left.lowerBound ? frame : frame + shift
                 for channel in 0..<format.channelCount {
-                    if samples[at] != expected(frame, channel) { return frame }
+                    let isRight =
+                        samples[at] == VirtualMicrophone.sample(at: number, channel: channel)
+                    if !left.contains(frame), !isRight { return frame }
                     at += 1
                 }
             }
         }
         return nil
-    }
-
-    /// The same for a card whose frames are numbered.
-    var firstWrongFrame: Int? {
-        firstWrongFrame { VirtualMicrophone.sample(at: $0, channel: $1) }
     }
 }

@@ -198,6 +198,9 @@ import Testing
                 continue
             }
             if status != 0 { #expect(result.errorText.contains("utter: ")) }
+            if status == 0, arguments[0] == "send" || arguments[0] == "--for" {
+                #expect(result.outputText == "enough\n", "\(arguments)")
+            }
             // A device or a file that cannot be opened for want of a descriptor is not missing.
             let isTake = arguments[0] == "send" || arguments[0] == "--for"
             if limit < 26 || (isTake && status != 0) {

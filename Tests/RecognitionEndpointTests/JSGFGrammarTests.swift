@@ -59,6 +59,7 @@ import Testing
             "#JSGF V1.0; grammar g;\npublic <a> = b; echo me;", 2,
             "a rule such as '<name> = …;' is expected"
         ),
+        ("#JSGF V1.0;\ngrammar g;\n;", 3, "nothing stands in front of ';'"),
         ("#JSGF V1.0; grammar g;\npublic <a = b;", 2, "'<' has no meaning here"),
         ("#JSGF V1.0; grammar g;\npublic <a b> = c;", 2, "'<' has no meaning here"),
         ("#JSGF V1.0; grammar g;\npublic <a> = \"b c\";", 2, "'\"' has no meaning here"),

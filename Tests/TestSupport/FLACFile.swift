@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The frames of a FLAC file, by a reader that shares nothing with the ones it judges.
-///
-/// A frame ends where its checksum fits and the next one begins, or the file ends, or zeros follow
-/// to its end, which a power cut leaves.
+/// The frames of a mono FLAC file, by a reader that shares nothing with the ones it judges.
 package struct FLACFile {
     /// Bytes before the first frame; nil when they are not whole.
     package let headerByteCount: Int?
@@ -18,10 +15,10 @@ package struct FLACFile {
     package init(_ bytes: [UInt8]) {
         headerByteCount = Self.header(bytes)
         var frames: [ArraySlice<UInt8>] = []
-        var start = headerByteCount ?? bytes.count
-        while start < bytes.count, let end = Self.end(of: start, in: bytes) {
-            frames.append(bytes[start..<end])
-            start = end
+        var reader = FLACBits(bytes, at: headerByteCount ?? bytes.count)
+        while let end = reader.frameEnd(), Self.checksum(bytes[(reader.start)..<end]) == 0 {
+            frames.append(bytes[reader.start..<end])
+            reader = FLACBits(bytes, at: end)
         }
         self.frames = frames
     }
@@ -37,24 +34,106 @@ package struct FLACFile {
         return nil
     }
 
-    private static func begins(_ index: Int, in bytes: [UInt8]) -> Bool {
-        bytes[index] == 0xFF && (index + 1 == bytes.count || bytes[index + 1] == 0xF8)
+    /// CRC-16 with the polynomial 0x8005, from 0: over a frame with its own sum it is 0.
+    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt16 {
+        bytes.reduce(0) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in
+                sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x8005
+            }
+        }
+    }
+}
+
+/// Reads the bits of one frame; nil behind the last byte, and where no frame is.
+private struct FLACBits {
+    let start: Int
+    private let bytes: [UInt8]
+    private var position: Int
+
+    init(_ bytes: [UInt8], at start: Int) {
+        (self.bytes, self.start, position) = (bytes, start, 8 * start)
     }
 
-    private static func end(of start: Int, in bytes: [UInt8]) -> Int? {
-        guard begins(start, in: bytes) else { return nil }
-        // CRC-16 with the polynomial 0x8005, from 0: over a frame with its own sum it is 0.
-        var sum: UInt16 = 0
-        for index in start..<bytes.count {
-            sum ^= UInt16(bytes[index]) << 8
-            for _ in 0..<8 { sum = sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x8005 }
-            let end = index + 1
-            guard sum == 0, end - start > 10 else { continue }
-            if end == bytes.count || begins(end, in: bytes) || bytes[end...].allSatisfy({ $0 == 0 })
-            {
-                return end
+    /// Where the frame ends that begins here.
+    mutating func frameEnd() -> Int? {
+        guard bits(16) == 0xFFF8, let size = bits(4), let rate = bits(4), bits(4) == 0,
+            bits(3) == 4, bits(1) == 0, let number = bits(8)
+        else { return nil }
+        skip(8 * max(0, (~UInt8(number)).leadingZeroBitCount - 1))
+        let count: Int? =
+            switch size {
+            case 1: 192
+            case 2...5: 144 << size
+            case 6: bits(8).map { $0 + 1 }
+            case 7: bits(16).map { $0 + 1 }
+            case 8...15: 1 << size
+            default: nil
             }
+        skip(rate == 12 ? 8 : rate > 12 ? 16 : 0)
+        skip(8)
+        guard let count, skipSubframe(count) else { return nil }
+        let end = (position + 7) / 8 + 2
+        return end <= bytes.count ? end : nil
+    }
+
+    private mutating func skipSubframe(_ count: Int) -> Bool {
+        guard bits(1) == 0, let type = bits(6), let hasWaste = bits(1),
+            let waste = hasWaste == 0 ? 0 : unary().map({ $0 + 1 })
+        else { return false }
+        let width = 16 - waste
+        switch type {
+        case 0: skip(width)
+        case 1: skip(count * width)
+        case 8...12:
+            skip((type - 8) * width)
+            return skipResidual(count, order: type - 8)
+        case 32...63:
+            skip((type - 31) * width)
+            guard let precision = bits(4) else { return false }
+            skip(5 + (type - 31) * (precision + 1))
+            return skipResidual(count, order: type - 31)
+        default: return false
+        }
+        return true
+    }
+
+    private mutating func skipResidual(_ count: Int, order: Int) -> Bool {
+        guard let method = bits(2), method < 2, let power = bits(4) else { return false }
+        for part in 0..<(1 << power) {
+            let size = (count >> power) - (part == 0 ? order : 0)
+            guard size >= 0, let parameter = bits(4 + method) else { return false }
+            if parameter == (method == 0 ? 15 : 31) {
+                guard let width = bits(5) else { return false }
+                skip(size * width)
+                continue
+            }
+            for _ in 0..<size {
+                guard unary() != nil else { return false }
+                skip(parameter)
+            }
+        }
+        return position <= 8 * bytes.count
+    }
+
+    /// Zeros before the next one.
+    private mutating func unary() -> Int? {
+        var count = 0
+        while let bit = bits(1) {
+            if bit == 1 { return count }
+            count += 1
         }
         return nil
     }
+
+    private mutating func bits(_ count: Int) -> Int? {
+        guard position + count <= 8 * bytes.count else { return nil }
+        var value = 0
+        for _ in 0..<count {
+            value = value << 1 | Int(bytes[position / 8] >> (7 - position % 8) & 1)
+            position += 1
+        }
+        return value
+    }
+
+    private mutating func skip(_ count: Int) { position += count }
 }

@@ -82,6 +82,9 @@ struct JSGFGrammar: Sendable, Equatable {
             }
             if let token = match.1?.filter({ $0 != "\"" }) {
                 if token == ";" {
+                    guard !statements[statements.count - 1].isEmpty else {
+                        throw JSGFError(line: line, reason: "nothing stands in front of ';'")
+                    }
                     statements.append([])
                 } else {
                     statements[statements.count - 1].append(Token(text: token, line: line))

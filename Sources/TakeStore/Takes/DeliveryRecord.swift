@@ -71,7 +71,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var method = "POST"
     /// Where it is sent, with the query, in which the values of secret parameters are empty.
     package var url: String
-    /// How the audio travels: `pcm`, `wav` or `ogg-opus`.
+    /// How the audio travels: such as `pcm`.
     package var format: String
     /// Header fields beside utter's own, without secrets; nil is none.
     package var headers: [Field]?

@@ -44,7 +44,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var created: String
     /// The name of the audio file in the same folder.
     package var audio: String
-    /// The form in which it was recorded: `pcm`, `wav` or `ogg-opus`.
+    /// The form in which it was recorded: such as `pcm`.
     ///
     /// The first two are one file.
     package var format: String

@@ -7,7 +7,7 @@ import Utter
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Copy a take's audio to a file: as it is, or as WAV if the name says .wav.")
+        abstract: "Copy a take's audio to a file: as its name says, or as it is.")
 
     @Argument(help: "A part of a take's id, 'last', or 'last~2'.", completion: .takes)
     var take: String
