@@ -47,12 +47,13 @@ import Testing
         }
     }
 
-    /// Speaks until the take has its file.
+    /// Speaks until the take has samples in its file.
     ///
-    /// The folders are made on a thread of their own, and may not be there yet.
+    /// The folders are made on a thread of their own, and a take whose folder goes before it is used
+    /// lives in memory.
     private func waitForFile(of voice: Voice) async throws {
         // A folder that cannot be listed yet is waited for.
-        while (try? bench.onlyTake())?.names.contains("audio.wav") != true {
+        while (try? bench.onlyTake()?.samples)?.isEmpty != false {
             try #require(!(await voice.run.wait(for: "no such text", in: .error, within: .zero)))
             voice.say()
         }
