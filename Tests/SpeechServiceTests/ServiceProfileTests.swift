@@ -84,7 +84,7 @@ import Testing
                 ogg\r
                 --utter-id\r
                 Content-Disposition: form-data; name="audio"; filename="speech.ogg"\r
-                Content-Type: audio/ogg; codecs=opus\r
+                Content-Type: audio/ogg;codecs=opus\r
                 \r
 
                 """)
