@@ -5,10 +5,11 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build install uninstall lint format layers asan tsan bench planted clean check hooks
+.PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
+	planted busy-test clean check hooks
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 
 setup: ## Install the Debian packages that are missing, and say which and why
 	@scripts/install-packages.sh test
@@ -46,6 +47,13 @@ tsan: ## Run all tests with the thread sanitizer, optimised
 
 bench: build ## Run the benchmarks on the release build, beside arecord and curl
 	@scripts/install-packages.sh --check bench && swift run -c release --package-path Benchmarks
+
+soak: ## Run the tests that take minutes or measure time
+	@UTTER_SOAK=1 scripts/test.sh --filter \
+		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap'
+
+busy-test: ## Run all tests ten times while eight loops keep the processors busy
+	@scripts/busy-tests.sh 10
 
 planted: ## Plant bugs in a copy, one at a time, and see that each is caught
 	@scripts/planted-bugs.sh

@@ -27,10 +27,8 @@ copy_sources() {
     done
 }
 
-# The manifest with one target of tests, and what that needs.
-manifest_for() { sed "s/TARGET/$1/" Package.swift Tests/PlantedBugs/manifest.swift; }
-
-filter_of() { sed -n '1s/^Tests: //p' "$1"; }
+tests_of() { sed -n '1s/^Tests: //p' "$1"; }
+patch_copy() { (cd "$copy" && git apply --whitespace=nowarn "$@") >"$copy/apply.log" 2>&1; }
 build() { (cd "$copy" && swift build --build-tests) >"$copy/build.log" 2>&1; }
 run_tests() {
     (cd "$copy" && swift test --skip-build --disable-xctest \
@@ -39,46 +37,43 @@ run_tests() {
 
 # What the tests say to a bug: which have caught it, or in capitals why none has.
 verdict() {
-    if ! (cd "$copy" && git apply --whitespace=nowarn "$root/$1" 2>apply.log); then
-        echo "NOT PLANTED: the patch does not apply: $(head -n 1 "$copy/apply.log")"
+    if ! patch_copy "$root/$1"; then
+        echo "NOT PLANTED, the sources have changed: $(head -n 1 "$copy/apply.log")"
         return
     fi
     if ! build; then
         echo "NOT BUILT: $(grep -m 1 'error:' "$copy/build.log")"
-    elif run_tests "$(filter_of "$1")"; then
+    elif run_tests "$(tests_of "$1")"; then
         echo MISSED
-    elif ! grep -q 'recorded an issue' "$copy/test.log"; then
-        echo "NOT RUN: $(tail -n 1 "$copy/test.log")"
     else
-        sed -nE 's/.* Test ([A-Za-z]+)\(.* failed after .*/\1/p' "$copy/test.log" | sort -u | xargs
+        found=$(sed -nE 's/.* Test ([A-Za-z]+)\(.* recorded an issue.*/\1/p' "$copy/test.log" | sort -u)
+        echo "${found:-NOT RUN: $(tail -n 1 "$copy/test.log")}" | xargs -d '\n'
     fi
-    (cd "$copy" && git apply --whitespace=nowarn -R "$root/$1")
+    patch_copy -R "$root/$1"
 }
 
-bugs=()
-for patch in Tests/PlantedBugs/*.patch; do
-    [ $# -eq 0 ] && bugs+=("$patch")
-    for want in "$@"; do [[ $(basename "$patch") == "$want"* ]] && bugs+=("$patch"); done
-    [ -n "$(filter_of "$patch")" ] || fail "$patch does not begin with 'Tests: '"
-done
+mapfile -t bugs < <(for name in "${@:-}"; do ls Tests/PlantedBugs/"$name"*.patch; done)
 [ ${#bugs[@]} -gt 0 ] || fail "no bug has a name that begins with $*"
-
+for bug in "${bugs[@]}"; do
+    [ -n "$(tests_of "$bug")" ] || fail "$bug does not begin with 'Tests: '"
+done
 copy_sources
 missed=0
-mapfile -t targets < <(for bug in "${bugs[@]}"; do filter_of "$bug"; done | cut -d . -f 1 | sort -u)
-for target in "${targets[@]}"; do
-    mapfile -t own < <(for bug in "${bugs[@]}"; do grep -l "^Tests: $target\." "$bug"; done)
-    manifest_for "$target" >"$copy/Package.swift"
+for target in $(for bug in "${bugs[@]}"; do tests_of "$bug"; done | cut -d . -f 1 | sort -u); do
+    mapfile -t own < <(grep -l "^Tests: $target\." "${bugs[@]}")
+    # The manifest with one target of tests, and what that needs.
+    sed "s/TARGET/$target/" Package.swift Tests/PlantedBugs/manifest.swift >"$copy/Package.swift"
     build || fail "without a bug: $(grep -m 1 'error:' "$copy/build.log")"
-    for bug in "${own[@]}"; do filter_of "$bug"; done | tr ' ' '\n' | sort -u >"$copy/named"
-    run_tests "$(xargs <"$copy/named")" || fail "without a bug: $(grep -m 1 ' failed after ' "$copy/test.log")"
-    for name in $(sed 's/.*[./]//' "$copy/named"); do
-        grep -qE " (Test|Suite) $name.* passed after " "$copy/test.log" || fail "$name is not run here"
+    named=$(for bug in "${own[@]}"; do tests_of "$bug"; done | tr ' ' '\n' | sort -u | xargs)
+    run_tests "$named" || fail "without a bug: $(grep -m 1 ' failed after ' "$copy/test.log")"
+    for name in $named; do
+        grep -qE " (Test|Suite) ${name##*[./]}.* passed after " "$copy/test.log" ||
+            fail "$name is not run here"
     done
     for bug in "${own[@]}"; do
         found=$(verdict "$bug")
         [[ $found =~ ^[A-Z] ]] && missed=$((missed + 1))
-        printf '%-34s %s\n' "$(basename "$bug" .patch)" "$found"
+        printf '%-30s %s\n' "$(basename "$bug" .patch)" "$found"
     done
 done
 echo "$((${#bugs[@]} - missed)) caught, $missed not"

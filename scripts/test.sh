@@ -16,8 +16,9 @@ options=(--disable-xctest --experimental-maximum-parallelization-width 4)
 flags=()
 log=.build/test.log
 
-# With a sanitizer a program takes long to start: of faults that are alike, one has to do.
-case "${1:-}" in address | thread) export UTTER_FEW_FAULTS=1 ;; esac
+# With a sanitizer a program takes long to start: of faults that are alike, one has to do, and all
+# waits are longer.
+case "${1:-}" in address | thread) export UTTER_FEW_FAULTS=1 UTTER_PATIENCE=4 ;; esac
 
 case "${1:-}" in
     address)

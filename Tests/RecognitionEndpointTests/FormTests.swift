@@ -50,7 +50,7 @@ import Testing
                 ).text
             }
         }
-        #expect(answer.contains(",\(Self.text),"), "\(answer)")
+        #expect(answer.hasPrefix("{") && answer.contains(Self.text), "\(answer)")
     }
 
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
@@ -77,17 +77,15 @@ import Testing
         }
     }
 
-    @Test(arguments: [1, 7, 44, 65_536])
+    @Test(arguments: [1, 7, 440, 65_536])
     func aFormMayBeCutAnywhere(_ limit: Int) async throws {
-        // A few bytes at a time for the head and the end, where it matters.
-        let audio =
-            limit == 1
-            ? Array(try Samples.wav("go-forward")[..<2_000]) : try Samples.wav("go-forward")
+        // In small pieces a beginning will do: it is the form's own bytes that matter.
+        let clip = try Samples.wav("go-forward")
+        let audio = limit < 44 ? Array(clip[..<2_000]) : clip
         let fields = "--B\r\nContent-Disposition: form-data; name=\"model\"\r\n\r\n\r\n"
         let answer = try await post(form(audio, fields: fields), by: limit)
         #expect(answer.head.status == 200)
-        #expect(answer.body.contains("\"text\":"))
-        if limit > 1 { #expect(answer.body.contains(Self.text)) }
+        #expect(answer.body.contains(limit < 44 ? "\"text\":\"\"" : Self.text), "\(answer.body)")
     }
 
     @Test(arguments: [

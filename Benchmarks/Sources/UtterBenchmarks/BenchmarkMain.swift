@@ -4,17 +4,29 @@ import Glibc
 
 /// Measures the release build of `utter` and what people use instead, side by side.
 ///
-///     make bench                            everything but soak and hour, about four minutes
+///     make bench                            everything but soak and hour, about six minutes
 ///     swift run -c release --package-path Benchmarks UtterBenchmarks lateness start-up
 ///     … soak --seconds 600                  every sample of ten minutes
 ///     … hour                                an hour of audio in a minute
+///     … send                                an hour of PCM, as fast as it goes
+///     … side-by-side                        30 processes beside 30 of arecord and curl
+///     … many                                50 and 300 takes in one process
 ///     … spool                               list and start with a thousand takes kept
 ///
 /// A JSON object a line goes to standard output, a table to standard error. The machine should
 /// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
 @main
 enum BenchmarkMain {
-    static func main() throws {
+    static func main() async throws {
+        // What this program starts of itself.
+        let words = CommandLine.arguments
+        switch words.dropFirst().first {
+        case "sink": return Sink.serve()
+        case "carry":
+            return try await ManyBenchmarks.carry(
+                Int(words[2]) ?? 1, words[3], to: words[4], stateFolder: words[5])
+        default: break
+        }
         var names: [String] = []
         var seconds = 20
         var runs = 40
@@ -26,12 +38,17 @@ enum BenchmarkMain {
             default: names.append(word)
             }
         }
-        if names.isEmpty { names = ["stages", "start-up", "lateness", "memory", "cpu"] }
+        if names.isEmpty {
+            names = [
+                "stages", "start-up", "lateness", "memory", "cpu", "send", "side-by-side", "many",
+            ]
+        }
         let report = Report()
         do {
             let workplace = try Workplace()
             let live = LiveBenchmarks(workplace: workplace, report: report, seconds: seconds)
             let files = FileBenchmarks(workplace: workplace, report: report)
+            let many = ManyBenchmarks(workplace: workplace, report: report, seconds: seconds)
             for name in names {
                 switch name {
                 case "stages":
@@ -46,6 +63,9 @@ enum BenchmarkMain {
                 case "memory": try live.memory()
                 case "cpu": try live.processorTime()
                 case "soak": try live.soak(seconds: seconds)
+                case "send": try files.send(minutes: 60, runs: 5)
+                case "side-by-side": try many.sideBySide(30)
+                case "many": try many.takes([50, 300])
                 case "hour": try files.hour(minutes: 60)
                 default: throw BenchmarkError("there is no benchmark '\(name)'")
                 }

@@ -43,6 +43,23 @@ final class Child {
         self.id = id
     }
 
+    /// Starts this program as a `Sink`, with a listening socket as its standard input.
+    ///
+    /// - Returns: its process id, to be killed and waited for.
+    static func serving(on socket: Int32) throws(BenchmarkError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, socket, 0)
+        let words = [CommandLine.arguments[0], "sink"]
+        var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { pointers.forEach { free($0) } }
+        var id = pid_t()
+        let code = posix_spawn(&id, words[0], &actions, nil, &pointers, environ)
+        guard code == 0 else { throw BenchmarkError("cannot run \(words[0])") }
+        return id
+    }
+
     deinit { if !isReaped { kill(id, SIGKILL); _ = wait() } }
 
     /// Waits for its end.

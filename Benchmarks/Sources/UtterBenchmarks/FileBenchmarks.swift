@@ -50,6 +50,40 @@ struct FileBenchmarks {
             ])
     }
 
+    /// An hour of PCM as fast as it goes, in alternating runs: from execution to the end.
+    func send(minutes: Int, runs: Int) throws(BenchmarkError) {
+        let file = try workplace.makeRecording(seconds: minutes * 60)
+        let sink = try Sink()
+        let clients: [(name: String, words: [String])] = [
+            (
+                "utter send",
+                [
+                    workplace.program, "send", file, "--to", sink.url, "-q", "--format", "pcm",
+                    "--framing", "chunked",
+                ]
+            ),
+            (
+                "curl -T",
+                [
+                    "curl", "-sS", "-X", "POST", "-H", "Expect:", "-H",
+                    "Transfer-Encoding: chunked", "-T", file, sink.url,
+                ]
+            ),
+        ]
+        for client in clients {
+            var times: [Double] = []
+            var costs: [Double] = []
+            for _ in 0..<runs {
+                let child = try Child(client.words)
+                costs.append(child.wait().processorTime * 1_000)
+                times.append(Double(monotonicTime() - child.start) / 1e6)
+            }
+            report.add(
+                "\(minutes) min of PCM: \(client.name)", milliseconds: Distribution(times),
+                [("processor_ms", Distribution(costs).median)])
+        }
+    }
+
     /// Resident memory over an hour of audio, replayed at 60 times its speed.
     func hour(minutes: Int) throws(BenchmarkError) {
         let file = try workplace.makeRecording(seconds: minutes * 60)

@@ -48,7 +48,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
             return !inbox.value.isClosed
         }
         guard isTaken else { return false }
-        // releasing: partner of the acquire in `mail`.
+        // releasing: partner of the acquire in `run`.
         hasMail.store(true, ordering: .releasing)
         wakeup.signal()
         return true
@@ -73,7 +73,10 @@ package final class WorkerLoop<Work: Worker>: Sendable {
             // acquiring: partner of the release in `shutDown`; what was sent before it is seen
             // below.
             let isLast = isShutDown.load(ordering: .acquiring)
-            for message in mail() { worker.receive(message) }
+            // acquiring: partner of the release in `send`.
+            if hasMail.exchange(false, ordering: .acquiring) {
+                for message in mail() { worker.receive(message) }
+            }
             let pause = worker.turn(isLast: isLast)
             if isLast {
                 if case .goesOn = pause { continue }
@@ -86,8 +89,6 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     }
 
     private func mail(closing: Bool = false) -> [Work.Message] {
-        // acquiring: partner of the release in `send`.
-        guard hasMail.exchange(false, ordering: .acquiring) || closing else { return [] }
         let handed = inbox.withLock { inbox in
             defer { inbox.value = Inbox(isClosed: closing) }
             return Handed(inbox.value.messages)
