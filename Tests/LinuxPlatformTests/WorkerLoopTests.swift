@@ -49,7 +49,7 @@ import Testing
         let loop = try WorkerLoop(name: "scribe") { [diary] in Scribe(diary: diary) }
         for number in 0..<1_000 { #expect(loop.send(number)) }
         #expect(
-            await diary.wait(within: .seconds(30)) { $0.received.count == 1_000 ? true : nil }
+            await diary.wait(within: .patience) { $0.received.count == 1_000 ? true : nil }
                 == true)
         loop.shutDown()
         #expect(diary.value.received == Array(0..<1_000))
@@ -57,9 +57,9 @@ import Testing
 
     @Test func aLoopWithNothingToDoTakesNoTurn() async throws {
         let loop = try WorkerLoop(name: "scribe") { [diary] in Scribe(diary: diary) }
-        #expect(await diary.wait(within: .seconds(30)) { $0.turns == 1 ? true : nil } == true)
+        #expect(await diary.wait(within: .patience) { $0.turns == 1 ? true : nil } == true)
         loop.wake()
-        #expect(await diary.wait(within: .seconds(30)) { $0.turns == 2 ? true : nil } == true)
+        #expect(await diary.wait(within: .patience) { $0.turns == 2 ? true : nil } == true)
         loop.send(1)
         loop.shutDown()
         let end = diary.value

@@ -45,7 +45,7 @@ import Testing
             "#JSGF V1.0; grammar g;\nimport <x.*>;", 2,
             "a rule such as '<name> = …;' is expected"
         ),
-        ("#JSGF V1.0; grammar g;\n;", 2, "nothing stands in front of ';'"),
+        ("#JSGF V1.0; grammar g;\n;", 2, "nothing stands before ';'"),
         ("#JSGF V1.0; grammar g;\n<a> = b;", 1, "no rule is public"),
         ("#JSGF V1.0; grammar g;\npublic <a> = ;", 2, "a word or a rule is missing behind '='"),
         ("#JSGF V1.0; grammar g;\npublic <a> = b | ;", 2, "a word or a rule is missing behind '|'"),
@@ -60,7 +60,7 @@ import Testing
             "#JSGF V1.0; grammar g;\npublic <a> = b; echo me;", 2,
             "a rule such as '<name> = …;' is expected"
         ),
-        ("#JSGF V1.0;\ngrammar g;\n;", 3, "nothing stands in front of ';'"),
+        ("#JSGF V1.0;\ngrammar g;\n;", 3, "nothing stands before ';'"),
         ("#JSGF V1.0; grammar g;\npublic <a = b;", 2, "'<' has no meaning here"),
         ("#JSGF V1.0; grammar g;\npublic <a b> = c;", 2, "'<' has no meaning here"),
         ("#JSGF V1.0; grammar g;\npublic <a> = \"b c\";", 2, "'\"' has no meaning here"),

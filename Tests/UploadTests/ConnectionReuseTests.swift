@@ -88,9 +88,11 @@ import Upload
     }
 
     /// Nothing of the body has left, so that libcurl would need no rewinding.
-    @Test func aHeadAloneIsNotSentAgainEither() async throws {
+    @Test(arguments: ["closed", "reset"])
+    func aHeadAloneIsNotSentAgainEither(_ end: String) async throws {
         let server = try RecordingServer(
-            scripts: [.answer(text: "one"), [.readHead, .close]], otherwise: .answer(text: "again"))
+            scripts: [.answer(text: "one"), [.readHead, end == "reset" ? .reset : .close]],
+            otherwise: .answer(text: "again"))
         let loop = try TransferLoop()
         defer { loop.shutDown() }
         try await leaveConnection(to: server, on: loop)

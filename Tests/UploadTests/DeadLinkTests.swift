@@ -57,7 +57,8 @@ struct DeadLinkTests {
         let network = try NetworkNamespace()
         let (server, upload) = try network.inside {
             let server = try RecordingServer()
-            return (server, try Upload(to: server.url(), bytes(3_200)))
+            let deadlines = TransferDeadlines(stall: .seconds(60))
+            return (server, try Upload(to: server.url(), bytes(3_200), deadlines: deadlines))
         }
         _ = try #require(await server.wait(untilBytes: 3_200))
         try network.cut()

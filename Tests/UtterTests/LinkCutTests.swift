@@ -41,9 +41,12 @@ import Testing
     @Test func aTakeThroughALinkThatIsCutTwiceArrivesWhole() async throws {
         let bench = try FaultBench(byteCount: 96_000)
         let proxy = try FaultProxy(to: bench.server.port)
+        var retry = FaultBench.quick
+        // Long enough for the link to come back, and not for all attempts of a minute to be made.
+        retry.pausesWhileSpeaking = [.seconds(1)]
         let speaker = try Speaker()
         let take = bench.pipeline.start(
-            TakePlan(source: speaker.source, delivery: try bench.plan(proxy)))
+            TakePlan(source: speaker.source, delivery: try bench.plan(proxy, retry: retry)))
         let log = EventLog(take)
         for part in 0..<3 {
             speaker.say(Array(bench.noise[(part * 16_000)..<((part + 1) * 16_000)]))

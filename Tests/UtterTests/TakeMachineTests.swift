@@ -34,8 +34,14 @@ import Testing
         }
     }
 
+    /// The first pause is longer than what the end of the recording leaves of it.
+    private static let patient = RetryPolicy(
+        pausesWhileSpeaking: [.seconds(20)], pausesAfterRelease: [.seconds(1), .seconds(3)],
+        longestRetryAfter: .seconds(30), unknownOutcome: .resend)
+
     static let ways = [
         Way(testDescription: "while speaking", depth: 8),
+        Way(testDescription: "after a long pause", policy: patient),
         Way(testDescription: "chunks only", framing: .chunked),
         Way(testDescription: "with its length", framing: .length),
         Way(testDescription: "complete soon", wantsLength: true),
@@ -80,12 +86,9 @@ private struct Tree {
 
     mutating func grow(from world: TakeWorld) {
         guard faults.isEmpty else { return }
-        faults = world.faults
-        guard world.moves.count < depth, !world.legal.isEmpty else {
-            count += 1
-            faults += Self.finished(world).faults
-            return
-        }
+        // Wherever it stands: what ends a take that is stuck may come much later, or never.
+        faults = Self.finished(world).faults
+        guard world.moves.count < depth, !world.legal.isEmpty else { return count += 1 }
         for move in world.legal {
             var next = world
             next.make(move)
@@ -95,6 +98,7 @@ private struct Tree {
 
     /// Lets happen what is owed, after which there is an outcome, and one only.
     static func finished(_ world: TakeWorld) -> (faults: [String], ending: TakeMachine.Ending?) {
+        if world.moves.last == .abandoned { return (world.faults, world.ending) }
         var world = world
         for _ in 0..<20 {
             guard world.ending == nil, let move = world.next else { break }

@@ -196,7 +196,8 @@ import Testing
         }
         let log = EventLog(take)
         var isTold = false
-        for _ in 0..<600 where !isTold {
+        let deadline = ContinuousClock.now + .patience
+        while !isTold, .now < deadline {
             speaker.say([Int16](repeating: 0, count: 1_600))
             isTold = await log.wait(within: .milliseconds(20)) {
                 if case .silent = $0 { true } else { false }

@@ -82,8 +82,8 @@ struct JSGFGrammar: Sendable, Equatable {
             }
             if let token = match.1?.filter({ $0 != "\"" }) {
                 if token == ";" {
-                    guard !statements[statements.count - 1].isEmpty else {
-                        throw JSGFError(line: line, reason: "nothing stands in front of ';'")
+                    guard statements.last?.isEmpty == false else {
+                        throw JSGFError(line: line, reason: "nothing stands before ';'")
                     }
                     statements.append([])
                 } else {

@@ -110,6 +110,18 @@ final class TakeRecord: Sendable {
         if isDue { save { _ in } }
     }
 
+    /// Whether the disk lacks what could not be written.
+    var isStale: Bool { retriesAt.withLock { $0 != nil } }
+
+    /// Writes once more what could not be written.
+    ///
+    /// On the sync thread.
+    func finish() {
+        guard isStale else { return }
+        present.withLock { $0.version += 1 }
+        write()
+    }
+
     /// Makes the name of a new take durable.
     func announce() {
         save { _ in }

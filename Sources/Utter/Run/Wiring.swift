@@ -90,17 +90,19 @@ final class Wiring: Sendable {
             onSeal: { [self] in complete(run, with: $0) })
     }
 
-    /// Says that a recording is complete; first what memory holds of it goes to the disk, if that has
-    /// room again.
+    /// Says that a recording is complete; what the disk has refused of it is written first, if the
+    /// disk takes it now, so that the outcome says whether it has.
     ///
     /// On the journal thread.
     private func complete(_ run: TakeRun, with seal: JournalSeal) {
-        guard let journal = run.journal, journal.condition.failure != nil else {
+        let (journal, record) = (run.journal, run.record)
+        guard journal?.condition.failure != nil || record?.isStale == true else {
             run.didComplete()
             return run.handle(.sealed(seal))
         }
         sync.perform {
-            journal.finish()
+            journal?.finish()
+            record?.finish()
             run.didTend()
             run.didComplete()
             run.handle(.sealed(seal))
