@@ -48,12 +48,17 @@ let package = Package(
             name: "CSampleRate", path: "Sources/C/CSampleRate",
             providers: [.apt(["libsamplerate0-dev"])]),
 
+        // A parser of TOML, which is C++, behind one C function.
+        .target(name: "CTOML", path: "Sources/C/CTOML"),
+
         // The vocabulary.
         .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
         .target(name: "AudioCore", dependencies: ["CSampleRate"], swiftSettings: shipped),
         .target(
             name: "Cryptography", dependencies: ["LinuxPlatform", "CCrypto"],
             swiftSettings: shipped),
+
+        .target(name: "Settings", dependencies: ["CTOML"], swiftSettings: shipped),
 
         // The stages.
         .target(
@@ -69,7 +74,8 @@ let package = Package(
             name: "TakeStore",
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
-        .target(name: "SpeechService", dependencies: ["CCurl"], swiftSettings: shipped),
+        .target(
+            name: "SpeechService", dependencies: ["Settings", "CCurl"], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
@@ -93,6 +99,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
+                "Settings",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -152,7 +159,10 @@ let package = Package(
             ],
             swiftSettings: settings),
         .testTarget(
-            name: "SpeechServiceTests", dependencies: ["SpeechService", "TestSupport"],
+            name: "SettingsTests", dependencies: ["Settings", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",
@@ -176,7 +186,8 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
-                "AudioDevices", "Capture", "Cryptography", "LinuxPlatform", "TestSupport",
+                "AudioDevices", "Capture", "Cryptography", "LinuxPlatform", "Settings",
+                "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -188,5 +199,6 @@ let package = Package(
                 "TakeStore", "TestSupport",
             ],
             swiftSettings: settings),
-    ]
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -27,6 +27,7 @@ libogg-dev                   wraps the compressed speech into pages
 libflac-dev                  compresses speech without loss
 libsamplerate0-dev           converts other sample rates to 16 kHz
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
+libtomlplusplus-dev          reads settings and descriptions of services
 libpocketsphinx-dev          recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
 ca-certificates              whom to trust in TLS

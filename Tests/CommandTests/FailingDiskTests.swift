@@ -47,11 +47,24 @@ import Testing
         }
     }
 
+    /// Speaks until the take has samples in its file.
+    ///
+    /// The folders are made on a thread of their own, and a take whose folder goes before it is used
+    /// lives in memory.
+    private func waitForFile(of voice: Voice) async throws {
+        // A folder that cannot be listed yet is waited for.
+        while (try? bench.onlyTake()?.samples)?.isEmpty != false {
+            try #require(!(await voice.run.wait(for: "no such text", in: .error, within: .zero)))
+            voice.say()
+        }
+    }
+
     @Test(arguments: [SlowDisk.Fault.full, .broken])
     func aDiskThatWorksAgainHasEverythingAtTheEnd(_ fault: SlowDisk.Fault) async throws {
         let voice = try Voice(bench)
         voice.say(32_000)
         try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        try await waitForFile(of: voice)
         try disk.begin(fault)
         try #require(await voice.speak(until: "not protected"))
         voice.say(100_000)
@@ -80,6 +93,7 @@ import Testing
         let voice = try Voice(bench)
         voice.say(32_000)
         try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        try await waitForFile(of: voice)
         try disk.begin(.full)
         try #require(await voice.speak(until: "not protected"))
         try disk.end(.full)
@@ -116,10 +130,7 @@ import Testing
         // Written by then, since the next bytes are only seen after it. Without a file of its own, the
         // take would live in memory from its beginning.
         let state = bench.folder.path("state")
-        while try bench.onlyTake()?.names.contains("audio.wav") != true {
-            try #require(!(await voice.run.wait(for: "no such text", in: .error, within: .zero)))
-            voice.say()
-        }
+        try await waitForFile(of: voice)
         try ForeignTool("rm").run(["-rf", state])
         try #require(await voice.speak(until: "the take's file was removed"))
         let result = try await voice.end()

@@ -175,11 +175,10 @@ import Testing
     @Test func plainLinesSayOutageReturnAndStopOnceEach() async throws {
         let card = try VirtualMicrophone()
         let server = try RecordingServer(
-            scripts: Array(repeating: [.readHead, .reset], count: 2),
-            otherwise: .answer(text: "at last"))
+            scripts: [[.readHead, .reset]], otherwise: .answer(text: "at last"))
         let run = try Bench(server: server, microphone: card).start([])
         #expect(await run.wait(for: "utter: connected again\n", in: .error))
-        _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: 2))
+        _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: 1))
         run.signal(SIGUSR1)
         let result = try await run.result()
         #expect(result.outputText == "at last\n")

@@ -145,15 +145,15 @@ import Upload
     @Test func aServerThatReadsSlowlyIsNoStall() async throws {
         // First at full speed, so that the kernel's buffers grow as on a fast network.
         var steps: [ServerStep] = [.readHead, .readBody(bytes: 16_000_000)]
-        for turn in 1...12 {
+        for turn in 1...20 {
             steps += [.stall(.milliseconds(500)), .readBody(bytes: 16_000_000 + turn * 100_000)]
         }
         let server = try RecordingServer(
             scripts: [steps + [.readBodyToEnd, .respond(status: 200, text: "")]])
-        // Much more waits than is taken in twice the time that a stall may last.
+        // Much more waits than is taken in the time that a stall may last, and half as much again.
         let upload = try Upload(
             to: server.url(), bytes(32_000_000), isSealed: true,
-            deadlines: TransferDeadlines(stall: .seconds(3)))
+            deadlines: TransferDeadlines(stall: .seconds(6)))
         let result = try #require(await upload.result())
         #expect(result.ending == .answered, "\(result.sentByteCount)")
     }

@@ -53,7 +53,7 @@ import Testing
             $0.state = state
             $0.holder = 1
         }
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         #expect(try Recovery.recoverAll(in: store) == [])
         let manifest = try store.take(id).manifest()
         #expect(manifest.state == .kept)
@@ -107,7 +107,7 @@ import Testing
     func aDamagedManifestIsBuiltAnewFromTheAudio(_ text: String) throws {
         try leave { $0.state = .kept }
         try folder.write(Array(text.utf8), to: path("take.json"))
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         let manifest = try store.take(id).manifest()
         #expect(manifest.state == .kept)
         #expect(manifest.frames == 1_000)
@@ -155,7 +155,7 @@ import Testing
             $0.byteCount = 7
             $0.sha256 = "not there yet"
         }
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         let manifest = try store.take(id).manifest()
         #expect(manifest.attempts == 3)
         #expect(manifest.history?.map(\.number) == [1, 2, 3])
@@ -184,7 +184,7 @@ import Testing
     func aTornNoteSaysNothing(_ text: String) throws {
         try leaveWithNote { _ in }
         try folder.write(Array(text.utf8), to: path("take.json.begun"))
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         #expect(try store.take(id).manifest().attempts == 2)
         #expect(try store.take(id).fileNames() == ["audio.wav", "take.json"])
     }
@@ -220,7 +220,7 @@ import Testing
         let take = try store.makeTake(id)
         try folder.write(audio, to: path("audio.wav.new"))
         take.unlock()
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         #expect(try store.take(id).manifest().frames == 1_000)
     }
 
@@ -272,6 +272,6 @@ import Testing
         try folder.write([1], to: "state/takes/\(damaged.text)/take.json")
         try folder.write([1], to: "state/takes/20261121-040000-abcdefghjkmn")
         try leave { $0.state = .sending }
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
     }
 }

@@ -47,7 +47,7 @@ import Testing
 
     private func recovered() throws -> TakeManifest {
         let id = try #require(id)
-        #expect(try Recovery.recoverAll(in: store) == [id])
+        #expect(try Recovery.recoverUnlocked(in: store) == [id])
         // Idempotent: a second recovery finds nothing to do.
         #expect(try Recovery.recoverAll(in: store) == [])
         return try store.take(id).manifest()

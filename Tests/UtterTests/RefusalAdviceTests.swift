@@ -10,12 +10,15 @@ import Testing
 @Suite struct RefusalAdviceTests {
     private func advice(
         _ status: Int, _ message: String? = nil, path: String = "/x",
+        sendsAudioAlone: Bool = true,
         _ headers: [(name: String, value: String)] = []
     ) throws -> RefusalAdvice? {
         let result = TransferResult(
             ending: .answered, status: status, headers: headers, sentByteCount: 1, wireByteCount: 1,
             isBodyComplete: true, timings: TransferTimings())
-        return RefusalAdvice(result, message: message, url: try ServiceURL("https://h\(path)"))
+        return RefusalAdvice(
+            result, message: message, url: try ServiceURL("https://h\(path)"),
+            sendsAudioAlone: sendsAudioAlone)
     }
 
     @Test func headersSayWhatMustChange() throws {
@@ -44,6 +47,10 @@ import Testing
         #expect(try advice(400, "Invalid multipart data.") == .form)
         #expect(try advice(400, "model?", path: "/v1/audio/transcriptions?x") == .form)
         #expect(try advice(400, "Invalid request", path: "/inference") == .form)
+        #expect(
+            try advice(
+                400, "Invalid file format", path: "/v1/audio/transcriptions",
+                sendsAudioAlone: false) == nil)
         #expect(try advice(404, "Invalid API key") == .token)
         #expect(try advice(404, "Not Found") == nil)
         #expect(try advice(422, "no such language") == nil)

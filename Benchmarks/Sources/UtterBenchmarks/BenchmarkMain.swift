@@ -40,7 +40,7 @@ enum BenchmarkMain {
         }
         if names.isEmpty {
             names = [
-                "stages", "start-up", "lateness", "memory", "cpu", "send", "side-by-side", "many",
+                "start-up", "lateness", "memory", "cpu", "send", "side-by-side", "many",
             ]
         }
         let report = Report()
@@ -51,9 +51,6 @@ enum BenchmarkMain {
             let many = ManyBenchmarks(workplace: workplace, report: report, seconds: seconds)
             for name in names {
                 switch name {
-                case "stages":
-                    StageBenchmarks(report: report).ring()
-                    try StageBenchmarks(report: report).encoders()
                 case "start-up":
                     try files.startUp(runs: runs)
                     try live.startUp(runs: runs)

@@ -28,6 +28,7 @@ struct PostOnce: Exchange {
     private let policy: RetryPolicy
     private let framing: BodyFraming
     private let detectsEnd: Bool
+    private let sendsAudioAlone: Bool
     /// Takes the service's secrets out of a text.
     private let redact: @Sendable (String) -> String
     /// Whether the service has not taken chunks, and so gets the length.
@@ -45,12 +46,13 @@ struct PostOnce: Exchange {
     init(
         url: ServiceURL, method: RequestMethod = .post, allowed: [Origin], policy: RetryPolicy,
         attemptsBefore: Int = 0, takenBefore: Int = 0, framing: BodyFraming = .auto,
-        wantsLength: Bool = false, detectsEnd: Bool = false,
+        wantsLength: Bool = false, detectsEnd: Bool = false, sendsAudioAlone: Bool = true,
         redact: @escaping @Sendable (String) -> String = { $0 }
     ) {
         self.redact = redact
         self.framing = framing
         self.detectsEnd = detectsEnd
+        self.sendsAudioAlone = sendsAudioAlone
         request = ExchangeRequest(
             number: attemptsBefore + 1, method: method, url: url,
             saysLength: framing == .length || framing == .auto && wantsLength)
@@ -70,7 +72,13 @@ struct PostOnce: Exchange {
             url: service.requestURL, method: service.method, allowed: plan.redirectOrigins,
             policy: plan.retry, attemptsBefore: attemptsBefore, takenBefore: takenBefore,
             framing: plan.framing, wantsLength: wantsLength, detectsEnd: service.detectsEnd,
+            sendsAudioAlone: service.body == .raw,
             redact: { service.redacted($0) })
+    }
+
+    private func advice(after result: TransferResult, _ message: String?) -> RefusalAdvice? {
+        RefusalAdvice(
+            result, message: message, url: request.url, sendsAudioAlone: sendsAudioAlone, redact)
     }
 
     mutating func begin(isComplete: Bool) -> ExchangeRequest {
@@ -121,7 +129,7 @@ struct PostOnce: Exchange {
             return .failed(
                 .tokenRefused(
                     status: status, message: message,
-                    advice: RefusalAdvice(result, message: message, url: request.url, redact)))
+                    advice: advice(after: result, message)))
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
             return retry(failure, after: result, isSpeaking: isSpeaking, at: now)
@@ -129,7 +137,7 @@ struct PostOnce: Exchange {
             return .failed(
                 .refused(
                     status: status, message: message,
-                    advice: RefusalAdvice(result, message: message, url: request.url, redact)))
+                    advice: advice(after: result, message)))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
     }

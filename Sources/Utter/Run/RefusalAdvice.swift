@@ -29,9 +29,11 @@ extension RefusalAdvice {
     ///   - result: how the transfer ended.
     ///   - message: the service's own words.
     ///   - url: where it was sent.
+    ///   - sendsAudioAlone: whether the body was the recording and nothing else.
     ///   - redact: takes the service's secrets out of a text.
     init?(
         _ result: TransferResult, message: String?, url: ServiceURL,
+        sendsAudioAlone: Bool = true,
         _ redact: (String) -> String = { $0 }
     ) {
         let words = (message ?? "").lowercased()
@@ -59,11 +61,12 @@ extension RefusalAdvice {
             self = .length
         case 400?, 404?, 415?, 422?:
             let path = url.target.prefix { $0 != "?" }
-            if words.contains("multipart") || words.contains("body.file")
+            let isAboutForms =
+                words.contains("multipart") || words.contains("body.file")
                 || words.contains("form-data") || words.contains("form data")
                 || words.contains("a model parameter")
                 || Self.formPaths.contains(where: { path.hasSuffix($0) })
-            {
+            if sendsAudioAlone, isAboutForms {
                 self = .form
             } else if words.contains("api key") || words.contains("api-key")
                 || words.contains("apikey") || words.contains("token")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Settings
 
 /// What is wrong with a command line, and what to type instead.
 struct CommandLineMistake: Error, Equatable {

@@ -23,8 +23,8 @@ extension Hints {
         case .refused(_, _, .length):
             "the service wants the length of the recording: --framing auto or length sends it"
         case .refused(_, _, .form):
-            "this service wants a form (multipart/form-data), which utter cannot send yet; look for "
-                + "a path that takes the audio as the body"
+            "this service wants a form (multipart/form-data): send it with --form and what the "
+                + "service asks for, such as --form model=whisper-1"
         case .insecure: "check the URL and the clock, or name the authority with --cacert"
         case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How far a word is from another that may have been meant.
-enum EditDistance {
+package enum EditDistance {
     /// The letters that must be inserted, left out, replaced or exchanged with their neighbour
     /// (Damerau and Levenshtein, no letter twice).
-    static func between(_ one: String, _ other: String) -> Int {
+    package static func between(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one), Array(other))
         guard !one.isEmpty, !other.isEmpty else { return max(one.count, other.count) }
         var before = [Int](repeating: 0, count: other.count + 1)
@@ -31,7 +31,7 @@ enum EditDistance {
     ///
     /// - Returns: the nearest; of several the first. A word of which only the beginning was typed
     ///   is meant when no other begins so.
-    static func nearest(to typed: String, among words: [String]) -> String? {
+    package static func nearest(to typed: String, among words: [String]) -> String? {
         let near = words.map { (word: $0, distance: between(typed, $0)) }
             .filter { $0.distance <= max(1, max(typed.count, $0.word.count) / 3) }
             .min { $0.distance < $1.distance }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CTOML
+
+/// Reads the text of a file of settings, which is TOML 1.0, with the place of everything in it.
+///
+/// toml++ parses.
+package enum SettingsDocument {
+    /// The most bytes: no file of settings that a person writes is longer.
+    package static let byteLimit = 1 << 20
+
+    /// Reads a text.
+    ///
+    /// - Throws: `SettingsError` with the place where it is no TOML.
+    /// - Returns: the outermost table.
+    package static func parse(_ text: String) throws(SettingsError) -> SettingsTable {
+        guard text.utf8.count <= byteLimit else {
+            throw SettingsError("it is longer than \(byteLimit >> 20) MiB")
+        }
+        let builder = DocumentBuilder()
+        var reader = DocumentBuilder.reader
+        let bytes = Array(text.utf8)
+        let isRead = unsafe bytes.withUnsafeBytes { bytes in
+            unsafe utter_toml_read(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, &reader,
+                Unmanaged.passUnretained(builder).toOpaque())
+        }
+        if let error = builder.error { throw error }
+        guard isRead else { throw SettingsError("it is no TOML") }
+        return builder.table
+    }
+}
+
+/// Puts together what toml++ tells of a document.
+private final class DocumentBuilder {
+    /// A table or a list whose members are being told.
+    fileprivate struct Open {
+        var name: String?
+        var namePlace, place: SettingsPlace
+        var isArray: Bool
+        var members: [SettingsTable.Member] = []
+    }
+
+    fileprivate(set) var error: SettingsError?
+    fileprivate var open = [
+        Open(
+            namePlace: SettingsPlace(line: 1, column: 1),
+            place: SettingsPlace(line: 1, column: 1), isArray: false)
+    ]
+
+    /// The document, once all is told.
+    var table: SettingsTable { Self.table(open[0].members) }
+
+    /// toml++ sorts by name; a person reads from the top.
+    private static func table(_ members: [SettingsTable.Member]) -> SettingsTable {
+        SettingsTable(members.sorted { $0.place < $1.place })
+    }
+
+    fileprivate func add(
+        _ name: String?, _ namePlace: SettingsPlace, _ place: SettingsPlace, _ value: SettingsValue
+    ) {
+        open[open.count - 1].members.append(
+            SettingsTable.Member(
+                name: name ?? "", place: namePlace, node: SettingsNode(value, at: place)))
+    }
+
+    fileprivate func end() {
+        let done = open.removeLast()
+        let value: SettingsValue =
+            done.isArray ? .array(done.members.map(\.node)) : .table(Self.table(done.members))
+        add(done.name, done.namePlace, done.place, value)
+    }
+
+    // MARK: - C
+
+    /// What toml++ calls, each with the builder as its context.
+    static var reader: utter_toml_reader {
+        unsafe utter_toml_reader(
+            begin: { context, name, length, namePlace, place, isArray in
+                let name = unsafe text(name, length)
+                unsafe builder(context)?.open.append(
+                    Open(
+                        name: name, namePlace: SettingsPlace(namePlace),
+                        place: SettingsPlace(place), isArray: isArray))
+            },
+            end: { context in unsafe builder(context)?.end() },
+            string: { context, name, length, namePlace, place, start, count in
+                let value = unsafe text(start, count) ?? ""
+                unsafe builder(context)?.add(
+                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
+                    .string(value))
+            },
+            integer: { context, name, length, namePlace, place, number in
+                unsafe builder(context)?.add(
+                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
+                    .integer(Int(number)))
+            },
+            floating: { context, name, length, namePlace, place, number in
+                unsafe builder(context)?.add(
+                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
+                    .number(number))
+            },
+            boolean: { context, name, length, namePlace, place, flag in
+                unsafe builder(context)?.add(
+                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
+                    .flag(flag))
+            },
+            other: { context, name, length, namePlace, place in
+                unsafe builder(context)?.add(
+                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place), .date)
+            },
+            fault: { context, place, start, count in
+                let reason = unsafe text(start, count) ?? ""
+                unsafe builder(context)?.error = SettingsError(
+                    "it is no TOML: \(reason)", at: SettingsPlace(place))
+            })
+    }
+}
+
+private func builder(_ context: UnsafeMutableRawPointer?) -> DocumentBuilder? {
+    unsafe context.map { unsafe Unmanaged<DocumentBuilder>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String? {
+    guard let start = unsafe start else { return nil }
+    return unsafe String(
+        decoding: UnsafeRawBufferPointer(start: start, count: length), as: UTF8.self)
+}
+
+extension SettingsPlace {
+    fileprivate init(_ place: utter_toml_place) {
+        self.init(line: Int(place.line), column: Int(place.column))
+    }
+}

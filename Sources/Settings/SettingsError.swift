@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a file of settings cannot be used: what is wrong, and where.
+package struct SettingsError: Error, Sendable, Equatable {
+    /// Where; nil for what is not there.
+    package var place: SettingsPlace?
+    /// What is wrong, in one line without capital and full stop.
+    package var reason: String
+
+    /// Creates an error.
+    package init(_ reason: String, at place: SettingsPlace? = nil) {
+        self.reason = reason
+        self.place = place
+    }
+
+    /// The error behind the name of its file, as compilers write it.
+    package func text(of file: String) -> String {
+        guard let place else { return "\(file): \(reason)" }
+        return "\(file):\(place.line):\(place.column): \(reason)"
+    }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A place in a file of settings, for a message.
+package struct SettingsPlace: Sendable, Hashable, Comparable {
+    /// The line, from 1.
+    package var line: Int
+    /// The column, from 1, in characters.
+    package var column: Int
+
+    /// Creates a place.
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
+    package static func < (one: SettingsPlace, other: SettingsPlace) -> Bool {
+        (one.line, one.column) < (other.line, other.column)
+    }
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// What a service takes of a recording; nil is no limit.
+package struct ServiceLimits: Sendable, Hashable {
+    /// The longest recording.
+    package var longest: Duration?
+    /// The shortest recording.
+    package var shortest: Duration?
+    /// The most bytes of the audio as it travels.
+    package var byteCount: Int?
+
+    /// No limits.
+    package init() {}
+
+    /// Reads the table `limits` of a service's description.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+        longest = try reader.number("seconds").map { .seconds($0) }
+        shortest = try reader.number("shortest-seconds").map { .seconds($0) }
+        byteCount = try reader.integer("bytes")
+    }
+}

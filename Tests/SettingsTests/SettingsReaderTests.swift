@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Settings
+
+@Suite struct SettingsReaderTests {
+    private enum Kind: String, CaseIterable { case raw, form, json }
+
+    private func reader(_ text: String) throws -> SettingsReader {
+        SettingsReader(try SettingsDocument.parse(text))
+    }
+
+    @Test func membersAreReadByNameAndKind() throws {
+        var reader = try reader(
+            """
+            url = "u"
+            limit = 60
+            minimum = 0.5
+            live = true
+            text = ["a", "b"]
+            error = "c"
+            statuses = [500, 503]
+            [query]
+            z = "1"
+            a = "2"
+            [body]
+            kind = "form"
+            [[formats]]
+            codec = "wav"
+            """)
+        #expect(try reader.string("url") == "u")
+        #expect(try reader.integer("limit") == 60)
+        #expect(try reader.number("limit") == 60)
+        #expect(try reader.number("minimum") == 0.5)
+        #expect(try reader.flag("live") == true)
+        #expect(try reader.strings("text") == ["a", "b"])
+        #expect(try reader.strings("error") == ["c"])
+        #expect(try reader.integers("statuses") == [500, 503])
+        #expect(try reader.texts("query")?.map(\.name) == ["z", "a"])
+        #expect(try reader.string("absent") == nil)
+        var body = try #require(try reader.table("body"))
+        #expect(try body.word("kind", as: Kind.self) == .form)
+        try body.finish()
+        var formats = try #require(try reader.tables("formats"))
+        #expect(try formats[0].string("codec") == "wav")
+        try formats[0].finish()
+        try reader.finish()
+    }
+
+    @Test func aMemberOfAnotherKindIsRefusedAtItsPlace() throws {
+        var reader = try reader("[limits]\nseconds = \"60\"\n")
+        var limits = try #require(try reader.table("limits"))
+        #expect(
+            throws: SettingsError(
+                "'limits.seconds' must be a number, not a string",
+                at: SettingsPlace(line: 2, column: 11))
+        ) { try limits.number("seconds") }
+    }
+
+    @Test func anUnknownMemberIsRefusedWithWhatMayHaveBeenMeant() throws {
+        var reader = try reader("url = \"u\"\nlanguaje = \"en\"\n")
+        _ = try reader.string("url")
+        _ = try reader.string("language")
+        #expect(
+            throws: SettingsError(
+                "'languaje' is not known; did you mean 'language'?",
+                at: SettingsPlace(line: 2, column: 1))
+        ) { try reader.finish() }
+    }
+
+    @Test func aWordThatIsNoneIsRefusedWithWhatMayHaveBeenMeant() throws {
+        var reader = try reader("kind = \"from\"\nother = \"xyzzy\"\n")
+        #expect(
+            throws: SettingsError(
+                "'kind' cannot be 'from'; did you mean 'form'?",
+                at: SettingsPlace(line: 1, column: 8))
+        ) { try reader.word("kind", as: Kind.self) }
+        #expect(
+            throws: SettingsError(
+                "'other' cannot be 'xyzzy'; it is one of raw, form, json",
+                at: SettingsPlace(line: 2, column: 9))
+        ) { try reader.word("other", as: Kind.self) }
+    }
+
+    @Test func anErrorIsWrittenAsCompilersDo() {
+        let error = SettingsError("it is wrong", at: SettingsPlace(line: 3, column: 7))
+        #expect(error.text(of: "a.toml") == "a.toml:3:7: it is wrong")
+        #expect(SettingsError("'url' is missing").text(of: "a.toml") == "a.toml: 'url' is missing")
+    }
+}
