@@ -24,6 +24,16 @@ public struct RecognitionService: Sendable, Hashable {
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
+    /// What it takes of a recording.
+    package var limits = ServiceLimits()
+    /// How connections to it are made.
+    package var connection = ConnectionSettings()
+    /// Which requests deliver a recording.
+    package var exchange = ExchangePlan.post
+    /// What is sent for each word of its profile, for requests that are made later.
+    package var words: [String: String] = [:]
+    /// Which secrets open it, and what is made of them; the secrets are `credentials`.
+    package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
     ///
@@ -55,6 +65,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// Adds a credential; one at the same place goes.
     public mutating func add(_ credential: Credential) {
         credentials.removeAll { $0.place.isSame(as: credential.place) }
+        if case .query(let name) = credential.place { url = url.naming(name) }
         credentials.append(credential)
     }
 
@@ -95,6 +106,7 @@ extension Credential.Place {
         switch (self, other) {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()
         case (.query(let one), .query(let two)): one == two
+        case (.part(let one), .part(let two)): one == two
         default: false
         }
     }
