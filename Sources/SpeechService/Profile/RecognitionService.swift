@@ -70,10 +70,24 @@ public struct RecognitionService: Sendable, Hashable {
     }
 
     /// The URL with its secrets, as it is sent to the transfer.
-    public var requestURL: ServiceURL {
+    public var requestURL: ServiceURL { opening(url) }
+
+    /// A URL with the secrets that stand in its query.
+    ///
+    /// - Parameter url: one of the same origin.
+    /// - Returns: the URL; secret.
+    package func opening(_ url: ServiceURL) -> ServiceURL {
         credentials.reduce(url) { url, credential in
             guard case .query(let name) = credential.place else { return url }
-            return url.settingParameter(name, to: credential.value)
+            return url.naming(name).settingParameter(name, to: credential.value)
+        }
+    }
+
+    /// The fields that hold a secret.
+    package var secretHeaders: [HeaderField] {
+        credentials.compactMap { credential in
+            guard case .header(let name) = credential.place else { return nil }
+            return HeaderField(checkedName: name, value: credential.value)
         }
     }
 
@@ -92,11 +106,7 @@ public struct RecognitionService: Sendable, Hashable {
                 value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),
         ]
         own.removeAll { ours in headers.contains { $0.isNamed(ours.name) } }
-        let secrets = credentials.compactMap { credential -> HeaderField? in
-            guard case .header(let name) = credential.place else { return nil }
-            return HeaderField(checkedName: name, value: credential.value)
-        }
-        return own + secrets + headers
+        return own + secretHeaders + headers
     }
 }
 

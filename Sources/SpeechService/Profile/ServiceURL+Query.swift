@@ -38,7 +38,7 @@ extension ServiceURL {
     }
 
     /// The text with every byte percent-encoded that is not unreserved (RFC 3986 §2.3).
-    static func percentEncoded(_ text: String) -> String {
+    package static func percentEncoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
