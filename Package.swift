@@ -47,6 +47,8 @@ let package = Package(
         .systemLibrary(
             name: "CSampleRate", path: "Sources/C/CSampleRate",
             providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
@@ -59,6 +61,7 @@ let package = Package(
             swiftSettings: shipped),
 
         .target(name: "Settings", dependencies: ["CTOML"], swiftSettings: shipped),
+        .target(name: "Cassettes", dependencies: ["LinuxPlatform"], swiftSettings: shipped),
 
         // The stages.
         .target(
@@ -75,7 +78,8 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["Settings", "CCurl"], swiftSettings: shipped),
+            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
+            resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
@@ -162,7 +166,11 @@ let package = Package(
             name: "SettingsTests", dependencies: ["Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],
+            name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "SpeechServiceTests",
+            dependencies: ["SpeechService", "AudioCodecs", "Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",
