@@ -76,7 +76,13 @@ extension ServiceOptions {
             let new = try explained(option) { () throws(ServiceError) in
                 try RecognitionService(url: ServiceURL(mark.url))
             }
-            if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
+            if new.url.origin != plan.service.url.origin {
+                plan.redirectOrigins = []
+                // Whether a service elsewhere wants a token is not known.
+                for index in plan.service.authentication.parts.indices {
+                    plan.service.authentication.parts[index].isRequired = false
+                }
+            }
             plan.service.url = plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
             if to == nil { try noteVariable(in: &plan.service) }
@@ -84,6 +90,16 @@ extension ServiceOptions {
         try change(&plan, format: use.format.codec)
         try addToken(to: &plan, parameter)
         try check(plan)
+        return plan
+    }
+
+    /// The plan of a trial of the service that is named, which is made once.
+    func trialPlan() throws(CommandFailure) -> DeliveryPlan {
+        guard let use = try profileUse(format: nil, usual: nil) else {
+            throw CommandFailure("no service is named", status: .usage)
+        }
+        var plan = try delivery(use)
+        plan.retry = .never
         return plan
     }
 
