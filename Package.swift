@@ -61,6 +61,7 @@ let package = Package(
             swiftSettings: shipped),
 
         .target(name: "Settings", dependencies: ["CTOML"], swiftSettings: shipped),
+        .target(name: "Cassettes", dependencies: ["LinuxPlatform"], swiftSettings: shipped),
 
         // The stages.
         .target(
@@ -163,6 +164,9 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SettingsTests", dependencies: ["Settings", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],

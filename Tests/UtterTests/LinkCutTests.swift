@@ -42,8 +42,9 @@ import Testing
         let bench = try FaultBench(byteCount: 96_000)
         let proxy = try FaultProxy(to: bench.server.port)
         var retry = FaultBench.quick
-        // Long enough for the link to come back, and not for all attempts of a minute to be made.
-        retry.pausesWhileSpeaking = [.seconds(1)]
+        // Long enough for the link to come back on a busy machine: only eight attempts are made in a
+        // minute.
+        retry.pausesWhileSpeaking = [.seconds(4)]
         let speaker = try Speaker()
         let take = bench.pipeline.start(
             TakePlan(source: speaker.source, delivery: try bench.plan(proxy, retry: retry)))

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Cassette.Request {
+    /// What a request that came differs in from this one, each as a line for a person.
+    ///
+    /// Compared are the method, the path, the query, the type of the body, and each field in which a
+    /// secret stood: it must be there, written in the same way. Names of other fields, their values
+    /// and the body's bytes are the client's own.
+    ///
+    /// - Parameters:
+    ///   - method: its method.
+    ///   - target: its path and query.
+    ///   - headers: its fields.
+    package func differences(
+        method: String, target: String, headers: [CassetteField]
+    ) -> [String] {
+        var lines: [String] = []
+        if method != self.method {
+            lines.append("the method is \(method), not \(self.method)")
+        }
+        let (path, query) = Self.parts(of: target)
+        let (expectedPath, expectedQuery) = Self.parts(of: self.target)
+        if path != expectedPath { lines.append("the path is \(path), not \(expectedPath)") }
+        for name in Set(query.keys).union(expectedQuery.keys).sorted() {
+            switch (query[name], expectedQuery[name]) {
+            case (let value?, let expected?) where Self.matches(value, expected): break
+            case (let value?, let expected?):
+                lines.append("the query's \(name) is '\(value)', not '\(expected)'")
+            case (_?, nil): lines.append("the query has \(name)")
+            default: lines.append("the query lacks \(name)")
+            }
+        }
+        let type = Self.mediaType(headers.value(of: "content-type"))
+        let expectedType = Self.mediaType(self.headers.value(of: "content-type"))
+        if let expectedType, type != expectedType {
+            lines.append("the Content-Type is \(type ?? "missing"), not \(expectedType)")
+        }
+        for field in self.headers where field.value.contains(Cassette.secret) {
+            guard let value = headers.value(of: field.name) else {
+                lines.append("the field \(field.name) is missing")
+                continue
+            }
+            if !Self.matches(value, field.value) {
+                lines.append("the field \(field.name) is not written as '\(field.value)'")
+            }
+        }
+        return lines
+    }
+
+    /// The path and the query of the URL.
+    package var target: String {
+        guard let scheme = url.firstRange(of: "://") else { return url }
+        let rest = url[scheme.upperBound...]
+        guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+        return rest[start] == "?" ? "/" + rest[start...] : String(rest[start...])
+    }
+
+    /// The scheme, host and port of the URL.
+    package var origin: String { String(url.dropLast(target.count)) }
+
+    /// The path, and the values of the query's parameters by their names; of several with one name
+    /// all, joined.
+    private static func parts(of target: String) -> (String, [String: String]) {
+        let pieces = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        var query: [String: String] = [:]
+        if pieces.count > 1 {
+            for parameter in pieces[1].split(separator: "&") {
+                let sides = parameter.split(
+                    separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                let (name, value) = (String(sides[0]), sides.count > 1 ? String(sides[1]) : "")
+                query[name] = query[name].map { "\($0)&\(value)" } ?? value
+            }
+        }
+        return (String(pieces[0]), query)
+    }
+
+    /// The type without its parameters, such as a form's boundary.
+    private static func mediaType(_ value: String?) -> String? {
+        value.map { String($0.prefix { $0 != ";" }).filter { $0 != " " }.lowercased() }
+    }
+
+    /// Whether a text is a pattern in which a mark stands for any text but none.
+    private static func matches(_ text: String, _ pattern: String) -> Bool {
+        var pieces = pattern.split(separator: Cassette.secret, omittingEmptySubsequences: false)
+        guard pieces.count > 1 else { return text == pattern }
+        let (first, last) = (pieces.removeFirst(), pieces.removeLast())
+        guard text.hasPrefix(first), text.hasSuffix(last),
+            text.count > first.count + last.count
+        else { return false }
+        var rest = text.dropFirst(first.count).dropLast(last.count)
+        for piece in pieces {
+            guard let range = rest.firstRange(of: piece) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+}
