@@ -169,7 +169,8 @@ let package = Package(
             name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],
+            name: "SpeechServiceTests",
+            dependencies: ["SpeechService", "Settings", "CZlib", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",
