@@ -78,8 +78,8 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["Settings", "CCurl", "CZlib"],
-            swiftSettings: shipped),
+            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
+            resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
@@ -170,7 +170,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SpeechServiceTests",
-            dependencies: ["SpeechService", "Settings", "CZlib", "TestSupport"],
+            dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",

@@ -24,7 +24,9 @@ package enum Launch {
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
+        var output = output
         do throws(CommandFailure) {
+            output = try output.completed()
             key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
         } catch {

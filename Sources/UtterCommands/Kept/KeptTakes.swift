@@ -56,7 +56,7 @@ enum KeptTakes {
                 try TakeLookup.takes(in: store) { $0.state == .kept }, isAsked: isAsked,
                 isChanged: { _ in options.changesSomething },
                 isOld: { take in maxAge.map { clock.age(since: take.id.date) >= $0 } ?? false })
-            if !options.output.quiet { tell(queue) }
+            if !session.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
             var incomplete: ExitStatus?
             var left = 0
