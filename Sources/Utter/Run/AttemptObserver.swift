@@ -22,12 +22,15 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     func transferDidSend(byteCount: Int) { run.didSend(byteCount: byteCount) }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
-        answer.begin(status: status, mediaType: mediaType)
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
+        answer.begin(status: status, AnswerHead(headers: headers))
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
+        let hadHeardEnd = answer.hasHeardEnd
         if answer.accumulate(bytes) { run.handle(.heard(part: part, answer.transcript)) }
+        // What is said now would go nowhere.
+        if answer.hasHeardEnd, !hadHeardEnd { run.handle(.stop) }
     }
 
     func transferDidEnd(_ result: TransferResult) {
@@ -46,6 +49,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
                 Reply(
                     result: result, transcript: answer.transcript,
                     failure: answer.failure.map { service.redacted($0) },
-                    message: answer.message.map { service.redacted($0) })))
+                    message: answer.message.map { service.redacted($0) },
+                    code: answer.code.map { service.redacted($0) })))
     }
 }

@@ -106,6 +106,8 @@ struct Reply: Sendable {
     var failure: AnswerError?
     /// The service's own words, from a refusal's body.
     var message: String?
+    /// The service's own code of an error, from a refusal's body or an answer that failed.
+    var code: String?
 }
 
 /// What a decision depends on and no event says: the time, and chance.
