@@ -76,7 +76,8 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["Settings", "CCurl"], swiftSettings: shipped),
+            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl"],
+            resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
             swiftSettings: shipped),
@@ -166,7 +167,8 @@ let package = Package(
             name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],
+            name: "SpeechServiceTests",
+            dependencies: ["SpeechService", "AudioCodecs", "Settings", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",

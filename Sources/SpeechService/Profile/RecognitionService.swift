@@ -24,6 +24,14 @@ public struct RecognitionService: Sendable, Hashable {
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
+    /// What it takes of a recording.
+    package var limits = ServiceLimits()
+    /// How connections to it are made.
+    package var connection = ConnectionSettings()
+    /// Which requests deliver a recording.
+    package var exchange = ExchangePlan.post
+    /// What is sent for each word of its profile, for requests that are made later.
+    package var words: [String: String] = [:]
 
     /// Creates a description.
     ///
