@@ -47,6 +47,8 @@ let package = Package(
         .systemLibrary(
             name: "CSampleRate", path: "Sources/C/CSampleRate",
             providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
@@ -76,7 +78,7 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl"],
+            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
