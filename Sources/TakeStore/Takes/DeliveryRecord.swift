@@ -11,11 +11,14 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var name: String
         /// The value.
         package var value: String
+        /// The value's type in a form; nil is text.
+        package var contentType: String?
 
         /// Creates a field.
-        package init(name: String, value: String) {
+        package init(name: String, value: String, contentType: String? = nil) {
             self.name = name
             self.value = value
+            self.contentType = contentType
         }
     }
 
@@ -100,8 +103,14 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     /// Whether they may travel without TLS; nil is no.
     package var allowsSecretsInClear: Bool?
 
-    /// Whether the body is the audio alone.
-    var isRaw: Bool { form == nil && jsonBody == nil }
+    /// The profile that the rest was made by; nil is none.
+    package var profile: Profile?
+
+    /// The version of a manifest with this record.
+    var version: Int {
+        if profile != nil { return 4 }
+        return form == nil && jsonBody == nil ? 2 : 3
+    }
 
     /// Creates a record; the rest is set afterwards.
     package init(

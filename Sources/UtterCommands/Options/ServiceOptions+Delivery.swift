@@ -21,6 +21,12 @@ extension ServiceOptions {
 
     /// How a new take is delivered.
     private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
+        let usual = try KnownSettings.format.value(format)
+        if let use = try profileUse(format: format, usual: usual) {
+            // The variable says where the usual service is, and this one is named.
+            return try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
+        }
+        let format = usual
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -49,15 +55,9 @@ extension ServiceOptions {
     package func delivery(
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
+        if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
         let record = try record(of: manifest)
-        var plan: DeliveryPlan
-        do throws(ServiceError) {
-            plan = try DeliveryPlan(record)
-        } catch {
-            throw CommandFailure(
-                "take \(manifest.id.text) cannot be sent: \(error.description)",
-                status: .localIO)
-        }
+        var plan = try plan(of: record, in: manifest, format: format)
         let mark = to.map { TokenMark(in: $0) }
         if let format, format != plan.format {
             // The old type said what the audio was before.
@@ -71,7 +71,8 @@ extension ServiceOptions {
                 // What was allowed for one service is not allowed for another.
                 (plan.redirectOrigins, plan.allowsSecretsInClear) = ([], false)
             }
-            plan.service.url = new.url
+            plan.service.url =
+                plan.profile == nil ? new.url : plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
         }
         try change(&plan, format: format)
@@ -124,7 +125,7 @@ extension ServiceOptions {
     // MARK: - Everything but secrets
 
     /// Applies the options that are given; `format` is one of them.
-    private func change(
+    func change(
         _ plan: inout DeliveryPlan, format: AudioCodec?
     ) throws(CommandFailure) {
         try body.change(&plan, keepsFormat: format != nil)
@@ -161,7 +162,9 @@ extension ServiceOptions {
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)
-        plan.deadlines = deadlines
+        if let connectTimeout { plan.deadlines.connect = connectTimeout.duration }
+        if let stallTimeout { plan.deadlines.stall = stallTimeout.duration }
+        if let answerTimeout { plan.deadlines.answer = answerTimeout.duration }
         plan.retry = retry
         plan.catchUpRate = catchUpRate?.rate
     }
@@ -199,7 +202,7 @@ extension ServiceOptions {
     // MARK: - Secrets
 
     /// Adds the token, and what a kept take knows of its secrets.
-    private func addToken(
+    func addToken(
         to plan: inout DeliveryPlan, _ parameter: String?, known: [DeliveryRecord.Secret] = [],
         of take: TakeManifest? = nil
     ) throws(CommandFailure) {
@@ -311,7 +314,7 @@ extension ServiceOptions {
     }
 
     /// Says of secrets in the URL of the environment that they can be read there again.
-    private func noteVariable(in service: inout RecognitionService) throws(CommandFailure) {
+    func noteVariable(in service: inout RecognitionService) throws(CommandFailure) {
         guard ServiceVariables.url != nil else { return }
         for credential in service.credentials {
             try add(
@@ -322,7 +325,7 @@ extension ServiceOptions {
     }
 
     /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
-    private func check(_ plan: DeliveryPlan) throws(CommandFailure) {
+    func check(_ plan: DeliveryPlan) throws(CommandFailure) {
         if case .form = plan.service.body,
             plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
         {
@@ -346,15 +349,6 @@ extension ServiceOptions {
         var policy = RetryPolicy.standard
         policy.unknownOutcome = onUnknown
         return policy
-    }
-
-    /// The deadlines that these options change.
-    private var deadlines: TransferDeadlines {
-        var deadlines = TransferDeadlines()
-        if let connectTimeout { deadlines.connect = connectTimeout.duration }
-        if let stallTimeout { deadlines.stall = stallTimeout.duration }
-        if let answerTimeout { deadlines.answer = answerTimeout.duration }
-        return deadlines
     }
 
     /// The path from the root on: a take is sent again from another folder.

@@ -22,6 +22,9 @@ package struct ServiceOptions: ParsableArguments {
     /// Where `utter serve` listens unless told otherwise.
     package static let localURL = "http://127.0.0.1:8517/recognize"
 
+    @OptionGroup
+    package var profile: ProfileOptions
+
     @Option(
         help: ArgumentHelp(
             "The service's URL; {token} in its query stands for the token. Otherwise UTTER_URL, "
@@ -147,6 +150,10 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Whether neither an option nor the environment names a service.
-    package var isServiceUnset: Bool { to == nil && ServiceVariables.url == nil }
+    /// Whether neither an option, nor the environment, nor the settings name a service.
+    package var isServiceUnset: Bool {
+        guard to == nil, ServiceVariables.url == nil, profile.service == nil else { return false }
+        // What is wrong there has ended the command before.
+        return (try? KnownSettings.service.value()) == nil
+    }
 }
