@@ -69,18 +69,22 @@ extension ServiceOptions {
             throw CommandFailure(error)
         }
         var parameter: String?
-        if let text = to ?? variable {
+        let settings = try settings()
+        if let text = to ?? variable ?? settings?.url?.text {
             let mark = TokenMark(in: text)
             parameter = mark.parameter
-            let option = to == nil ? ServiceVariables.urlName : "--to"
+            let option =
+                to != nil
+                ? "--to" : variable != nil ? ServiceVariables.urlName : settings?.urlName ?? ""
             let new = try explained(option) { () throws(ServiceError) in
                 try RecognitionService(url: ServiceURL(mark.url))
             }
             if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
             plan.service.url = plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
-            if to == nil { try noteVariable(in: &plan.service) }
+            if to == nil, variable != nil { try noteVariable(in: &plan.service) }
         }
+        settings?.apply(to: &plan)
         try change(&plan, format: use.format.codec)
         try addToken(to: &plan, parameter)
         try check(plan)
@@ -90,14 +94,10 @@ extension ServiceOptions {
     private func use(
         of name: String, format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse {
-        let service = try Services.profile(name)
-        var words = profile.words
-        // What is usual counts for services that have it.
-        if words["language"] == nil, let language = try KnownSettings.language.value(),
-            service.words.contains(where: { $0.name == "language" })
-        {
-            words["language"] = language
-        }
+        let settings = try settings()
+        let service = try Services.profile(settings?.profile ?? name)
+        let words = try words(for: service)
+        let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {
             if format == nil, let usual, service.reads(usual) {
                 return try ProfileUse(service, words: words, codec: usual)
