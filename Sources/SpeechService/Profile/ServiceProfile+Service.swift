@@ -69,6 +69,8 @@ extension ServiceProfile {
             service.connection = connection
             service.exchange = exchange
             service.words = values
+            service.authentication = authentication.resolved { values[$0] }
+            service.authentication.origin = service.url.origin
             return service
         } catch {
             throw .unusable(error, service: title)

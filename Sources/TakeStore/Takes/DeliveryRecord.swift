@@ -41,13 +41,15 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
 
     /// Where a secret stands in the request, and where it comes from.
     ///
-    /// One of `header` and `query` is set, and at most one of the sources; without any, the secret
+    /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
     /// was typed, and must be given again.
     package struct Secret: Sendable, Codable, Equatable {
         /// The header field in which it stands.
         package var header: String?
         /// The query parameter in which it stands.
         package var query: String?
+        /// What it is called of which something is made that stands in the request.
+        package var part: String?
         /// How it is written there, such as `Bearer {}`.
         package var form: String
         /// The origin to which it belongs, such as `https://speech.example`.
@@ -60,6 +62,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var command: String?
         /// The file of header fields, one of which holds it.
         package var headerFile: String?
+        /// The credential of systemd that holds it.
+        package var credential: String?
 
         /// Creates the record of a secret whose source is set afterwards.
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {

@@ -77,6 +77,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil is none.
     package var taken: Int?
+    /// How far a job at the service has come; nil before its first step has been answered, and for
+    /// a service without jobs.
+    package var progress: ExchangeProgress?
     /// How many deliveries in a row the service has failed, perhaps because of this take; nil is
     /// none.
     package var failures: Int?

@@ -146,19 +146,24 @@ extension DeliveryRecord.Secret {
             self.init(header: name, form: credential.form.description, origin: origin)
         case .query(let name):
             self.init(query: name, form: credential.form.description, origin: origin)
+        case .part(let name):
+            self.init(form: credential.form.description, origin: origin)
+            part = name
         }
         switch credential.source {
         case .variable(let name): variable = name
         case .file(let path): file = path
         case .command(let text): command = text
         case .headerFile(let path): headerFile = path
+        case .credential(let name): self.credential = name
         case .given: break
         }
     }
 
     /// Where the secret stands in the request.
     package var place: Credential.Place {
-        header.map { .header($0) } ?? .query(query ?? "")
+        if let header { return .header(header) }
+        return part.map { .part($0) } ?? .query(query ?? "")
     }
 
     /// Where the secret comes from.
@@ -167,6 +172,7 @@ extension DeliveryRecord.Secret {
         if let file { return .file(file) }
         if let command { return .command(command) }
         if let headerFile { return .headerFile(headerFile) }
+        if let credential { return .credential(credential) }
         return .given
     }
 }

@@ -101,6 +101,8 @@ struct TakeMachine: Sendable {
         case endCapture(CaptureStop)
         /// Write down how an attempt ended, with what is written next.
         case saveAttempt(TakeAttempt)
+        /// Write down how far a job has come, with what is written next.
+        case saveProgress(ExchangeProgress?)
         /// Write down that the audio is complete, and whether it is on its way.
         case saveSeal(JournalSeal, isSending: Bool)
         /// Write everything once more: the place may be a new one.
@@ -266,8 +268,11 @@ struct TakeMachine: Sendable {
         case .sending(let request, _):
             save(request, reply.result)
             parts[index].transcript = reply.transcript
+            let before = parts[index].exchange.progress
             let step = parts[index].exchange.next(
                 after: reply, isSpeaking: isRecording, at: now)
+            let progress = parts[index].exchange.progress
+            if progress != before { actions.append(.saveProgress(progress)) }
             follow(index, step, reply, now)
         case .breakingOff(let request, let result):
             save(request, reply.result)
@@ -290,6 +295,8 @@ struct TakeMachine: Sendable {
         case .answeredInPart:
             tellEarlyAnswer(reply.result, isResent: false)
             decide(index, .success(reply.transcript), now)
+        case .request(let pause) where pause.isOfNextStep:
+            begin(index, after: pause)
         case .request(let pause):
             if let cause = pause.cause {
                 actions.append(.tell(.interrupted(cause, pause: pause.duration)))
@@ -338,8 +345,12 @@ struct TakeMachine: Sendable {
     }
 
     private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
+        guard !request.isForToken else { return }
         let attempt = TakeAttempt(
-            number: request.number, url: request.url.description, result: result)
+            number: request.number, url: request.url.description, result: result,
+            carriesRecording: request.carriesRecording)
+        // Of a question that is asked again and again the last counts.
+        if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)
         actions.append(.saveAttempt(attempt))
     }

@@ -166,6 +166,7 @@ final class Wiring: Sendable {
             }
             capture.wake()
         case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
+        case .saveProgress(let progress): run.record?.noteProgress(progress)
         case .saveSeal(let seal, let isSending):
             run.record?.seal(seal, run.account, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }
@@ -178,7 +179,7 @@ final class Wiring: Sendable {
 
     /// Has an attempt on the disk before it begins, unless the take is in memory or knows of it.
     private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
-        guard let record = run.record, !record.knows(of: request.number) else {
+        guard let record = run.record, !request.isForToken, !record.knows(of: request.number) else {
             return run.handle(.noted(part: part))
         }
         notes.send {
@@ -193,14 +194,16 @@ final class Wiring: Sendable {
         // A request begins when there is a journal.
         guard let journal = run.journal else { return }
         let plan = run.plan
-        var body = plan.request(request, for: journal, of: run.id)
-        // On the transfer thread, when the request begins and before its body ends.
-        body.lateHeaders = { [weak run, plan] in
-            run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+        var body = plan.request(request, for: journal, of: run.id, token: run.token)
+        if request.carriesRecording {
+            // On the transfer thread, when the request begins and before its body ends.
+            body.lateHeaders = { [weak run, plan] in
+                run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+            }
+            run.willSend()
         }
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
-        run.willSend()
-        let observer = AttemptObserver(of: part, for: run)
+        let observer = AttemptObserver(of: part, for: run, request)
         run.hold(
             transfer.start(
                 body, after: pause.duration, atLeast: pause.atLeast, observer: observer),

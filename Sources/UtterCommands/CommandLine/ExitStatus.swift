@@ -60,7 +60,7 @@ package enum ExitStatus: Int32 {
         case .capture(let error): self.init(error)
         case .encoding: self = .internalError
         case .journal: self = .localIO
-        case .notDelivered, .unavailable: self = .notDelivered
+        case .notDelivered, .unavailable, .unfinished: self = .notDelivered
         case .insecure, .tokenRefused: self = .tokenRefused
         case .refused, .redirectRefused, .notTLS: self = .refused
         case .answerUnusable, .responseUnusable: self = .unusableAnswer

@@ -57,6 +57,7 @@ package struct ServiceSettings: Sendable, Equatable {
         let sources: [(key: String, source: (String) -> SecretSource)] = [
             ("token-file", { .file(ConfigurationFile.expanded($0)) }),
             ("token-command", { .command($0) }), ("token-variable", { .variable($0) }),
+            ("token-credential", { .credential($0) }),
         ]
         var first: String?
         for (key, source) in sources {

@@ -69,26 +69,38 @@ extension ServiceOptions {
             throw CommandFailure(error)
         }
         var parameter: String?
-        let settings = try settings()
-        if let text = to ?? variable ?? settings?.url?.text {
-            let mark = TokenMark(in: text)
-            parameter = mark.parameter
-            let option =
-                to != nil
-                ? "--to" : variable != nil ? ServiceVariables.urlName : settings?.urlName ?? ""
-            let new = try explained(option) { () throws(ServiceError) in
-                try RecognitionService(url: ServiceURL(mark.url))
+        if let settings = try settings() {
+            if let url = settings.url?.text {
+                parameter = try Self.move(&plan, to: url, named: settings.urlName)
             }
-            if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
-            plan.service.url = plan.service.url.moved(to: new.url)
-            plan.service.credentials = new.credentials
-            if to == nil, variable != nil { try noteVariable(in: &plan.service) }
+            try settings.apply(to: &plan)
         }
-        settings?.apply(to: &plan)
+        if let to {
+            parameter = try Self.move(&plan, to: to, named: "--to")
+        } else if let variable {
+            parameter = try Self.move(&plan, to: variable, named: ServiceVariables.urlName)
+            try noteVariable(in: &plan.service)
+        }
         try change(&plan, format: use.format.codec)
         try addToken(to: &plan, parameter)
         try check(plan)
         return plan
+    }
+
+    /// Sends to another URL than the profile's.
+    ///
+    /// - Returns: the parameter of the query that stands for the token, if one does.
+    private static func move(
+        _ plan: inout DeliveryPlan, to text: String, named option: String
+    ) throws(CommandFailure) -> String? {
+        let mark = TokenMark(in: text)
+        let new = try explained(option) { () throws(ServiceError) in
+            try RecognitionService(url: ServiceURL(mark.url))
+        }
+        if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
+        plan.service.url = plan.service.url.moved(to: new.url)
+        plan.service.credentials = new.credentials
+        return mark.parameter
     }
 
     private func use(

@@ -29,10 +29,28 @@ extension ServiceOptions {
 }
 
 extension ServiceSettings {
+    /// What a message calls the URL.
+    var urlName: String { "services.\(name).url" }
+
     /// Adds where the token comes from, unless the environment has one, and what is allowed.
     ///
     /// The token belongs to the origin that the plan has now: the profile's, or that of `url`.
-    func apply(to plan: inout DeliveryPlan) {
+    ///
+    /// - Throws: `CommandFailure` when a secret stands in the URL itself.
+    func apply(to plan: inout DeliveryPlan) throws(CommandFailure) {
+        if let secret = plan.service.credentials.first {
+            throw CommandFailure(
+                "\(urlName): \(secret.place) holds a secret",
+                hint: "write {token} there, and say in the settings where the token is",
+                status: .configuration)
+        }
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
+        guard let token else { return }
+        let origin = plan.service.url.origin
+        let isInEnvironment =
+            ServiceVariables.token != nil && ServiceVariables.tokenBelongs(to: origin)
+        plan.service.authentication.token?.source =
+            isInEnvironment ? .variable(ServiceVariables.tokenName) : token
+        plan.service.authentication.origin = origin
     }
 }

@@ -45,6 +45,16 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
+            "The same, from this open file descriptor, such as 3.", valueName: "number"))
+    package var tokenFd: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, from the systemd credential of this name.", valueName: "name"))
+    package var tokenCredential: String?
+
+    @Option(
+        help: ArgumentHelp(
             "How the token is sent: 'xi-api-key: {}', 'Authorization: Basic {base64}'. "
                 + "(default: 'Authorization: Bearer {}')", valueName: "field"))
     package var tokenHeader: String?
@@ -138,8 +148,12 @@ package struct ServiceOptions: ParsableArguments {
     package var answerTimeout: DurationArgument?
 
     package mutating func validate() throws {
-        if tokenFile != nil && tokenCommand != nil {
-            throw ValidationError("--token-file excludes --token-command.")
+        let sources = [
+            ("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil),
+            ("--token-fd", tokenFd != nil), ("--token-credential", tokenCredential != nil),
+        ].filter(\.1).map(\.0)
+        guard sources.count <= 1 else {
+            throw ValidationError("\(sources[0]) excludes \(sources[1]).")
         }
         let times = [
             ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),

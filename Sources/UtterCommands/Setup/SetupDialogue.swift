@@ -108,9 +108,9 @@ struct SetupDialogue {
     private func token(
         for profile: ServiceProfile
     ) throws(CommandFailure) -> SetupAnswers.Token {
-        guard profile.authentication.kind != .none else { return .none }
+        guard let wanted = profile.authentication.token else { return .none }
         var variable: String?
-        if case .variable(let name)? = profile.authentication.source,
+        if case .variable(let name)? = wanted.source,
             Environment[name]?.isEmpty == false
         {
             variable = name
@@ -118,7 +118,8 @@ struct SetupDialogue {
         let enter = variable.map { "Enter for $\($0)" } ?? "Enter to paste it unseen"
         while true {
             let line = try dialogue.ask(
-                "Its token: $VARIABLE, a file's path, !command that prints it; - for none; \(enter)")
+                "Its token: $VARIABLE, a file's path, !command that prints it; - for none; \(enter)"
+            )
             var token = SetupAnswers.Token(typed: line)
             if line.isEmpty {
                 if let variable { token = .variable(variable) } else { token = try unseenToken() }

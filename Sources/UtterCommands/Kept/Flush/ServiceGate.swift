@@ -59,7 +59,7 @@ package struct ServiceGate {
             close(.service(service), failure.description)
         case .unavailable(let status, _):
             count(status == 429 || status == 503 ? Self.busyWeight : 1, failure, service)
-        case .notDelivered:
+        case .notDelivered, .unfinished:
             count(1, failure, service)
         case .refused, .answerUnusable, .responseUnusable:
             // The take's own, as far as one can know.
