@@ -102,6 +102,12 @@ struct StepRequest: Sendable, Equatable {
         var bytes: [UInt8] = []
         /// Their type.
         var mediaType: String?
+
+        /// A JSON document; nil is nothing.
+        init(_ document: [UInt8]? = nil) {
+            bytes = document ?? []
+            mediaType = document == nil ? nil : "application/json"
+        }
     }
 }
 
