@@ -84,6 +84,15 @@ extension AuthenticationPlan {
         use = .token(exchange)
     }
 
+    /// The names in its texts that are words.
+    package var words: [String] {
+        switch use {
+        case .asTheyAre: []
+        case .token(let exchange): exchange.words
+        case .signature(let signature): signature.words
+        }
+    }
+
     /// The plan with words in place of their marks.
     ///
     /// - Parameter word: the value of a word; nil when it has none.

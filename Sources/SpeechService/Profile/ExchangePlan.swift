@@ -80,6 +80,7 @@ extension JobStep {
                     "'\(reader.path("json"))': this step sends the recording",
                     at: reader.place("json"))
             }
+            try WordJSON.check(text, path: reader.path("json"), at: reader.place("json"))
             content = .json(text)
         }
         let isAsking = content == .none
@@ -88,12 +89,10 @@ extension JobStep {
             captures.append(try Capture(capture, reader.path("capture")))
         }
         pendingStatuses = try reader.integers("pending-statuses") ?? []
-        until = try Self.condition("until", &reader)
-        failed = try Self.condition("failed", &reader)
-        answers = try Self.condition("answers", &reader)
-        for text in try reader.strings("message") ?? [] {
-            message.append(try Self.path(text, "message", &reader))
-        }
+        until = try reader.condition("until")
+        failed = try reader.condition("failed")
+        answers = try reader.condition("answers")
+        message = try reader.paths("message") ?? []
         let isPoll = until != nil || !pendingStatuses.isEmpty
         pause = .seconds(try reader.number("seconds") ?? (isPoll ? 1 : 0))
         longestPause = .seconds(try reader.number("longest-seconds") ?? 10)
@@ -109,28 +108,6 @@ extension JobStep {
         guard let scheme = url.firstRange(of: "://"), !url.hasPrefix("{") else { return nil }
         let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
         return host.contains("{") ? nil : String(url[..<host.endIndex])
-    }
-
-    private static func condition(
-        _ key: String, _ reader: inout SettingsReader
-    ) throws(SettingsError) -> StepCondition? {
-        guard var table = try reader.table(key) else { return nil }
-        do throws(SettingsError) {
-            return try StepCondition(&table)
-        } catch {
-            throw SettingsError(error.reason, at: error.place ?? reader.place(key))
-        }
-    }
-
-    private static func path(
-        _ text: String, _ key: String, _ reader: inout SettingsReader
-    ) throws(SettingsError) -> JSONPath {
-        do throws(ServiceError) {
-            return try JSONPath(text)
-        } catch {
-            throw SettingsError(
-                "'\(reader.path(key))': \(error.description)", at: reader.place(key))
-        }
     }
 }
 

@@ -56,7 +56,7 @@ package struct JobStep: Sendable, Hashable {
         /// How they name it.
         package var name: String
         /// Where it stands.
-        package var place: StepCondition.Place
+        package var place: ValueCondition.Place
     }
 
     /// What the step is called, for the take that remembers it.
@@ -72,15 +72,15 @@ package struct JobStep: Sendable, Hashable {
     /// What is taken out of the answer.
     package var captures: [Capture] = []
     /// What must hold of the answer before the next step; until then the step is made again.
-    package var until: StepCondition?
+    package var until: ValueCondition?
     /// Statuses that say no more than that.
     package var pendingStatuses: [Int] = []
     /// What says that the job has failed.
-    package var failed: StepCondition?
+    package var failed: ValueCondition?
     /// Where a job that has failed says why.
     package var message: [JSONPath] = []
     /// What says that this answer is the transcript already.
-    package var answers: StepCondition?
+    package var answers: ValueCondition?
     /// How long to wait before it is made, and made again.
     package var pause = Duration.zero
     /// As long that wait may become, which grows by half each time.

@@ -37,10 +37,10 @@ extension JobStep {
         return fields
     }
 
-    /// The JSON document that it carries; nil when it carries none.
-    package func json(_ value: (String) -> String?) -> [UInt8]? {
+    /// The JSON document that it carries, without what has no value; nil when it carries none.
+    package func json(by values: [String: String]) -> [UInt8]? {
         guard case .json(let template) = content else { return nil }
-        return Array(NamedMarks.filled(template) { Self.escaped(value($0) ?? "") }.utf8)
+        return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)
     }
 
     /// Whether its URL is made of what an answer has said.
@@ -48,21 +48,5 @@ extension JobStep {
     /// - Parameter values: what answers have said.
     package func isLed(by values: [String: String]) -> Bool {
         NamedMarks.names(in: url ?? "").contains { values[$0] != nil }
-    }
-
-    /// The text as it stands in a string of JSON (RFC 8259 §7).
-    static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": escaped += "\\\""
-            case "\\": escaped += "\\\\"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                escaped += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
     }
 }

@@ -9,6 +9,17 @@ package enum RequestSignature: Sendable, Hashable {
     /// By version 4 of Amazon's signatures, without the body.
     case awsV4(region: String, service: String)
 
+    /// The names in its texts that are words.
+    var words: [String] {
+        let own = ["user", "request", "time", "signature"]
+        let texts =
+            switch self {
+            case .hmac(let signature): [signature.message] + signature.headers.map(\.value)
+            case .awsV4(let region, _): [region]
+            }
+        return texts.flatMap(NamedMarks.names).filter { !own.contains($0) }
+    }
+
     /// The signature with words in place of their marks.
     func resolved(by word: (String) -> String?) -> RequestSignature {
         switch self {

@@ -184,6 +184,8 @@ package struct ServiceProfile: Sendable, Hashable {
         // The mark of the audio is no word.
         let document = body.template.replacing(JSONTemplate.mark, with: "")
         all.append((WordTemplate(document), bodyPlace))
-        return all
+        let others =
+            exchange.words.map { ($0, "exchange") } + authentication.words.map { ($0, "auth") }
+        return all + others.map { (WordTemplate("{\($0)}"), self.table[$1]?.place) }
     }
 }

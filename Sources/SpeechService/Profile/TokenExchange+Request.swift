@@ -65,7 +65,11 @@ extension TokenExchange {
         let isTyped = fields.contains { $0.isNamed("Content-Type") }
         let isJSON = fields.contains { $0.isNamed("Content-Type") && $0.value.contains("json") }
         let text = NamedMarks.filled(body ?? "") { name in
-            values[name].map { isJSON ? JobStep.escaped($0) : ServiceURL.percentEncoded($0) }
+            values[name].map {
+                isJSON
+                    ? String(JSONText.quoted($0).dropFirst().dropLast())
+                    : ServiceURL.percentEncoded($0)
+            }
         }
         if body != nil, !isTyped {
             fields.append(

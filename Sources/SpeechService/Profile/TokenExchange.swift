@@ -42,8 +42,8 @@ package struct TokenExchange: Sendable, Hashable {
         method = try reader.word("method") ?? .post
         headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
         body = try reader.string("body")
-        token = try reader.jsonPath("token")
-        expiry = try reader.jsonPath("expires")
+        token = try reader.path(of: "token")
+        expiry = try reader.path(of: "expires")
         if let seconds = try reader.number("seconds") { lifetime = .seconds(seconds) }
         try reader.finish()
     }
@@ -55,6 +55,13 @@ package struct TokenExchange: Sendable, Hashable {
         exchange.headers = headers.map { $0.filled(word) }
         exchange.body = body.map { NamedMarks.filled($0, word) }
         return exchange
+    }
+
+    /// The names in its texts that are words.
+    var words: [String] {
+        let texts = [url, body ?? ""] + headers.map(\.value)
+        let own = ["secret", "user", "key", "base64", "uuid"]
+        return texts.flatMap(NamedMarks.names).filter { !own.contains($0) }
     }
 
     /// Reads the answer.
@@ -120,11 +127,4 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case put = "PUT"
     /// Something is removed.
     case delete = "DELETE"
-}
-
-extension SettingsReader {
-    /// A path into a JSON answer.
-    mutating func jsonPath(_ key: String) throws(SettingsError) -> JSONPath? {
-        try string(key, as: { text throws(ServiceError) in try JSONPath(text) }) { $0.description }
-    }
 }

@@ -104,12 +104,13 @@ public final class Pipeline: Sendable {
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             id: nextID(), plan: delivery,
-            machine: TakeMachine(parts: [part]), pipeline: self, token: token)
+            machine: TakeMachine(parts: [part]), pipeline: self, token: token,
+            limit: plan.serviceLimit)
         began(run)
         let first = exchange.request
         let isSent = !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
         wiring.record(
-            plan.source, by: plan.capture, noting: isSent ? first : nil, for: run)
+            plan.source, by: plan.limitedCapture, noting: isSent ? first : nil, for: run)
         return Take(run: run)
     }
 
@@ -180,7 +181,9 @@ public final class Pipeline: Sendable {
         manifest.redirect(to: plan.service.url.description, by: plan.record)
         manifest.progress = exchange.progress
         let first = exchange.request
-        if !first.isForToken {
+        let unsendable = plan.limitFailure(
+            frames: manifest.frames ?? 0, byteCount: journal.byteCount)
+        if !first.isForToken, unsendable == nil {
             manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
         }
         // Before the first byte leaves, so that a recovery knows that the take may have been
@@ -196,6 +199,7 @@ public final class Pipeline: Sendable {
         began(run)
         run.hold(journal, record)
         run.didComplete()
+        if let unsendable { run.handle(.unsendable(unsendable)) }
         run.handle(.opened)
         return Take(run: run)
     }

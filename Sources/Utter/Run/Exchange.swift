@@ -102,6 +102,12 @@ struct StepRequest: Sendable, Equatable {
         var bytes: [UInt8] = []
         /// Their type.
         var mediaType: String?
+
+        /// A JSON document; nil is nothing.
+        init(_ document: [UInt8]? = nil) {
+            bytes = document ?? []
+            mediaType = document == nil ? nil : "application/json"
+        }
     }
 }
 
@@ -150,6 +156,8 @@ struct Reply: Sendable {
     var failure: AnswerError?
     /// The service's own words, from a refusal's body.
     var message: String?
+    /// The service's own code of an error, from a refusal's body or an answer that failed.
+    var code: String?
     /// What the answer to a step of a job says; nil without a good status.
     var verdict: StepVerdict?
     /// Whether a token has come.

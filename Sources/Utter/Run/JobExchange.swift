@@ -80,12 +80,14 @@ struct JobExchange: Exchange {
     private mutating func prepare(number: Int) -> TakeFailure? {
         let step = current
         let service = delivery.service
-        let value = { [values] (name: String) in values[name] ?? service.words[name] }
+        let values = service.words.merging(values) { _, captured in captured }
+        let value = { (name: String) in values[name] }
         let request: StepRequest
         var url: ServiceURL
         do throws(ServiceError) {
             url = try step.target(from: service.url, value)
-            guard !step.isLed(by: values) || plan.allows(url.origin, of: service.url.origin) else {
+            guard !step.isLed(by: self.values) || plan.allows(url.origin, of: service.url.origin)
+            else {
                 return .redirectRefused(
                     location: TerminalText.shown(url.description),
                     reason: "the service's profile does not name that origin")
@@ -93,11 +95,7 @@ struct JobExchange: Exchange {
             if url.origin == service.url.origin { url = service.opening(url) }
             request = StepRequest(
                 method: step.method, headers: try step.fields(value),
-                content: carriesRecording
-                    ? nil
-                    : StepRequest.Content(
-                        bytes: step.json(value) ?? [],
-                        mediaType: step.json(value) == nil ? nil : "application/json"),
+                content: carriesRecording ? nil : StepRequest.Content(step.json(by: values)),
                 carriesSecrets: false, use: .job(step, isLast: index == plan.steps.count - 1))
         } catch {
             return .redirectRefused(

@@ -71,6 +71,8 @@ struct TakeMachine: Sendable {
         case protection(Protection.Report)
         /// There is no room for more audio.
         case full
+        /// The service takes no such recording.
+        case unsendable(TakeFailure)
         /// The recording shall end; the answer is wanted.
         case stop
         /// The take is not wanted any more.
@@ -170,6 +172,7 @@ struct TakeMachine: Sendable {
         case .full:
             protect(.full)
             actions.append(.endCapture(.withTail))
+        case .unsendable(let failure): concludeAll(failure, now)
         case .stop: actions.append(.endCapture(.withTail))
         case .cancel: giveUp(.cancelled, .cancelled, now)
         case .leave: giveUp(.left, .withoutTail, now)

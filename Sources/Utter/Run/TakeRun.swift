@@ -42,18 +42,21 @@ final class TakeRun: Sendable {
     let meter: ProgressMeter
     /// The file of a kept take that travels in another form than it is kept in.
     private let audioPath: String?
+    /// The length at which a recording ends because the service takes no longer one; nil without.
+    let limit: Duration?
 
     /// Prepares a take; the account is that of what an earlier run has recorded, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), audioPath: String? = nil,
-        token: Credential? = nil
+        token: Credential? = nil, limit: Duration? = nil
     ) {
         self.id = id
         self.plan = plan
         self.pipeline = pipeline
         self.account = account
         self.audioPath = audioPath
+        self.limit = limit
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)

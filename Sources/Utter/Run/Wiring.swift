@@ -75,7 +75,7 @@ final class Wiring: Sendable {
                     account: run.account,
                     // On the capture thread, once each.
                     onOpen: { run.tell(.listening(source: source.name, format: $0)) },
-                    onEnd: { run.handle(.captured($0, isEmpty: run.account.capturedFrames == 0)) }))
+                    onEnd: { run.didCapture($0) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
@@ -98,6 +98,7 @@ final class Wiring: Sendable {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
             run.didComplete()
+            run.checkLimits(of: seal.byteCount)
             return run.handle(.sealed(seal))
         }
         sync.perform {
@@ -105,6 +106,7 @@ final class Wiring: Sendable {
             record?.finish()
             run.didTend()
             run.didComplete()
+            run.checkLimits(of: seal.byteCount)
             run.handle(.sealed(seal))
         }
     }

@@ -62,7 +62,7 @@ package enum ExitStatus: Int32 {
         case .journal: self = .localIO
         case .notDelivered, .unavailable, .unfinished: self = .notDelivered
         case .insecure, .tokenRefused: self = .tokenRefused
-        case .refused, .redirectRefused, .notTLS: self = .refused
+        case .refused, .redirectRefused, .notTLS, .outsideLimits: self = .refused
         case .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled
         case .left: self = .terminated
