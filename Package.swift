@@ -170,7 +170,7 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "SpeechServiceTests",
-            dependencies: ["SpeechService", "AudioCodecs", "Settings", "TestSupport"],
+            dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",

@@ -151,7 +151,8 @@ import Testing
         func decode(_ status: String?, _ body: String) -> Decoded {
             let fields = status.map { [(name: "x-api-status-code", value: $0)] } ?? []
             var decoder = rule.makeDecoder(
-                AnswerHead(mediaType: "application/json", headers: fields))
+                AnswerHead(
+                    headers: [(name: "content-type", value: "application/json")] + fields))
             return Decoded(&decoder, [Array(body.utf8)])
         }
         #expect(decode("20000000", #"{"text":"hi"}"#).transcript.text == "hi")

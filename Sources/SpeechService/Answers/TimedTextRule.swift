@@ -47,18 +47,18 @@ extension TimedTextRule {
 }
 
 extension [JSONPath] {
+    /// No time and no share of anything is larger: JSON has no word for what would overflow.
+    private static var largest: Double { 1e12 }
+
     /// The first number, also one that is written as a text; Google writes seconds as "1.300s".
     func number(in value: JSONValue) -> Double? {
-        for path in self {
+        lazy.compactMap { path -> Double? in
             switch path.values(in: value).first {
-            case .number(let number)?: return number
-            case .string(let text)?:
-                let digits = text.hasSuffix("s") ? text.dropLast() : text[...]
-                if let number = Double(digits), number.isFinite { return number }
-            default: continue
+            case .number(let number)?: number
+            case .string(let text)?: Double(text.hasSuffix("s") ? text.dropLast() : text[...])
+            default: nil
             }
-        }
-        return nil
+        }.first { $0.magnitude <= Self.largest }
     }
 
     /// The first text or number, as a short text.

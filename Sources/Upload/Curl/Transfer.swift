@@ -259,7 +259,7 @@ final class Transfer: @unchecked Sendable {
                 if progress.bodyEnd == nil { progress.bodyEnd = .now }
                 refusedAt = .now
             }
-            observer.transferDidReceiveHead(status: status, mediaType: response.mediaType)
+            observer.transferDidReceiveHead(status: status, headers: response.headers)
             return !isAnsweredEarly
         }
     }

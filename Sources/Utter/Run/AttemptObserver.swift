@@ -14,7 +14,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let carriesRecording: Bool
     private var answer: AnswerReader
     /// The head and the body of a good answer to one of several requests, which is looked at whole.
-    private var head: (status: Int, mediaType: String?)?
+    private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
 
     /// Listens for a part of a take.
@@ -32,12 +32,13 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         if carriesRecording { run.didSend(byteCount: byteCount) }
     }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
+        let next = AnswerHead(headers: headers)
         (head, body) = (nil, [])
         if step != nil, StatusVerdict.of(status: status) == .accepted {
-            head = (status, mediaType)
+            head = (status, next)
         } else {
-            answer.begin(status: status, mediaType: mediaType)
+            answer.begin(status: status, next)
         }
     }
 
@@ -47,7 +48,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             for index in bytes.indices { body.append(bytes[index]) }
             return
         }
+        let hadHeardEnd = answer.hasHeardEnd
         if answer.accumulate(bytes) { run.handle(.heard(part: part, answer.transcript)) }
+        // What is said now would go nowhere.
+        if answer.hasHeardEnd, !hadHeardEnd { run.handle(.stop) }
     }
 
     func transferDidEnd(_ result: TransferResult) {
@@ -65,11 +69,12 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         reply.transcript = answer.transcript
         reply.failure = answer.failure.map { service.redacted($0) }
         reply.message = answer.message.map { service.redacted($0) }
+        reply.code = answer.code.map { service.redacted($0) }
         run.handle(.ended(part: part, reply))
     }
 
     /// Reads the whole answer to one of several requests.
-    private func read(_ head: (status: Int, mediaType: String?), into reply: inout Reply) {
+    private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
         guard reply.result.ending == .answered else { return }
         switch step?.use {
         case nil: return
@@ -85,7 +90,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
                 on: StepAnswer(headers: reply.result.headers, body: body), isLast: isLast)
             reply.verdict = verdict
             guard verdict == .answer else { return }
-            answer.begin(status: head.status, mediaType: head.mediaType)
+            answer.begin(status: head.status, head.fields)
             if answer.accumulate(body.span) { run.handle(.heard(part: part, answer.transcript)) }
         }
     }

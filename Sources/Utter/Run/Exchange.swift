@@ -156,6 +156,8 @@ struct Reply: Sendable {
     var failure: AnswerError?
     /// The service's own words, from a refusal's body.
     var message: String?
+    /// The service's own code of an error, from a refusal's body or an answer that failed.
+    var code: String?
     /// What the answer to a step of a job says; nil without a good status.
     var verdict: StepVerdict?
     /// Whether a token has come.

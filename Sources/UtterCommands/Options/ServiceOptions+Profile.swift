@@ -69,17 +69,17 @@ extension ServiceOptions {
             throw CommandFailure(error)
         }
         var parameter: String?
-        if let text = to ?? variable {
-            let mark = TokenMark(in: text)
-            parameter = mark.parameter
-            let option = to == nil ? ServiceVariables.urlName : "--to"
-            let new = try explained(option) { () throws(ServiceError) in
-                try RecognitionService(url: ServiceURL(mark.url))
+        if let settings = try settings() {
+            if let url = settings.url?.text {
+                parameter = try Self.move(&plan, to: url, named: settings.urlName)
             }
-            if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
-            plan.service.url = plan.service.url.moved(to: new.url)
-            plan.service.credentials = new.credentials
-            if to == nil { try noteVariable(in: &plan.service) }
+            try settings.apply(to: &plan)
+        }
+        if let to {
+            parameter = try Self.move(&plan, to: to, named: "--to")
+        } else if let variable {
+            parameter = try Self.move(&plan, to: variable, named: ServiceVariables.urlName)
+            try noteVariable(in: &plan.service)
         }
         try change(&plan, format: use.format.codec)
         try addToken(to: &plan, parameter)
@@ -87,17 +87,29 @@ extension ServiceOptions {
         return plan
     }
 
+    /// Sends to another URL than the profile's.
+    ///
+    /// - Returns: the parameter of the query that stands for the token, if one does.
+    private static func move(
+        _ plan: inout DeliveryPlan, to text: String, named option: String
+    ) throws(CommandFailure) -> String? {
+        let mark = TokenMark(in: text)
+        let new = try explained(option) { () throws(ServiceError) in
+            try RecognitionService(url: ServiceURL(mark.url))
+        }
+        if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
+        plan.service.url = plan.service.url.moved(to: new.url)
+        plan.service.credentials = new.credentials
+        return mark.parameter
+    }
+
     private func use(
         of name: String, format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse {
-        let service = try Services.profile(name)
-        var words = profile.words
-        // What is usual counts for services that have it.
-        if words["language"] == nil, let language = try KnownSettings.language.value(),
-            service.words.contains(where: { $0.name == "language" })
-        {
-            words["language"] = language
-        }
+        let settings = try settings()
+        let service = try Services.profile(settings?.profile ?? name)
+        let words = try words(for: service)
+        let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {
             if format == nil, let usual, service.reads(usual) {
                 return try ProfileUse(service, words: words, codec: usual)
