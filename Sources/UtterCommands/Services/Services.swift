@@ -17,8 +17,8 @@ package enum Services {
         let texts: [ProfileText]
         do {
             if name.contains("/") || name.hasSuffix(".toml") {
-                texts = try ProfileChain.texts(of: file(name), in: plainShelves)
-            } else if let found = try ProfileChain.texts(of: name, in: plainShelves) {
+                texts = try ProfileChain.texts(of: file(name), in: shelves)
+            } else if let found = try ProfileChain.texts(of: name, in: shelves) {
                 texts = found
             } else {
                 throw try unknown(name)
@@ -41,7 +41,7 @@ package enum Services {
 
     // MARK: - Shelves
 
-    private static let shelves: [@Sendable (String) throws -> ProfileText?] = [
+    private static let shelves: [ProfileChain.Shelf] = [
         { name in
             guard isName(name) else { return nil }
             let path = "\(folder)/\(name).toml"
@@ -51,11 +51,6 @@ package enum Services {
         },
         { ShippedProfiles.text(of: $0) },
     ]
-
-    /// The same as the chain takes them: the cast of an array of functions traps (Swift 6.3).
-    private static var plainShelves: [(String) throws -> ProfileText?] {
-        shelves.map { shelf in { name in try shelf(name) } }
-    }
 
     private static func file(_ path: String) throws(CommandFailure) -> ProfileText {
         guard let text = try SettingsFile(path: path).text() else {
