@@ -78,7 +78,7 @@ import Testing
         let server = try RecordingServer(scripts: service.answers.map { Self.answer($0) })
         let bench = try Bench(server: server)
         let result = try await bench.run(
-            "send", "--service", service.name, "--to", server.url(""), "--token-file",
+            "send", "-q", "--service", service.name, "--to", server.url(""), "--token-file",
             try Self.tokenFile(bench), Clip.goForward.path)
         #expect(result.outputText == service.text + "\n", "\(result.errorText)")
         #expect(result.errorText == "")
@@ -88,8 +88,11 @@ import Testing
             #expect(request[service.token.field] == service.token.value)
             #expect(request.method == "POST" || request.body.isEmpty)
         }
-        // What is answered is forgotten.
-        #expect(try bench.takes().isEmpty)
+        // What is answered needs nothing to go on with.
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        #expect(manifest.contains("answered"))
+        #expect(!manifest.contains("progress"))
     }
 
     /// Where a program is killed: when the service has so many requests.
