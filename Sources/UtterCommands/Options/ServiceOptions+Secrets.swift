@@ -64,10 +64,15 @@ extension ServiceOptions {
                 try add(
                     value, at: part.place, as: part.form.description, from: source, to: &service,
                     source.description)
-            } else if part.isRequired {
+            } else if part.isRequired, !Self.holdsBoth(service) {
                 throw lacking(part, of: service)
             }
         }
+    }
+
+    /// Whether the key holds the name that belongs to it, before a colon.
+    private static func holdsBoth(_ service: RecognitionService) -> Bool {
+        service.credentials.contains { $0.place == .part("key") && $0.value.contains(":") }
     }
 
     /// The failure of a service whose secret is nowhere.
