@@ -253,4 +253,21 @@ import Testing
             #expect(RetryRule().verdict(status: status) == StatusVerdict.of(status: status))
         }
     }
+
+    @Test func aProfileBringsBoth() throws {
+        let text = """
+            url = "https://speech.example/v1"
+            [answer]
+            framing = "events"
+            stop = "heard"
+            [retry]
+            statuses = [418]
+            """
+        let profile = try ServiceProfile(
+            texts: [ProfileText(name: "test", text: text, place: "test.toml")])
+        let service = try profile.service(format: profile.format(nil))
+        #expect(service.answer.framing == .events)
+        #expect(service.answer.values.stop == JSONPath(names: "heard"))
+        #expect(service.retry.statuses == [418])
+    }
 }

@@ -62,6 +62,7 @@ extension ServiceProfile {
             service.limits = limits
             service.connection = connection
             service.exchange = exchange
+            service.retry = retry
             service.words = values
             return service
         } catch {

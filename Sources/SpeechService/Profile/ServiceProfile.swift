@@ -46,6 +46,8 @@ package struct ServiceProfile: Sendable, Hashable {
     package var exchange = ExchangePlan.post
     /// How the answer is read.
     package var answer = AnswerRule.automatic
+    /// Which refusals are tried again, and which are those of a token.
+    package var retry = RetryRule()
 
     /// The name by which the profile is chosen.
     package var name: String { texts.first?.name ?? "" }
@@ -98,9 +100,8 @@ package struct ServiceProfile: Sendable, Hashable {
             connection = part
         }
         if let part = try Self.section("exchange", &reader, ExchangePlan.init) { exchange = part }
-        if let part = try Self.section("answer", &reader, AnswerRule.init(section:)) {
-            answer = part
-        }
+        if let part = try Self.section("answer", &reader, AnswerRule.init) { answer = part }
+        if let part = try Self.section("retry", &reader, RetryRule.init) { retry = part }
         try reader.finish()
         try checkWords(urlPlace: reader.place("url"))
     }
