@@ -211,11 +211,11 @@ import Testing
         ),
         (
             "url = \"http://a/\"\n[query]\napi_key = \"abc\"",
-            "test.toml:3:1: 'query.api_key' would hold a secret, which stands in 'auth' alone"
+            "test.toml:3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
         ),
         (
             "url = \"http://a/\"\n[headers]\nAuthorization = \"Bearer x\"",
-            "test.toml:3:1: 'headers.Authorization' would hold a secret, which stands in 'auth' alone"
+            "test.toml:3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
         ),
         (
             "url = \"http://a/\"\n[body]\nkind = \"jsn\"",

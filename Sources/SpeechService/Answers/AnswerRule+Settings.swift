@@ -95,7 +95,7 @@ extension ValueSelector {
 extension ValueCondition {
     /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals`, `one-of`,
     /// `prefix`, `set`; nothing when it must only be there).
-    fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
         let path = try reader.path(of: "path")
         let header = try reader.string("header")
@@ -152,14 +152,14 @@ extension JSONValue {
 
 extension SettingsReader {
     /// A path into a JSON value.
-    fileprivate mutating func path(of key: String) throws(SettingsError) -> JSONPath? {
+    mutating func path(of key: String) throws(SettingsError) -> JSONPath? {
         try string(
             key, as: { text throws(ServiceError) in try JSONPath(text) },
             reason: { $0.description })
     }
 
     /// Paths into a JSON value: a list of them, or one.
-    fileprivate mutating func paths(_ key: String) throws(SettingsError) -> [JSONPath]? {
+    mutating func paths(_ key: String) throws(SettingsError) -> [JSONPath]? {
         let (name, place) = (path(key), place(key))
         return try strings(key)?.map { text throws(SettingsError) in
             do throws(ServiceError) {
@@ -188,7 +188,7 @@ extension SettingsReader {
     }
 
     /// A table with a condition.
-    fileprivate mutating func condition(_ key: String) throws(SettingsError) -> ValueCondition? {
+    mutating func condition(_ key: String) throws(SettingsError) -> ValueCondition? {
         guard var table = try table(key) else { return nil }
         let condition = try ValueCondition(&table)
         try table.finish()

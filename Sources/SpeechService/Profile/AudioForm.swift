@@ -137,7 +137,7 @@ public struct AudioForm: Sendable, Hashable {
 
 extension TerminalText {
     /// The beginning of what a person wrote, for a message in one line.
-    static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
+    package static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
 }
 
 extension String.UTF8View {

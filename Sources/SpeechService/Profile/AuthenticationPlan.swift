@@ -1,80 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
-
-/// What a profile says of the secret: where in a request it stands, and where it comes from.
+/// What opens a service: the secrets that are needed, and what is made of them.
 package struct AuthenticationPlan: Sendable, Hashable {
-    /// The ways.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// There is no secret.
-        case none
-        /// `Authorization: Bearer …`.
-        case bearer
-        /// `Authorization` with another scheme.
-        case scheme
-        /// A header field of its own.
-        case header
-        /// A query parameter.
-        case query
-        /// `Authorization: Basic …`; the secret is `name:password`.
-        case basic
+    /// A secret: where it stands, and where it comes from unless a person says otherwise.
+    package struct Part: Sendable, Hashable {
+        /// Where in the request it stands, if it does.
+        package var place: Credential.Place
+        /// How it is written there.
+        package var form = SecretForm.plain
+        /// Where it comes from; nil when a person has to say.
+        package var source: SecretSource?
+        /// Whether the service is of no use without it.
+        package var isRequired = true
     }
 
-    /// The way.
-    package var kind = Kind.none
-    /// Where the secret stands; nil without one.
-    package var place: Credential.Place?
-    /// How it is written there.
-    package var form = SecretForm.plain
-    /// Where it comes from unless told otherwise; nil is unknown.
-    package var source: SecretSource?
+    /// What is made of the secrets.
+    package enum Use: Sendable, Hashable {
+        /// They are sent as they are.
+        case asTheyAre
+        /// A token is fetched for them, and is sent in their place.
+        case token(TokenExchange)
+        /// Each request is signed with them.
+        case signature(RequestSignature)
+    }
 
-    /// No secret.
+    /// The secrets; the first is what a person calls the token.
+    package var parts: [Part] = []
+    /// What is made of them.
+    package var use = Use.asTheyAre
+
+    /// The origin to which the sources of the parts belong; nil when none is named.
+    package var origin: Origin?
+
+    /// A service without secrets.
     package init() {}
 
-    /// Reads the table `auth` of a service's description.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
-        kind = try reader.word("kind") ?? .bearer
-        let scheme = try reader.string("scheme")
-        let header = try reader.string("header")
-        let parameter = try reader.string("parameter")
-        let prefix: String? =
-            switch kind {
-            case .none, .query, .header: nil
-            case .bearer: "Bearer"
-            case .scheme: scheme
-            case .basic: "Basic"
-            }
-        switch kind {
-        case .none: break
-        case .bearer, .scheme, .basic:
-            guard let prefix else { throw SettingsError("'auth' needs a 'scheme'") }
-            place = .header("Authorization")
-            form = try Self.form(
-                prefix.isEmpty ? "{}" : "\(prefix) \(kind == .basic ? "{base64}" : "{}")", reader)
-        case .header:
-            guard let header else { throw SettingsError("'auth' needs a 'header'") }
-            place = .header(header)
-            if let scheme { form = try Self.form("\(scheme) {}", reader) }
-        case .query:
-            guard let parameter else { throw SettingsError("'auth' needs a 'parameter'") }
-            place = .query(parameter)
-            form = .percentEncoded
-        }
-        if let name = try reader.string("variable") { source = .variable(name) }
-        if let path = try reader.string("file") { source = .file(path) }
-        if let text = try reader.string("command") { source = .command(text) }
-    }
+    /// The token of a service, as most want it: `Authorization: Bearer …` (RFC 6750 §2.1).
+    package static let bearer = {
+        var plan = AuthenticationPlan()
+        plan.parts = [
+            Part(
+                place: .header("Authorization"), form: SecretForm(unchecked: "Bearer {}"),
+                isRequired: false)
+        ]
+        return plan
+    }()
 
-    private static func form(
-        _ text: String, _ reader: SettingsReader
-    ) throws(SettingsError) -> SecretForm {
-        do throws(ServiceError) {
-            return try SecretForm(text)
-        } catch {
-            throw SettingsError(error.description, at: reader.place("scheme"))
-        }
+    /// Whether the sources of the parts may be asked for a service there.
+    package func belongs(to other: Origin) -> Bool { origin == nil || origin == other }
+
+    /// The secret that a person calls the token; nil for a service without.
+    package var token: Part? {
+        get { parts.first }
+        set { if let newValue, !parts.isEmpty { parts[0] = newValue } }
     }
 }

@@ -11,6 +11,8 @@ public struct Credential: Sendable, Hashable {
         case header(String)
         /// In the query parameter of this name.
         case query(String)
+        /// Nowhere: something is made of it, for which it is known by this name, such as `key`.
+        case part(String)
     }
 
     /// Where it stands.
@@ -78,6 +80,7 @@ extension Credential.Place: CustomStringConvertible {
         switch self {
         case .header(let name): "header '\(name)'"
         case .query(let name): "query parameter '\(name)'"
+        case .part(let name): "secret '\(name)'"
         }
     }
 }

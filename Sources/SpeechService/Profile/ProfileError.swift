@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Settings
+
 /// Why no request can be made by a profile and what is said of it.
 package enum ProfileError: Error, Sendable, Equatable {
     /// The service cannot be asked without this word.
@@ -12,6 +14,8 @@ package enum ProfileError: Error, Sendable, Equatable {
     case valueNotOfHost(String, word: String, service: String)
     /// The service does not read audio in this form; `taken` are those that it reads.
     case formatNotTaken(String, service: String, taken: [String])
+    /// The profile cannot be read.
+    case unreadable(SettingsError, service: String)
     /// What comes out of it cannot be sent.
     case unusable(ServiceError, service: String)
 }
@@ -29,6 +33,7 @@ extension ProfileError: CustomStringConvertible {
             "\(service): the \(word) '\(TerminalText.shown(value))' cannot stand in a host's name"
         case .formatNotTaken(let format, let service, let taken):
             "\(service) does not read \(format); it reads \(taken.joined(separator: ", "))"
+        case .unreadable(let error, let service): error.text(of: service)
         case .unusable(let error, let service): "\(service): \(error.description)"
         }
     }

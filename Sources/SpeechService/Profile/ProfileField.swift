@@ -20,7 +20,7 @@ package struct ProfileField: Sendable, Hashable {
     ///   - key: the table's name.
     ///   - reader: of the table around it.
     ///   - allowsJSON: whether a value may be a table with a member `json`.
-    /// - Throws: `SettingsError` when one is no text, or would hold a secret.
+    /// - Throws: `SettingsError` when one is no text.
     static func read(
         _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
     ) throws(SettingsError) -> [ProfileField] {
@@ -35,11 +35,6 @@ package struct ProfileField: Sendable, Hashable {
             switch member.node.value {
             case .string(let text):
                 guard !text.isEmpty else { continue }
-                guard !SecretName.isSecret(member.name) else {
-                    throw SettingsError(
-                        "'\(path)' would hold a secret, which stands in 'auth' alone",
-                        at: member.place)
-                }
                 fields.append(
                     ProfileField(
                         name: member.name, value: WordTemplate(text), place: member.node.place))

@@ -29,6 +29,8 @@ package struct ProfileWord: Sendable, Hashable {
     package var values: [Value] = []
     /// Whether there are no others.
     package var isLimited = false
+    /// Whether it may stand under a name that sounds like that of a secret.
+    package var isPublic = false
 
     /// Creates a word that may be anything.
     package init(name: String) { self.name = name }
@@ -55,6 +57,7 @@ package struct ProfileWord: Sendable, Hashable {
         isRequired = try table.flag("required") ?? false
         values = try (table.texts("values") ?? []).map { Value(said: $0.name, sent: $0.value) }
         isLimited = try table.flag("only") ?? false
+        isPublic = try table.flag("public") ?? false
         try table.finish()
         if isLimited, values.isEmpty {
             throw SettingsError("'\(reader.path(name)).only' needs values", at: place)

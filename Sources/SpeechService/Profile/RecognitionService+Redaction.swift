@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
+
 extension RecognitionService {
     /// The text without the service's secrets, which some services repeat in what they say.
     package func redacted(_ text: String) -> String {
@@ -40,7 +42,12 @@ extension Credential {
         var all = [value]
         // Without the scheme, and as a query has it.
         if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
+        // A name and a key in one.
+        if case .part = place, let colon = value.firstIndex(of: ":") {
+            all.append(String(value[colon...].dropFirst()))
+        }
         all += all.map(ServiceURL.percentEncoded)
+        if case .part = place { all.append(Data(value.utf8).base64EncodedString()) }
         return all.sorted { $0.count > $1.count }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AudioCodecs
+internal import Settings
 
 /// How a profile and what a person says become the description of a service.
 extension ServiceProfile {
@@ -17,6 +18,11 @@ extension ServiceProfile {
                 codec.name, service: title, taken: formats.map(\.codec.name))
         }
         return found
+    }
+
+    /// Whether the service reads audio in this form.
+    package func reads(_ codec: AudioCodec) -> Bool {
+        formats.isEmpty || formats.contains { $0.codec == codec }
     }
 
     /// What is sent for each word.
@@ -64,9 +70,22 @@ extension ServiceProfile {
             service.exchange = exchange
             service.retry = retry
             service.words = values
+            service.authentication = authentication.resolved { values[$0] }
+            service.authentication.origin = service.url.origin
             return service
         } catch {
             throw .unusable(error, service: title)
+        }
+    }
+
+    /// Reads texts, as `init(texts:)` does.
+    ///
+    /// - Throws: `ProfileError.unreadable`.
+    package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {
+        do throws(SettingsError) {
+            return try ServiceProfile(texts: texts)
+        } catch {
+            throw .unreadable(error, service: texts.first?.place ?? "the profile")
         }
     }
 

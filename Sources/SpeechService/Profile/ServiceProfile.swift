@@ -77,10 +77,11 @@ package struct ServiceProfile: Sendable, Hashable {
         self.url = WordTemplate(url)
         method = try reader.word("method") ?? .post
         query = try ProfileField.read("query", &reader)
-        headers = try ProfileField.read("headers", &reader)
+        headers = try ProfileField.read("headers", &reader, allowsJSON: true)
         if case .table(let words)? = reader.node("words")?.value {
             var inside = SettingsReader(words, name: "words")
-            for member in words.members {
+            // `false` takes a word away that another profile has.
+            for member in words.members where member.node.value != .flag(false) {
                 self.words.append(try ProfileWord(member.name, &inside))
             }
         }
@@ -104,6 +105,7 @@ package struct ServiceProfile: Sendable, Hashable {
         if let part = try Self.section("retry", &reader, RetryRule.init) { retry = part }
         try reader.finish()
         try checkWords(urlPlace: reader.place("url"))
+        try checkSecrets()
     }
 
     /// Reads a table, all of whose members must be known.
@@ -147,6 +149,20 @@ package struct ServiceProfile: Sendable, Hashable {
         }
     }
 
+    /// Demands that nothing stands under the name of a secret but words that are none.
+    private func checkSecrets() throws(SettingsError) {
+        let publicWords = words.filter(\.isPublic).map(\.name)
+        let fields =
+            query + headers + body.fields + formats.flatMap { $0.query + $0.headers + $0.fields }
+        for field in fields where SecretName.isSecret(field.name) {
+            let names = field.value.words
+            guard names.isEmpty || !names.allSatisfy(publicWords.contains) else { continue }
+            throw SettingsError(
+                "'\(field.name)' would hold a secret, which stands in 'auth' alone",
+                at: field.place)
+        }
+    }
+
     private func templates(
         urlPlace: SettingsPlace?
     ) -> [(template: WordTemplate, place: SettingsPlace?)] {
@@ -166,6 +182,8 @@ package struct ServiceProfile: Sendable, Hashable {
         // The mark of the audio is no word.
         let document = body.template.replacing(JSONTemplate.mark, with: "")
         all.append((WordTemplate(document), bodyPlace))
-        return all
+        let others =
+            exchange.words.map { ($0, "exchange") } + authentication.words.map { ($0, "auth") }
+        return all + others.map { (WordTemplate("{\($0)}"), self.table[$1]?.place) }
     }
 }

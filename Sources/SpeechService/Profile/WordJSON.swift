@@ -8,7 +8,7 @@ package enum WordJSON {
     ///
     /// - Throws: `SettingsError` at `place`.
     static func check(
-        _ text: String, path: String, at place: SettingsPlace
+        _ text: String, path: String, at place: SettingsPlace?
     ) throws(SettingsError) {
         do throws(AnswerError) {
             _ = try JSONParser.parse(Array(text.utf8))

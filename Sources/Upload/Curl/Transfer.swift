@@ -183,6 +183,8 @@ final class Transfer: @unchecked Sendable {
             let stall = request.deadlines.stall.wholeMilliseconds(upTo: Int(Int32.max))
             utter_limit_unacknowledged(socket, UInt32(stall))
         }
+        // libcurl asks for no byte of a body that has none.
+        if request.body.contentLength == 0 { noteEnd() }
         observer.transferDidConnect()
         return true
     }

@@ -24,6 +24,9 @@ public struct DeliveryPlan: Sendable {
     /// Whether secrets may travel without TLS to another machine.
     public var allowsSecretsInClear = false
 
+    /// The profile that the service was made by, and what was said with it; nil is none.
+    package var profile: ProfileUse?
+
     /// When it is sent again.
     public var retry: RetryPolicy
     /// How fast what was recorded before is sent, or nil for as fast as the line.

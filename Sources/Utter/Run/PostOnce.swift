@@ -92,6 +92,8 @@ struct PostOnce: Exchange {
         return request
     }
 
+    mutating func renew() { request.number += 1 }
+
     mutating func record(_ result: TransferResult) {
         guard result.mayBeTaken else { return }
         takenCount += 1

@@ -68,7 +68,7 @@ struct RecordCommand: AsyncParsableCommand {
             session throws(CommandFailure) in
             let tail = try KnownSettings.tail.value(tail)
             let longest = try KnownSettings.longest.value(exactly ?? max) ?? .standardMaximum
-            let plan = try service.planner(format: KnownSettings.format.value(format))(
+            let plan = try service.planner(format: format)(
                 Microphone(device: try KnownSettings.device.value(device) ?? "default"),
                 CapturePlan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,

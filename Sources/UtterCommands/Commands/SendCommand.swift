@@ -61,7 +61,7 @@ struct SendCommand: AsyncParsableCommand {
             output: output, keep: keep, encryption: encryption.source, listensToEnter: false
         ) {
             session throws(CommandFailure) in
-            let plan = try service.planner(format: KnownSettings.format.value(format))
+            let plan = try service.planner(format: format)
             // The first failure is what the caller hears of; the other files are sent all the
             // same, unless a signal asks to leave.
             var status = ExitStatus.textPrinted

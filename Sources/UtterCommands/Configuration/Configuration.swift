@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Settings
+internal import Synchronization
 
 /// What the person's file of settings says.
 ///
@@ -16,6 +17,8 @@ package struct Configuration: Sendable {
     }
 
     private var entries: [String: Entry] = [:]
+    /// What the file says of services, by their names.
+    package private(set) var services: [String: ServiceSettings] = [:]
 
     /// Says nothing.
     package init() {}
@@ -25,6 +28,10 @@ package struct Configuration: Sendable {
     /// - Throws: `SettingsError` for a name that is not known or a value that is none.
     package init(_ table: SettingsTable) throws(SettingsError) {
         var root = SettingsReader(table)
+        if case .table? = root.node("service")?.value, let place = root.place("service") {
+            throw SettingsError(
+                "'service' is the name of one; tables are 'services.NAME'", at: place)
+        }
         var groups: [(name: String, reader: SettingsReader)] = []
         for setting in KnownSettings.all {
             let parts = setting.name.split(separator: ".").map(String.init)
@@ -37,6 +44,15 @@ package struct Configuration: Sendable {
             }
             guard let last = groups.indices.last, groups[last].name == parts[0] else { continue }
             try add(setting, parts[1], from: &groups[last].reader)
+        }
+        if case .table(let services)? = root.node("services")?.value {
+            var names = SettingsReader(services, name: "services")
+            for member in services.members {
+                guard var reader = try names.table(member.name) else { continue }
+                self.services[member.name] = try ServiceSettings(member.name, &reader)
+            }
+        } else {
+            _ = try root.table("services")
         }
         try root.finish()
         for group in groups { try group.reader.finish() }
@@ -74,12 +90,27 @@ package struct Configuration: Sendable {
 }
 
 extension Configuration {
-    private static let read = Result { () throws(CommandFailure) in try reading() }
+    private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
 
-    /// That of this process's person.
+    /// That of this process's person, which is read once.
     ///
     /// - Throws: `CommandFailure` when the file cannot be used.
-    package static func current() throws(CommandFailure) -> Configuration { try read.get() }
+    package static func current() throws(CommandFailure) -> Configuration {
+        try known.withLock { known in
+            let result = known ?? Result { () throws(CommandFailure) in try reading() }
+            known = result
+            return result
+        }.get()
+    }
+
+    /// Makes another one count, which is being tried and is in no file yet.
+    static func use(_ text: String) throws(CommandFailure) {
+        let result = Result { () throws(SettingsError) in
+            try Configuration(SettingsDocument.parse(text))
+        }.mapError { SettingsFile(path: ConfigurationFile.path).failure($0) }
+        known.withLock { $0 = result }
+        _ = try result.get()
+    }
 
     /// Reads the file anew.
     ///

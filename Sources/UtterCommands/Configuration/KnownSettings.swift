@@ -4,6 +4,10 @@ package import Utter
 
 /// The settings that there are.
 package enum KnownSettings {
+    /// The service by its name, or the file that describes it.
+    package static let service = Setting("service", "UTTER_SERVICE")
+    /// The language that is spoken, for services that want to know.
+    package static let language = Setting("language")
     /// The microphone's name.
     package static let device = Setting("device", standard: "default")
     /// How a recording travels.
@@ -65,7 +69,7 @@ package enum KnownSettings {
 
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
-        device, format, longest, tail,
+        service, language, device, format, longest, tail,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
         keyFile, keyCommand, detail,

@@ -21,9 +21,19 @@ package struct SettingsFile {
     /// - Throws: `CommandFailure` with line and column where it is no TOML, or when it cannot be
     ///   read, or may be written by others.
     package func table() throws(CommandFailure) -> SettingsTable? {
+        guard let text = try text() else { return nil }
+        do throws(SettingsError) {
+            return try SettingsDocument.parse(text)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// Reads the file's text, as `table()` does.
+    package func text() throws(CommandFailure) -> String? {
         guard let bytes = try bytes() else { return nil }
         do throws(SettingsError) {
-            return try SettingsDocument.parse(Self.text(of: bytes))
+            return try Self.text(of: bytes)
         } catch {
             throw failure(error)
         }

@@ -12,6 +12,9 @@ enum KeptTakes {
         try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             let isChanged = options.changesSomething
+            if let services = Comparison.services(in: options) {
+                return try await compare(names, services, by: options, in: session)
+            }
             if names.count > 1 {
                 try checkSecrets(of: names, isChanged, by: options, session.lookup)
             }
@@ -39,6 +42,21 @@ enum KeptTakes {
             }
             return status
         }
+    }
+
+    /// Sends one take to several services.
+    private static func compare(
+        _ names: [String], _ services: [String], by options: KeptTakeOptions,
+        in session: TakeSession
+    ) async throws(CommandFailure) -> ExitStatus {
+        guard let name = names.first, names.count == 1 else {
+            throw CommandFailure(
+                "one recording is compared at a time", hint: "name one take", status: .usage)
+        }
+        let folder = try folder(name, true, session.lookup)
+        let manifest = try TakeLookup.manifest(folder)
+        try session.lookup.checkKey(of: manifest)
+        return try await Comparison(of: folder, manifest, services, by: options, in: session).run()
     }
 
     /// Sends what waits, at most `limit` takes and `jobs` at a time.
