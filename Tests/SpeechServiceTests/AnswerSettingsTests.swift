@@ -264,7 +264,7 @@ import Testing
             statuses = [418]
             """
         let profile = try ServiceProfile(
-            texts: [ProfileText(name: "test", text: text, place: "test.toml")])
+            texts: [ProfileText(name: "test", text: text)])
         let service = try profile.service(format: profile.format(nil))
         #expect(service.answer.framing == .events)
         #expect(service.answer.values.stop == JSONPath(names: "heard"))
