@@ -14,18 +14,38 @@ enum SettingsListing {
         for setting in KnownSettings.all {
             rows.append(try row(setting, in: configuration))
         }
+        for (_, service) in configuration.services.sorted(by: { $0.key < $1.key }) {
+            for (name, entry) in service.members {
+                rows.append(("\(name) = \(TOMLText.quoted(entry.text))", origin(entry)))
+            }
+        }
         guard isExplained else { return rows.map(\.text).joined(separator: "\n") }
         let width = rows.map(\.text.count).max() ?? 0
         return rows.map { TextWidth.padded($0.text, to: width + 2) + "# " + $0.origin }
             .joined(separator: "\n")
     }
 
-    /// Reads the file anew, and the variables.
+    /// Reads the file anew, the variables, and the descriptions of the services that are named.
     ///
     /// - Throws: `CommandFailure` for the first that is wrong.
     static func check() throws(CommandFailure) {
-        _ = try Configuration.reading()
+        let configuration = try Configuration.reading()
         for setting in KnownSettings.all { _ = try setting.variableText() }
+        let service = try KnownSettings.service.value()
+        let names = configuration.services.values.map { ("services.\($0.name)", $0.profile) }
+        let usual = service.map { name in
+            (KnownSettings.service.name, configuration.services[name]?.profile ?? name)
+        }
+        for (place, profile) in names.sorted(by: { $0.0 < $1.0 }) + (usual.map { [$0] } ?? []) {
+            do throws(CommandFailure) {
+                _ = try Services.profile(profile)
+            } catch {
+                var failure = error
+                failure.message = "\(place): \(error.message)"
+                failure.status = .configuration
+                throw failure
+            }
+        }
     }
 
     private static func row(
@@ -35,12 +55,14 @@ enum SettingsListing {
             return (line(setting, text), setting.variable ?? "")
         }
         if let entry = configuration[setting.name] {
-            return (
-                line(setting, entry.text), "\(ConfigurationFile.path):\(entry.place.line)"
-            )
+            return (line(setting, entry.text), origin(entry))
         }
         guard let standard = setting.standard else { return ("# \(setting.name)", "not set") }
         return (line(setting, standard), "default")
+    }
+
+    private static func origin(_ entry: Configuration.Entry) -> String {
+        "\(ConfigurationFile.path):\(entry.place.line)"
     }
 
     private static func line(_ setting: any AnySetting, _ text: String) -> String {

@@ -117,7 +117,7 @@ import Testing
 
     @Test func whatDoesNotWorkIsSaidAndWrittenOnlyWhenThatIsSaid() async throws {
         let refusing = try RecordingServer(otherwise: [
-            .readHead, .respond(status: 401, body: "no such token"),
+            .readHead, .respond(status: 401, text: "no such token"),
         ])
         card.setBusy()
         for (answer, isWritten) in [("\n", false), ("y\n", true)] {
