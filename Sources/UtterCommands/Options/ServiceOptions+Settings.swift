@@ -79,8 +79,10 @@ extension ServiceSettings {
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
         guard let token else { return }
         let origin = plan.service.url.origin
+        // The token of the environment is that of the URL beside it.
         let isInEnvironment =
-            ServiceVariables.token != nil && ServiceVariables.tokenBelongs(to: origin)
+            ServiceVariables.url != nil && ServiceVariables.token != nil
+            && ServiceVariables.tokenBelongs(to: origin)
         plan.service.authentication.token?.source =
             isInEnvironment ? .variable(ServiceVariables.tokenName) : token
         plan.service.authentication.origin = origin
