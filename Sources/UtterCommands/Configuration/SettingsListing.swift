@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Settings
+internal import Utter
 
 /// All settings as `utter config` prints them.
 enum SettingsListing {
@@ -8,6 +9,7 @@ enum SettingsListing {
     ///
     /// - Parameter isExplained: whether each line names where its value stands.
     /// - Throws: `CommandFailure` when a variable or the file is wrong.
+    /// - Returns: a line for each setting.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
         let configuration = try Configuration.current()
         var rows: [(text: String, origin: String)] = []
@@ -57,8 +59,30 @@ enum SettingsListing {
         if let entry = configuration[setting.name] {
             return (line(setting, entry.text), origin(entry))
         }
+        if let (text, profile) = try standard(of: setting, in: configuration) {
+            return (line(setting, text), "profile \(profile)")
+        }
         guard let standard = setting.standard else { return ("# \(setting.name)", "not set") }
         return (line(setting, standard), "default")
+    }
+
+    /// What the profile of the service that counts says where nothing else does.
+    private static func standard(
+        of setting: any AnySetting, in configuration: Configuration
+    ) throws(CommandFailure) -> (text: String, profile: String)? {
+        guard
+            ServiceSettings.usualWords.contains(setting.name)
+                || setting.name == KnownSettings.format.name,
+            let name = try KnownSettings.service.value()
+        else { return nil }
+        let service = configuration.services[name]
+        let profile = try Services.profile(service?.profile ?? name)
+        guard setting.name != KnownSettings.format.name else {
+            return profile.formats.first.map { ($0.codec.name, profile.name) }
+        }
+        guard service?.words[setting.name] == nil else { return nil }
+        return profile.words.first { $0.name == setting.name }?.standard
+            .map { ($0, profile.name) }
     }
 
     private static func origin(_ entry: Configuration.Entry) -> String {

@@ -54,9 +54,13 @@ extension ServiceSettings {
             }
         }
         let service = try Services.profile(profile)
-        // What it lacks is said when it is asked.
-        let use = try? ProfileUse(service, words: words.mapValues(\.text), codec: nil)
-        return try? use.map { use in try DeliveryPlan(use).service.url.origin }
+        do throws(ProfileError) {
+            let use = try ProfileUse(service, words: words.mapValues(\.text), codec: nil)
+            return try DeliveryPlan(use).service.url.origin
+        } catch {
+            // What it lacks is said when it is asked.
+            return nil
+        }
     }
 
     /// What a message calls the URL.

@@ -180,5 +180,7 @@ import Testing
         #expect(shown.contains("services.mine.words.region = \"eu\""))
         #expect(shown.contains("\(bench.configurationPath):6"))
         #expect(!shown.contains("sk-file"))
+        let format = shown.split(separator: "\n").first { $0.hasPrefix("format = ") }
+        #expect(format?.hasSuffix("  # profile openai") == true, "\(shown)")
     }
 }
