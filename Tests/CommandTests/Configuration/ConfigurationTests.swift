@@ -49,7 +49,10 @@ import Testing
         let verbose = try await bench.run(
             "--for", "300ms", "--device", "default", "--format", "pcm", "-v")
         #expect(verbose.status == .exited(0) && !verbose.error.isEmpty)
-        let beginnings = server.requests.map { String(decoding: $0.body.prefix(4), as: UTF8.self) }
+        // Without a microphone a request may have begun, and is empty.
+        let beginnings = server.requests.filter { !$0.body.isEmpty }.map {
+            String(decoding: $0.body.prefix(4), as: UTF8.self)
+        }
         #expect(beginnings.map { $0 == "OggS" } == [true, false])
     }
 
