@@ -46,7 +46,7 @@ package struct ServiceProfile: Sendable, Hashable {
     package var exchange = ExchangePlan.post
     /// How the answer is read.
     package var answer = AnswerRule.automatic
-    /// Which refusals are tried again.
+    /// Which refusals are tried again, and which are those of a token.
     package var retry = RetryRule()
 
     /// The name by which the profile is chosen.
