@@ -68,7 +68,8 @@ struct ServiceTrial {
 
     private func answer(_ attempt: TakeAttempt) -> String {
         let status = attempt.result.status.map { "status \($0)" } ?? "none"
-        return status
+        guard let end = attempt.result.timings.end else { return status }
+        return "\(status) after \(StatusLine.seconds(end))"
     }
 
     private func say(_ outcome: TakeOutcome) throws(CommandFailure) -> ExitStatus {

@@ -129,6 +129,27 @@ import Testing
         #expect(two.body == one.body)
     }
 
+    @Test func aTakeKeepsTheProfileAndNoSecret() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 503, text: ""))
+        let bench = try Bench.withProfiles(
+            ["mine": profile(server, more: "[auth]\nvariable = \"MINE_KEY\"")],
+            ["MINE_KEY": "sesame-4711"])
+        _ = try await bench.run("send", "--no-retry", "--service", "mine", Clip.goForward.path)
+        let take = try #require(try bench.onlyTake())
+        let text = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
+        #expect(text.contains("MINE_KEY") && text.contains("My service"))
+        #expect(!text.contains("sesame"))
+        #expect(try take.manifest["version"] == .number(4))
+        // The token is fetched again; without it nothing is sent.
+        let without = try await bench.start(["retry", "last"], variables: ["MINE_KEY": ""]).result()
+        #expect(without.status == .exited(78))
+        #expect(without.errorText.contains("MINE_KEY is not set"), "\(without.errorText)")
+        _ = try await bench.run("retry", "last", "--no-retry")
+        #expect(
+            server.requests.map { $0["Authorization"] }
+                == ["Bearer sesame-4711", "Bearer sesame-4711"])
+    }
+
     @Test func aKilledTakeIsSentByTheProfileThatItHad() async throws {
         let server = try RecordingServer(
             scripts: [[.readHead, .readOn]], otherwise: Self.answer)
