@@ -6,7 +6,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
-	planted busy-test clean check hooks
+	fuzz planted busy-test clean check hooks
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -55,11 +55,14 @@ soak: ## Run the tests that take minutes or measure time
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10
 
+fuzz: ## Feed odd answers to the decoders for a minute, by libFuzzer
+	@scripts/fuzz.sh
+
 planted: ## Plant bugs in a copy, one at a time, and see that each is caught
 	@scripts/planted-bugs.sh
 
 clean: ## Remove all build products
-	rm -rf .build .build-asan .build-tsan .build-planted Benchmarks/.build
+	rm -rf .build .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build
 
 check: lint test ## What a change must pass: lint and test
 

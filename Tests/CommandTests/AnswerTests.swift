@@ -77,4 +77,97 @@ import Testing
             result.errorText.contains("error: the service reported an error: gone[31m (E7)\n"))
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
     }
+
+    /// An answer that never ends.
+    struct Flood: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var type: String
+        var beginning: String
+        var piece: String
+        /// What is said of it.
+        var error: String
+    }
+
+    private static let floods = [
+        Flood(
+            testDescription: "10 GB of JSON", type: "application/json",
+            beginning: #"{"text":"a","more":["#, piece: #""aaaaaaaaaaaaaaaa","#,
+            error: "the response is longer than 8388608 bytes"),
+        Flood(
+            testDescription: "partials", type: "application/x-ndjson", beginning: "",
+            piece: #"{"type":"partial","text":"so it goes on"}"# + "\n",
+            error: "the response is longer than 8388608 bytes"),
+        Flood(
+            testDescription: "nesting", type: "application/json", beginning: "", piece: "[",
+            error: "the answer nests JSON deeper than 64 levels at byte 64"),
+        Flood(
+            testDescription: "an event without a line end", type: "text/event-stream",
+            beginning: "data: ", piece: "aaaaaaaa",
+            error: "the response is longer than 8388608 bytes"),
+        Flood(
+            testDescription: "comments", type: "text/event-stream", beginning: "",
+            piece: ": still here\n\n", error: "the response is longer than 8388608 bytes"),
+        Flood(
+            testDescription: "parts", type: "multipart/mixed; boundary=b", beginning: "--b\r\n",
+            piece: "X-Field: value\r\n", error: "the answer is larger than 16384 bytes"),
+    ]
+
+    /// In KiB; 8 MiB of answer, what is read of them, and what a send takes without.
+    private static let mostMemory = 160 << 10
+
+    /// Runs `$0`, and prints the most memory that it had: a child of this process begins with ours.
+    private static let measured = """
+        exec python3 -c '
+        import resource, subprocess, sys
+        done = subprocess.run(sys.argv[1:])
+        print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+        sys.exit(done.returncode)' "$0" "$@"
+        """
+
+    @Test(arguments: floods)
+    func anAnswerWithoutEndCostsLittleAndEndsInOneLine(flood: Flood) async throws {
+        let size = 64 << 10
+        let count = size / flood.piece.utf8.count
+        let text = String(repeating: flood.piece, count: count)
+        let chunk = Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8)
+        let beginning: [ServerStep] =
+            flood.beginning.isEmpty ? [] : [.sendBodyChunk(text: flood.beginning)]
+        let begin = ServerStep.beginResponse(
+            status: 200, headers: [HeaderField("Content-Type", flood.type)])
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, begin] + beginning + [
+                .sendAgainAndAgain(chunk, times: (10 << 30) / size), .endResponse,
+            ])
+        let bench = try Bench(server: server)
+        let result = try await bench.startShell(
+            Self.measured, ["send", "--no-retry", Clip.digits.path]
+        ).result()
+        #expect(result.status != .exited(0))
+        let peak = try #require(Int(result.outputText.dropLast()))
+        let errors = result.errorText.split(separator: "\n").filter { $0.contains("error:") }
+        #expect(errors.count == 1)
+        #expect(errors.first?.contains(flood.error) == true, "\(result.errorText)")
+        #expect(peak < Self.mostMemory)
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
+    }
+
+    @Test func aHeadWithoutEndCostsLittleAndEndsInOneLine() async throws {
+        let line = Array("X-Field: 0123456789\r\n".utf8)
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd, .sendRaw(Array("HTTP/1.1 200 OK\r\n".utf8)),
+                .sendAgainAndAgain(line, times: 1 << 30),
+            ])
+        let bench = try Bench(server: server)
+        let result = try await bench.startShell(
+            Self.measured, ["send", "--no-retry", Clip.digits.path]
+        ).result()
+        let peak = try #require(Int(result.outputText.dropLast()))
+        let errors = result.errorText.split(separator: "\n").filter { $0.contains("error:") }
+        #expect(errors.count == 1)
+        #expect(
+            errors.first?.contains("the response's head is longer than 256 KiB or 200 lines")
+                == true)
+        #expect(peak < Self.mostMemory)
+    }
 }

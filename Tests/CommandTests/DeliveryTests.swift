@@ -104,7 +104,7 @@ import Testing
             name: "JSON cut short",
             script: .answer(
                 headers: [HeaderField("Content-Type", "application/json")], text: "{\"text\": "),
-            status: 76, message: "JSON"),
+            status: 76, message: "cut off after 9 bytes"),
         Case(
             name: "redirect to another origin",
             script: .answer(

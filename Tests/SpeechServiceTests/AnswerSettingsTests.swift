@@ -111,7 +111,7 @@ import Testing
             .serviceReported(message: "it does not say that it has succeeded")
         ),
         (
-            "success = { path = \"a.b\", one-of = [\"x\", true] }", #"{"a":{"b":false}}"#,
+            "success = { path = \"a.b\", equals = [\"x\", true] }", #"{"a":{"b":false}}"#,
             .serviceReported(message: "'a.b' is another value")
         ),
     ])
@@ -218,8 +218,8 @@ import Testing
             "a.toml:4:9: 'answer.select.merge' of a final is accumulate or replace"
         ),
         (
-            "success = { path = \"a\", equals = [1] }",
-            "a.toml:1:34: 'answer.success.equals' must be a string, a number, true or false, not a list"
+            "success = { path = \"a\", equals = [[1]] }",
+            "a.toml:1:35: 'answer.success.equals' must be a string, a number, true or false, not a list"
         ),
         (
             "header = { name = \"a\", coding = [\"zip\"] }",
@@ -252,5 +252,22 @@ import Testing
         for status in 100..<700 {
             #expect(RetryRule().verdict(status: status) == StatusVerdict.of(status: status))
         }
+    }
+
+    @Test func aProfileBringsBoth() throws {
+        let text = """
+            url = "https://speech.example/v1"
+            [answer]
+            framing = "events"
+            stop = "heard"
+            [retry]
+            statuses = [418]
+            """
+        let profile = try ServiceProfile(
+            texts: [ProfileText(name: "test", text: text)])
+        let service = try profile.service(format: profile.format(nil))
+        #expect(service.answer.framing == .events)
+        #expect(service.answer.values.stop == JSONPath(names: "heard"))
+        #expect(service.retry.statuses == [418])
     }
 }

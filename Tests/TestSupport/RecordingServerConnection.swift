@@ -92,6 +92,8 @@ final class RecordingServerConnection {
         case .sendBodyChunk(let bytes): try send(ResponseText.chunk(bytes))
         case .endResponse: try send(ResponseText.lastChunk)
         case .sendRaw(let bytes): try send(bytes)
+        case .sendAgainAndAgain(let bytes, let times):
+            for _ in 0..<times { try send(bytes) }
         case .stall(let duration): try stall(until: Gate(), within: duration)
         case .stallUntil(let gate): try stall(until: gate, within: nil)
         case .open(let gate): gate.open()

@@ -40,6 +40,9 @@ package enum ServerStep: Sendable {
     /// Sends bytes as they are.
     case sendRaw([UInt8])
 
+    /// Sends the same bytes so many times, or until the client has closed.
+    case sendAgainAndAgain([UInt8], times: Int)
+
     /// Neither reads nor sends for a while.
     case stall(Duration)
 

@@ -93,8 +93,8 @@ extension ValueSelector {
 }
 
 extension ValueCondition {
-    /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals`, `one-of`,
-    /// `prefix`, `set`; nothing when it must only be there).
+    /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals` and `one-of`,
+    /// which both take one value or a list, `prefix`, `set`; nothing when it must only be there).
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
         let path = try reader.path(of: "path")
@@ -107,18 +107,15 @@ extension ValueCondition {
             }
             test = new
         }
-        if let node = reader.node("equals") {
-            try only("equals", .oneOf([try JSONValue(node, at: reader.path("equals"))]))
-        }
-        if let node = reader.node("one-of") {
-            guard case .array(let nodes) = node.value else {
-                throw SettingsError("'\(reader.path("one-of"))' must be a list", at: node.place)
-            }
-            let name = reader.path("one-of")
+        for key in ["equals", "one-of"] {
+            guard let node = reader.node(key) else { continue }
+            var nodes = [node]
+            if case .array(let elements) = node.value { nodes = elements }
+            let name = reader.path(key)
             let values = try nodes.map { node throws(SettingsError) in
                 try JSONValue(node, at: name)
             }
-            try only("one-of", .oneOf(values))
+            try only(key, .oneOf(values))
         }
         if let prefix = try reader.string("prefix") { try only("prefix", .begins(prefix)) }
         if let isSet = try reader.flag("set"), isSet { try only("set", .isSet) }

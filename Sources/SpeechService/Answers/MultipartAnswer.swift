@@ -68,6 +68,8 @@ struct MultipartAnswer: ResponseDecoder {
         do throws(AnswerError) {
             guard byteCount > 0 else { throw .empty }
             guard case .epilogue = state else {
+                // What was wrong with the part is told by the next call, and that is this one.
+                try throwFailureOfPart()
                 throw .truncated(byteCount: byteCount)
             }
             guard hasFinal else { throw textless ?? .empty }
@@ -178,6 +180,15 @@ struct MultipartAnswer: ResponseDecoder {
         defer { part = nil }
         do throws(AnswerError) {
             note(try part?.finish() ?? [], &hypotheses)
+        } catch {
+            try giveUp(error)
+        }
+    }
+
+    private mutating func throwFailureOfPart() throws(AnswerError) {
+        let nothing: [UInt8] = []
+        do throws(AnswerError) {
+            _ = try part?.accumulate(nothing.span)
         } catch {
             try giveUp(error)
         }

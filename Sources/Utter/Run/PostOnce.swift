@@ -118,7 +118,10 @@ struct PostOnce: Exchange {
             return .failed(.insecure(reason: text, host: request.url.origin.host))
         case .notTLS(let text):
             return .failed(.notTLS(reason: text, host: request.url.origin.description))
-        case .badResponse(let text): return .failed(.responseUnusable(reason: text))
+        case .badResponse(let text):
+            // What was wrong with the answer before it was too long says more.
+            return .failed(
+                reply.failure.map { .answerUnusable($0) } ?? .responseUnusable(reason: text))
         case .cancelled: return .failed(.cancelled)
         case .journalUnreadable, .unprepared:
             return .failed(.notDelivered(result.ending, host: request.url.origin.description))

@@ -38,7 +38,15 @@ extension ServiceOptions {
             else { continue }
             var why = ""
             guard let value = try SecretReader.value(of: secret, why: &why) else {
-                missing.append((secret, why))
+                if secret == old,
+                    let (token, source) = try ServiceSettings.token(for: plan.service.url.origin)
+                {
+                    try add(
+                        token, at: place, as: form, from: source, to: &plan.service,
+                        source.description)
+                } else {
+                    missing.append((secret, why))
+                }
                 continue
             }
             let isToken = secret == old

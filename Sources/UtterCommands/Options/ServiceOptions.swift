@@ -76,7 +76,10 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How the answer is read: auto, text, sequence, or json:PATH. (default: auto)",
+            """
+            How the answer is read: auto, text, sequence, events, subtitles, or json:PATH. \
+            (default: auto)
+            """,
             valueName: "rule"))
     package var answer: String?
 
