@@ -46,6 +46,7 @@ extension JobStep {
     /// Whether its URL is made of what an answer has said.
     ///
     /// - Parameter values: what answers have said.
+    /// - Returns: whether it is.
     package func isLed(by values: [String: String]) -> Bool {
         NamedMarks.names(in: url ?? "").contains { values[$0] != nil }
     }

@@ -49,6 +49,7 @@ extension TokenExchange {
     /// - Parameters:
     ///   - secrets: what it is made with.
     ///   - uuid: a number of its own.
+    /// - Returns: the request; secret.
     /// - Throws: `ServiceError` when what comes of its texts cannot be sent.
     package func request(
         with secrets: ClientSecrets, uuid: String

@@ -39,8 +39,8 @@ extension RecognitionService {
     /// The request for the token that opens the service; nil when it needs none, or when its secret
     /// is missing.
     func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
-        // One that cannot be made has been refused before the take (`checkTokenRequest`).
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
+            // One that cannot be made has been refused before the take (`checkTokenRequest`).
             let request = try? use.request(with: secrets, uuid: uuid)
         else { return nil }
         return (use, request)
@@ -48,6 +48,7 @@ extension RecognitionService {
 
     /// Makes sure that what opens the service can be asked for.
     ///
+    /// - Returns: who is asked, and gets the secret; nil when no token is fetched.
     /// - Throws: `ServiceError` when the request for a token cannot be made.
     package func checkTokenRequest() throws(ServiceError) -> Origin? {
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self)

@@ -37,6 +37,7 @@ extension DeliveryPlan {
     /// - Parameters:
     ///   - frames: its length at 16 kHz.
     ///   - byteCount: the length of its file.
+    /// - Returns: the failure of the take.
     func limitFailure(frames: Int, byteCount: Int) -> TakeFailure? {
         let (limits, length) = (service.limits, StreamFormat.speech.duration(ofFrames: frames))
         let bytes = byteCount - format.bodyOffset

@@ -246,9 +246,12 @@ extension ServiceOptions {
                 "--header: a form has its own Content-Type, which names its boundary",
                 hint: "name the audio's with --content-type", status: .usage)
         }
+        let issuer = try explained("auth.exchange") { () throws(ServiceError) in
+            try plan.service.checkTokenRequest()
+        }
         guard let secret = plan.service.credentials.first, !plan.allowsSecretsInClear
         else { return }
-        let origins = [plan.service.url.origin] + plan.redirectOrigins
+        let origins = [plan.service.url.origin] + plan.redirectOrigins + (issuer.map { [$0] } ?? [])
         guard let clear = origins.first(where: \.isInClear) else { return }
         throw CommandFailure(
             "\(secret.place) holds a secret, and would travel in the clear to \(clear)",

@@ -116,6 +116,24 @@ import Testing
         #expect(server.requests.last?["Authorization"] == "Basic b3RoZXI6b25l")
     }
 
+    @Test(arguments: [
+        ("http://token.example/", "would travel in the clear to http://token.example"),
+        ("ftp://token.example/", "must begin with http:// or https://"),
+    ])
+    func aSecretIsNotSentForATokenInTheClear(_ url: String, _ reason: String) async throws {
+        let server = try RecordingServer()
+        let text = """
+            url = "\(server.url())"
+            auth = { variable = "CLIENT", exchange = { url = "\(url)" } }
+            """
+        let bench = try Bench.withProfiles(["mine": text], server: server, ["CLIENT": "a:b"])
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.status == .exited(78) || result.status == .exited(64))
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(server.connectionCount == 0)
+        #expect(try bench.takes().isEmpty)
+    }
+
     @Test func aTokenMayBeTextAndStandInAQuery() async throws {
         let server = try RecordingServer(
             scripts: [.answer(text: "plain/1\n")], otherwise: .answer(text: "heard"))
