@@ -13,9 +13,8 @@ package struct SettingsError: Error, Sendable, Equatable {
         self.place = place
     }
 
-    /// The error behind the name of its file, as compilers write it.
-    ///
-    /// - Parameter file: its name, unless the place has another.
+    /// The error behind the name of its file, as compilers write it; `file` is its name, unless the
+    /// place has another.
     package func text(of file: String) -> String {
         guard let place else { return "\(file): \(reason)" }
         return "\(place.file ?? file):\(place.line):\(place.column): \(reason)"

@@ -11,6 +11,10 @@ import Testing
         for command in try await commands(bench) {
             let help = try await bench.run(command, "--help").outputText
             helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
+            for inner in try commands(in: help) {
+                let help = try await bench.run(command, inner, "--help").outputText
+                helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
+            }
         }
         let page = String(
             decoding: try readFile(SourceTree.path("man/utter.1")), as: UTF8.self)
@@ -32,7 +36,11 @@ import Testing
 
     /// The commands that the program's help lists.
     private func commands(_ bench: Bench) async throws -> [String] {
-        let help = try await bench.run("--help").outputText
+        try commands(in: await bench.run("--help").outputText)
+    }
+
+    private func commands(in help: String) throws -> [String] {
+        guard help.contains("SUBCOMMANDS:") else { return [] }
         return try #require(help.split(separator: "SUBCOMMANDS:").last)
             .split(separator: "\n")
             .compactMap { $0.firstMatch(of: /^  ([a-z]+)  */).map { String($0.1) } }

@@ -21,6 +21,7 @@ package struct ProfileField: Sendable, Hashable {
     ///   - reader: of the table around it.
     ///   - allowsJSON: whether a value may be a table with a member `json`.
     /// - Throws: `SettingsError` when one is no text.
+    /// - Returns: the fields; none without such a table.
     static func read(
         _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
     ) throws(SettingsError) -> [ProfileField] {

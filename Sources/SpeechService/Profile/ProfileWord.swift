@@ -66,7 +66,9 @@ package struct ProfileWord: Sendable, Hashable {
 
     /// What is sent.
     ///
-    /// - Parameter said: what a person says, or nil.
+    /// - Parameters:
+    ///   - said: what a person says, or nil.
+    ///   - service: what the service is called, for a message.
     /// - Throws: `ProfileError` when nothing is, and must be, or when the service has no such value.
     /// - Returns: the value, or nil for none.
     func value(for said: String?, of service: String) throws(ProfileError) -> String? {

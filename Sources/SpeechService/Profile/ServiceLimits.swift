@@ -18,8 +18,13 @@ package struct ServiceLimits: Sendable, Hashable {
     ///
     /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
-        longest = try reader.number("seconds").map { .seconds($0) }
-        shortest = try reader.number("shortest-seconds").map { .seconds($0) }
+        longest = try reader.number("seconds").map { Self.duration($0) }
+        shortest = try reader.number("shortest-seconds").map { Self.duration($0) }
         byteCount = try reader.integer("bytes")
+    }
+
+    /// So many seconds, in whole milliseconds: 2.4 is no binary fraction.
+    private static func duration(_ seconds: Double) -> Duration {
+        .milliseconds(Int((min(max(0, seconds), 1e9) * 1_000).rounded()))
     }
 }

@@ -10,6 +10,7 @@ extension ServiceProfile {
     /// - Parameter codec: the one that is wanted, or nil for the service's best; without a list WAV,
     ///   from which every service can tell the rate.
     /// - Throws: `ProfileError.formatNotTaken`.
+    /// - Returns: the form, and what belongs to it.
     package func format(_ codec: AudioCodec?) throws(ProfileError) -> ProfileFormat {
         guard let first = formats.first else { return ProfileFormat(codec: codec ?? .wav) }
         guard let codec else { return first }
@@ -31,6 +32,7 @@ extension ServiceProfile {
     ///   - said: what a person says, by the names of the words.
     ///   - format: the form of audio, which has words of its own.
     /// - Throws: `ProfileError` when the service has no such word or value, or needs one.
+    /// - Returns: the values of the words that have one.
     package func values(
         of said: [String: String], format: ProfileFormat
     ) throws(ProfileError) -> [String: String] {

@@ -171,8 +171,6 @@ package struct ServiceProfile: Sendable, Hashable {
             query + headers + body.fields
             + formats.flatMap { $0.query + $0.headers + $0.fields }
         all += fields.map { ($0.value, $0.place) }
-        let steps = table["exchange"]?.place
-        all += exchange.words.map { (WordTemplate("{\($0)}"), steps) }
         let bodyPlace: SettingsPlace?
         if case .table(let table)? = self.table["body"]?.value {
             bodyPlace = table["template"]?.place ?? table["content-type"]?.place

@@ -5,6 +5,17 @@ internal import AudioCore
 internal import Capture
 internal import SpeechService
 
+extension Duration {
+    /// The time in seconds for a person, with as many digits as it has, at most two behind the point.
+    package var secondsText: String {
+        let hundredths = Int((self / .milliseconds(10)).rounded(.up))
+        let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+        if rest == 0 { return "\(whole) s" }
+        return rest % 10 == 0
+            ? "\(whole).\(rest / 10) s" : "\(whole).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+}
+
 extension DeliveryPlan {
     /// So long before a recording must end, a person is told.
     static let limitWarning = Duration.seconds(10)
@@ -31,25 +42,19 @@ extension DeliveryPlan {
         let bytes = byteCount - format.bodyOffset
         if let longest = limits.longest, length > longest {
             return .outsideLimits(
-                reason: "it is \(Self.seconds(length)) long, and the service takes "
-                    + "\(Self.seconds(longest)) at most")
+                reason: "it is \(length.secondsText) long, and the service takes "
+                    + "\(longest.secondsText) at most")
         }
         if let shortest = limits.shortest, length < shortest, frames > 0 {
             return .outsideLimits(
-                reason: "it is \(Self.seconds(length)) long, and the service wants "
-                    + "\(Self.seconds(shortest)) at least")
+                reason: "it is \(length.secondsText) long, and the service wants "
+                    + "\(shortest.secondsText) at least")
         }
         if let most = limits.byteCount, bytes > most {
             return .outsideLimits(
                 reason: "it has \(bytes) bytes, and the service takes \(most) at most")
         }
         return nil
-    }
-
-    private static func seconds(_ duration: Duration) -> String {
-        let hundredths = Int((duration / .milliseconds(10)).rounded(.up))
-        let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
-        return rest == 0 ? "\(whole) s" : "\(whole).\(rest < 10 ? "0" : "")\(rest) s"
     }
 }
 

@@ -12,6 +12,9 @@ struct RetryCommand: AsyncParsableCommand {
             URL, header fields, form, answer rule, and where its token comes from. Each
             option changes one of these. A take that was cancelled can be named too, and
             one that was answered as long as its audio is there.
+
+            With --service A,B,C the recording is sent to each of these services, and the
+            texts are printed under each other; the take stays as it is.
             """)
 
     @Argument(
@@ -23,7 +26,7 @@ struct RetryCommand: AsyncParsableCommand {
     var options: KeptTakeOptions
 
     func run() async throws {
-        guard takes == ["all"] else {
+        guard takes == ["all"], Comparison.services(in: options) == nil else {
             try await KeptTakes.send(takes.isEmpty ? ["last"] : takes, by: options)
             return
         }

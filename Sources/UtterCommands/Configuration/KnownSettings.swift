@@ -8,6 +8,10 @@ package enum KnownSettings {
     package static let service = Setting("service", "UTTER_SERVICE")
     /// The language that is spoken, for services that want to know.
     package static let language = Setting("language")
+    /// The model, for services that have several.
+    package static let model = Setting("model")
+    /// What helps a service to understand.
+    package static let prompt = Setting("prompt")
     /// The microphone's name.
     package static let device = Setting("device", standard: "default")
     /// How a recording travels.
@@ -69,7 +73,7 @@ package enum KnownSettings {
 
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
-        service, language, device, format, longest, tail,
+        service, language, model, prompt, device, format, longest, tail,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
         keyFile, keyCommand, detail,

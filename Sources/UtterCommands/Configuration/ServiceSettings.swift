@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 package import Utter
 
 /// What the person's file says of one service: a table `services.NAME`.
-package struct ServiceSettings: Sendable, Equatable {
+package struct ServiceSettings: Sendable {
     /// The service's name, which chooses it.
     package var name: String
     /// The profile that describes the service; usually that of the same name.
@@ -13,8 +13,8 @@ package struct ServiceSettings: Sendable, Equatable {
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
-    /// Where that stands, for a message.
-    package var tokenPlace: SettingsPlace?
+    /// The member that says so, and where it stands.
+    package var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
     package var allowsTokenInClear = false
     /// How a recording travels to it.
@@ -67,8 +67,21 @@ package struct ServiceSettings: Sendable, Equatable {
                     "'\(reader.path(key))' and '\(first)' exclude each other", at: entry.place)
             }
             first = key
-            (token, tokenPlace) = (source(entry.text), entry.place)
+            (token, tokenEntry) = (source(entry.text), (key, entry))
         }
+    }
+
+    /// All members, by the names that they have in the file.
+    var members: [(name: String, entry: Configuration.Entry)] {
+        var members: [(name: String, entry: Configuration.Entry)] = []
+        if let url { members.append(("url", url)) }
+        if let tokenEntry { members.append((tokenEntry.key, tokenEntry.entry)) }
+        if let format { members.append(("format", format)) }
+        for (word, entry) in words.sorted(by: { $0.key < $1.key }) {
+            members.append(
+                (Self.usualWords.contains(word) ? word : "words.\(TOMLText.key(word))", entry))
+        }
+        return members.map { ("services.\(TOMLText.key(name)).\($0.name)", $0.entry) }
     }
 
     private static func entry(

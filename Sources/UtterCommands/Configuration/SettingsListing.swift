@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Settings
+internal import Utter
 
 /// All settings as `utter config` prints them.
 enum SettingsListing {
@@ -8,11 +9,17 @@ enum SettingsListing {
     ///
     /// - Parameter isExplained: whether each line names where its value stands.
     /// - Throws: `CommandFailure` when a variable or the file is wrong.
+    /// - Returns: a line for each setting.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
         let configuration = try Configuration.current()
         var rows: [(text: String, origin: String)] = []
         for setting in KnownSettings.all {
             rows.append(try row(setting, in: configuration))
+        }
+        for (_, service) in configuration.services.sorted(by: { $0.key < $1.key }) {
+            for (name, entry) in service.members {
+                rows.append(("\(name) = \(TOMLText.quoted(entry.text))", origin(entry)))
+            }
         }
         guard isExplained else { return rows.map(\.text).joined(separator: "\n") }
         let width = rows.map(\.text.count).max() ?? 0
@@ -20,12 +27,27 @@ enum SettingsListing {
             .joined(separator: "\n")
     }
 
-    /// Reads the file anew, and the variables.
+    /// Reads the file anew, the variables, and the descriptions of the services that are named.
     ///
     /// - Throws: `CommandFailure` for the first that is wrong.
     static func check() throws(CommandFailure) {
-        _ = try Configuration.reading()
+        let configuration = try Configuration.reading()
         for setting in KnownSettings.all { _ = try setting.variableText() }
+        let service = try KnownSettings.service.value()
+        let names = configuration.services.values.map { ("services.\($0.name)", $0.profile) }
+        let usual = service.map { name in
+            (KnownSettings.service.name, configuration.services[name]?.profile ?? name)
+        }
+        for (place, profile) in names.sorted(by: { $0.0 < $1.0 }) + (usual.map { [$0] } ?? []) {
+            do throws(CommandFailure) {
+                _ = try Services.profile(profile)
+            } catch {
+                var failure = error
+                failure.message = "\(place): \(error.message)"
+                failure.status = .configuration
+                throw failure
+            }
+        }
     }
 
     private static func row(
@@ -35,12 +57,36 @@ enum SettingsListing {
             return (line(setting, text), setting.variable ?? "")
         }
         if let entry = configuration[setting.name] {
-            return (
-                line(setting, entry.text), "\(ConfigurationFile.path):\(entry.place.line)"
-            )
+            return (line(setting, entry.text), origin(entry))
+        }
+        if let (text, profile) = try standard(of: setting, in: configuration) {
+            return (line(setting, text), "profile \(profile)")
         }
         guard let standard = setting.standard else { return ("# \(setting.name)", "not set") }
         return (line(setting, standard), "default")
+    }
+
+    /// What the profile of the service that counts says where nothing else does.
+    private static func standard(
+        of setting: any AnySetting, in configuration: Configuration
+    ) throws(CommandFailure) -> (text: String, profile: String)? {
+        guard
+            ServiceSettings.usualWords.contains(setting.name)
+                || setting.name == KnownSettings.format.name,
+            let name = try KnownSettings.service.value()
+        else { return nil }
+        let service = configuration.services[name]
+        let profile = try Services.profile(service?.profile ?? name)
+        guard setting.name != KnownSettings.format.name else {
+            return profile.formats.first.map { ($0.codec.name, profile.name) }
+        }
+        guard service?.words[setting.name] == nil else { return nil }
+        return profile.words.first { $0.name == setting.name }?.standard
+            .map { ($0, profile.name) }
+    }
+
+    private static func origin(_ entry: Configuration.Entry) -> String {
+        "\(ConfigurationFile.path):\(entry.place.line)"
     }
 
     private static func line(_ setting: any AnySetting, _ text: String) -> String {

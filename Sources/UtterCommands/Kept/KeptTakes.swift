@@ -49,7 +49,7 @@ enum KeptTakes {
         _ names: [String], _ services: [String], by options: KeptTakeOptions,
         in session: TakeSession
     ) async throws(CommandFailure) -> ExitStatus {
-        guard let name = names.first, names.count == 1 else {
+        guard let name = names.first, names.count == 1, name != "all" else {
             throw CommandFailure(
                 "one recording is compared at a time", hint: "name one take", status: .usage)
         }

@@ -10,6 +10,7 @@ extension ServiceOptions {
     ///   - format: how the recording travels as an option says it, which must be one that the service
     ///     reads.
     ///   - usual: how it travels if the service reads that.
+    /// - Returns: nil when no service is named.
     /// - Throws: `CommandFailure` when there is no such profile or it lacks what is said.
     func profileUse(
         format: AudioCodec?, usual: AudioCodec?
@@ -27,6 +28,7 @@ extension ServiceOptions {
     ///   - manifest: what is known of the take.
     ///   - format: how it travels, or nil for as before if the service reads that.
     /// - Returns: nil when no option names a service.
+    /// - Throws: `CommandFailure` when there is no such profile or it lacks what is said.
     func newUse(
         for manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse? {
@@ -58,6 +60,7 @@ extension ServiceOptions {
     /// - Parameters:
     ///   - use: its profile, and what is said with it.
     ///   - variable: the URL of the environment, if that counts.
+    /// - Returns: the plan, with its secrets.
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     func delivery(
         _ use: ProfileUse, at variable: String? = nil

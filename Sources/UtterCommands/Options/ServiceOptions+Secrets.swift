@@ -38,7 +38,15 @@ extension ServiceOptions {
             else { continue }
             var why = ""
             guard let value = try SecretReader.value(of: secret, why: &why) else {
-                missing.append((secret, why))
+                if secret == old,
+                    let (token, source) = try ServiceSettings.token(for: plan.service.url.origin)
+                {
+                    try add(
+                        token, at: place, as: form, from: source, to: &plan.service,
+                        source.description)
+                } else {
+                    missing.append((secret, why))
+                }
                 continue
             }
             let isToken = secret == old
@@ -64,10 +72,15 @@ extension ServiceOptions {
                 try add(
                     value, at: part.place, as: part.form.description, from: source, to: &service,
                     source.description)
-            } else if part.isRequired {
+            } else if part.isRequired, !Self.holdsBoth(service) {
                 throw lacking(part, of: service)
             }
         }
+    }
+
+    /// Whether the key holds the name that belongs to it, before a colon.
+    private static func holdsBoth(_ service: RecognitionService) -> Bool {
+        service.credentials.contains { $0.place == .part("key") && $0.value.contains(":") }
     }
 
     /// The failure of a service whose secret is nowhere.

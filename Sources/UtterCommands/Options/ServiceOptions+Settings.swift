@@ -18,10 +18,11 @@ extension ServiceOptions {
     func words(for service: ServiceProfile) throws(CommandFailure) -> [String: String] {
         var words: [String: String] = [:]
         // What is said for all counts for services that have it.
-        if let language = try KnownSettings.language.value(),
-            service.words.contains(where: { $0.name == "language" })
-        {
-            words["language"] = language
+        for setting in [KnownSettings.language, KnownSettings.model, KnownSettings.prompt] {
+            guard let value = try setting.value(),
+                service.words.contains(where: { $0.name == setting.name })
+            else { continue }
+            words[setting.name] = value
         }
         for (name, entry) in try settings()?.words ?? [:] { words[name] = entry.text }
         return words.merging(profile.words) { $1 }
@@ -29,6 +30,39 @@ extension ServiceOptions {
 }
 
 extension ServiceSettings {
+    /// The token that the file has for an origin: for a kept take whose own cannot be had.
+    ///
+    /// - Throws: `CommandFailure` when the file is wrong, or the token cannot be read.
+    static func token(
+        for origin: Origin
+    ) throws(CommandFailure) -> (secret: String, source: SecretSource)? {
+        for (_, settings) in try Configuration.current().services.sorted(by: { $0.key < $1.key }) {
+            var why = ""
+            guard let source = settings.token, try settings.origin() == origin,
+                let secret = try SecretReader.value(from: source, why: &why)
+            else { continue }
+            return (secret, source)
+        }
+        return nil
+    }
+
+    /// Where the service is; nil as long as a word of its URL is not said.
+    private func origin() throws(CommandFailure) -> Origin? {
+        if let url {
+            return try explained(urlName) { () throws(ServiceError) in
+                try ServiceURL(TokenMark(in: url.text).url).origin
+            }
+        }
+        let service = try Services.profile(profile)
+        do throws(ProfileError) {
+            let use = try ProfileUse(service, words: words.mapValues(\.text), codec: nil)
+            return try DeliveryPlan(use).service.url.origin
+        } catch {
+            // What it lacks is said when it is asked.
+            return nil
+        }
+    }
+
     /// What a message calls the URL.
     var urlName: String { "services.\(name).url" }
 
@@ -44,11 +78,15 @@ extension ServiceSettings {
                 hint: "write {token} there, and say in the settings where the token is",
                 status: .configuration)
         }
+        // Another server of that kind may be open to all.
+        if url != nil { plan.service.authentication.token?.isRequired = false }
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
         guard let token else { return }
         let origin = plan.service.url.origin
+        // The token of the environment is that of the URL beside it.
         let isInEnvironment =
-            ServiceVariables.token != nil && ServiceVariables.tokenBelongs(to: origin)
+            ServiceVariables.url != nil && ServiceVariables.token != nil
+            && ServiceVariables.tokenBelongs(to: origin)
         plan.service.authentication.token?.source =
             isInEnvironment ? .variable(ServiceVariables.tokenName) : token
         plan.service.authentication.origin = origin

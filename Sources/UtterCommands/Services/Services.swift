@@ -12,6 +12,7 @@ package enum Services {
     /// Finds the profile that a person names.
     ///
     /// - Parameter name: its name, or the path of a file: what has a slash or ends in `.toml`.
+    /// - Returns: the profile.
     /// - Throws: `CommandFailure` when there is none, or when it cannot be used.
     package static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
         let texts: [ProfileText]

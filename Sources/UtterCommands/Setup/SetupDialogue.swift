@@ -61,11 +61,17 @@ struct SetupDialogue {
         return profile(named: name, path: nil).map { ($0, nil) }
     }
 
-    /// The profile of a name, or the first whose URL has the same path.
+    /// The profile of a name, or of those whose URL has the same path the one that most extend.
     private func profile(named name: String?, path: String?) -> ServiceProfile? {
         if let name { return profiles.first { $0.name == name } }
         guard let path, !path.isEmpty else { return nil }
-        return profiles.first { Self.path(of: $0.url.text) == path }
+        return profiles.filter { Self.path(of: $0.url.text) == path }.max { one, other in
+            extensions(of: one) < extensions(of: other)
+        }
+    }
+
+    private func extensions(of profile: ServiceProfile) -> Int {
+        profiles.count { $0.texts.dropFirst().contains { $0.name == profile.name } }
     }
 
     /// The path of a URL, which may be a template; without a query and a slash at its end.

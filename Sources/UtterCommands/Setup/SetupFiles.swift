@@ -20,8 +20,9 @@ struct SetupFiles {
         }
     }
 
-    /// Writes them, each whole or not at all; the settings last. What was there before gets `.old`
-    /// behind its name.
+    /// Writes them, each whole or not at all; the settings last.
+    ///
+    /// What was there before gets `.old` behind its name.
     ///
     /// - Throws: `CommandFailure` when they cannot be written.
     func write() throws(CommandFailure) {

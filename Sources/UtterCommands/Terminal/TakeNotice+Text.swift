@@ -19,11 +19,11 @@ extension TakeNotice {
             return "the disk is slow: a power cut would have cost the last "
                 + StatusLine.seconds(wait)
         case .limitNear(let rest, let limit):
-            return "\(StatusLine.seconds(rest)) are left: the service takes "
-                + "\(StatusLine.seconds(limit)) at most"
+            return "\(rest.secondsText) are left: the service takes "
+                + "\(limit.secondsText) at most"
         case .limitReached(let limit):
             return "the recording ends and is sent: the service takes "
-                + "\(StatusLine.seconds(limit)) at most"
+                + "\(limit.secondsText) at most"
         case .cutShort(let reason):
             return "the recording was ended: \(reason)"
         }

@@ -17,6 +17,8 @@ struct TakeReporter {
     private var outages = OutageTelling()
     private var heard = ""
     private var reported: [TakeNotice] = []
+    /// Whether the recording ended because the service takes no longer one.
+    private var isAtServiceLimit = false
     /// Why the disk takes no new take; nil when it does.
     private let shortage: () -> SpoolShortage?
 
@@ -47,7 +49,9 @@ struct TakeReporter {
             say(
                 "\(verb) \(source), \(format.sampleRate) Hz\(layout)"
                     + (stopHint.map { "; \($0)" } ?? ""))
-        case .noticed(let notice): report(notice)
+        case .noticed(let notice):
+            if case .limitReached = notice { isAtServiceLimit = true }
+            report(notice)
         case .connected(let attempt):
             if outages.connected() { say("connected again") }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
@@ -135,7 +139,7 @@ struct TakeReporter {
             warn(error.description)
         }
         if let warning = end.warning { warn(warning) }
-        if end.cause == .limitReached && activity == .recording {
+        if end.cause == .limitReached, activity == .recording, !isAtServiceLimit {
             say("stopped: the recording has reached --max")
         }
         let frames = end.gaps.reduce(0) { $0 + $1.frames }

@@ -105,9 +105,13 @@ import Testing
             try bench.configure(old)
             let terminal = try PseudoTerminal(columns: 200)
             let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-            try await type(
-                dialogue("-\n") + [("behind its name [y/N]: ", answer)], to: run, on: terminal)
+            var answers = dialogue("-\n") + [("behind its name [y/N]: ", answer)]
+            // A server's name is enough.
+            answers[0].answer = "openai \(server.url("/"))\n"
+            try await type(answers, to: run, on: terminal)
             #expect(try await run.result().status == .exited(isReplaced ? 0 : 130))
+            #expect(server.requests.last?.target == "/v1/audio/transcriptions")
+            #expect(server.requests.last?["Authorization"] == nil)
             let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
             #expect((text == old) != isReplaced)
         }
@@ -117,7 +121,7 @@ import Testing
 
     @Test func whatDoesNotWorkIsSaidAndWrittenOnlyWhenThatIsSaid() async throws {
         let refusing = try RecordingServer(otherwise: [
-            .readHead, .respond(status: 401, body: Array("no such token".utf8)),
+            .readHead, .respond(status: 401, text: "no such token"),
         ])
         card.setBusy()
         for (answer, isWritten) in [("\n", false), ("y\n", true)] {
@@ -146,13 +150,17 @@ import Testing
             let run = try bench.start(
                 ["setup"], input: .terminal, terminal: terminal,
                 variables: ["MY_TOKEN": "sk-variable"])
-            try await type(dialogue(typed + "\n"), to: run, on: terminal)
+            var answers = dialogue(typed + "\n")
+            // Its path tells which service it is like.
+            answers[0].answer = "\(server.url("/v1/audio/transcriptions"))\n"
+            try await type(answers, to: run, on: terminal)
             if line != "token-file = \"\(file)\"" {
                 try await type([("behind its name [y/N]: ", "y\n")], to: run, on: terminal)
             }
             #expect(try await run.result().status == .exited(0))
             let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
             #expect(text.contains("\n\(line)\n"), "\(text)")
+            #expect(text.contains("\nservice = \"openai\"\n"))
             #expect(server.requests.last?["Authorization"] == "Bearer \(sent)")
         }
     }

@@ -47,7 +47,7 @@ struct Comparison {
     /// - Returns: the status of the first service that failed.
     /// - Throws: `CommandFailure` when there is no such service, or the audio cannot be read.
     func run() async throws(CommandFailure) -> ExitStatus {
-        var plans: [Result<DeliveryPlan, CommandFailure>] = []
+        var plans: [Result<Plan, CommandFailure>] = []
         for service in services {
             let plan = Result { () throws(CommandFailure) in try self.plan(for: service) }
             if case .failure(let failure) = plan, failure.status == .usage { throw failure }
@@ -85,19 +85,21 @@ struct Comparison {
     private static let left = CommandFailure("it was not asked", status: .cancelled)
 
     private func row(
-        _ service: String, _ plan: Result<DeliveryPlan, CommandFailure>, _ samples: [Int16],
+        _ service: String, _ plan: Result<Plan, CommandFailure>, _ samples: [Int16],
         in pipeline: Pipeline
     ) async -> ComparisonRow {
         let start = ContinuousClock.now
         let take: Take
+        let isOwn: Bool
         do throws(CommandFailure) {
-            let delivery = try plan.get()
-            if isOwn(service) {
-                take = try await resend(by: delivery)
+            let plan = try plan.get()
+            isOwn = plan.isOwn
+            if isOwn {
+                take = try await resend(by: plan.delivery)
             } else {
                 var plan = TakePlan(
                     source: SampleSource(manifest.id.text, samples), capture: CapturePlan(),
-                    delivery: delivery)
+                    delivery: plan.delivery)
                 plan.isCompleteSoon = true
                 take = pipeline.start(plan)
             }
@@ -107,9 +109,7 @@ struct Comparison {
         session.running.begin(take)
         let outcome = await take.outcome
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
-        if isOwn(service), session.isSettled(outcome) {
-            take.release(keepingAudioFor: session.audioTime)
-        }
+        if isOwn, session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
         return ComparisonRow(service, outcome, in: .now - start)
     }
 
@@ -121,16 +121,26 @@ struct Comparison {
         }
     }
 
-    /// Whether the take was meant for the service anyway.
-    private func isOwn(_ service: String) -> Bool {
-        manifest.delivery?.profile?.texts.first?.name == service
+    /// How one service is asked.
+    private struct Plan {
+        var delivery: DeliveryPlan
+        /// Whether the take was meant for it anyway.
+        var isOwn: Bool
     }
 
-    private func plan(for service: String) throws(CommandFailure) -> DeliveryPlan {
-        var options = options.service
-        options.profile.service = isOwn(service) ? nil : service
-        var plan = try options.delivery(of: manifest, format: self.options.format)
-        plan.reportsProgress = false
+    private func plan(for service: String) throws(CommandFailure) -> Plan {
+        let delivery = try options.service.of(service).delivery(
+            of: manifest, format: options.format)
+        let own = manifest.delivery
+        let isOwn =
+            delivery.profile?.profile.name == own?.profile?.texts.first?.name
+            && delivery.service.url.text == own?.url
+        var plan = Plan(delivery: delivery, isOwn: isOwn)
+        if isOwn {
+            plan.delivery = try options.service.of(nil).delivery(
+                of: manifest, format: options.format)
+        }
+        plan.delivery.reportsProgress = false
         return plan
     }
 
@@ -146,5 +156,14 @@ struct Comparison {
             }
         }
         return samples
+    }
+}
+
+extension ServiceOptions {
+    /// The same options for another service; nil is that of the take.
+    fileprivate func of(_ service: String?) -> ServiceOptions {
+        var options = self
+        options.profile.service = service
+        return options
     }
 }

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What the file of settings says of one service.
+@Suite struct ServiceSettingsTests {
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: #"{"text":"heard"}"#))
+        bench = try Bench(["UTTER_URL": ""])
+    }
+
+    private func configure(_ more: String = "") throws {
+        try bench.folder.write(Array("sk-file\n".utf8), to: "token")
+        try bench.configure(
+            """
+            service = "mine"
+            language = "en"
+            [services.mine]
+            profile = "openai"
+            url = "\(server.url("/v1/audio/transcriptions"))"
+            token-file = "~/token"
+            model = "table"
+            \(more)
+            """)
+    }
+
+    private func send(_ words: String..., variables: [String: String] = [:]) async throws {
+        let result = try await bench.start(
+            ["send"] + words + [Clip.goForward.path], variables: variables
+        ).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == "heard\n")
+    }
+
+    /// The value of a field of the last form.
+    private func field(_ name: String) -> String? {
+        let body = String(decoding: server.requests.last?.body ?? [], as: UTF8.self)
+        guard let start = body.firstRange(of: "name=\"\(name)\"\r\n\r\n") else { return nil }
+        return String(body[start.upperBound...].prefix { !$0.isNewline })
+    }
+
+    @Test func aServiceIsSentWhatIsSaidOfIt() async throws {
+        try configure("language = 'de'\nformat = 'flac'")
+        try await send()
+        #expect(server.requests.last?.target == "/v1/audio/transcriptions")
+        #expect(server.requests.last?["Authorization"] == "Bearer sk-file")
+        #expect(field("model") == "table" && field("language") == "de")
+        #expect(server.requests.last?.body.contains("fLaC".utf8) == true)
+        try await send("--model", "option", "--language", "fr", "--format", "wav")
+        #expect(field("model") == "option" && field("language") == "fr")
+        #expect(server.requests.last?.body.contains("RIFF".utf8) == true)
+    }
+
+    @Test func theTokenOfTheEnvironmentGoesBeforeThatOfTheFileWhereItsURLLeads() async throws {
+        try configure()
+        let variables = [
+            "UTTER_URL": server.url("/v1/audio/transcriptions"), "UTTER_TOKEN": "sk-variable",
+        ]
+        try await send(variables: variables)
+        #expect(server.requests.last?["Authorization"] == "Bearer sk-variable")
+        let file = try bench.folder.write(Array("sk-option\n".utf8), to: "other")
+        try await send("--token-file", file, variables: variables)
+        #expect(server.requests.last?["Authorization"] == "Bearer sk-option")
+        // Alone it says not whose it is.
+        try await send(variables: ["UTTER_TOKEN": "sk-variable"])
+        #expect(server.requests.last?["Authorization"] == "Bearer sk-file")
+    }
+
+    @Test func theTokenGoesToNoOtherOrigin() async throws {
+        try configure()
+        let other = try RecordingServer(otherwise: .answer(text: #"{"text":"heard"}"#))
+        try await send("--to", other.url("/elsewhere"))
+        #expect(server.requests.isEmpty && other.requests.count == 1)
+        #expect(other.requests[0]["Authorization"] == nil)
+    }
+
+    @Test func flushNeedsNothingButTheFile() async throws {
+        let down = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .respond(status: 503, text: "")]],
+            otherwise: .answer(text: #"{"text":"heard"}"#))
+        func configure(_ token: String) throws {
+            try bench.configure(
+                """
+                [services.speaches]
+                url = "\(down.url("/v1/audio/transcriptions"))"
+                \(token)
+                """)
+        }
+        try configure("token-variable = 'MY_TOKEN'")
+        let kept = try await bench.start(
+            ["send", "--no-retry", "--service", "speaches", Clip.goForward.path],
+            variables: ["MY_TOKEN": "sk-lost"]
+        ).result()
+        #expect(kept.status == .exited(75), "\(kept.errorText)")
+        // The variable is the shell's, and there is none in a unit.
+        let without = try await bench.run("flush")
+        #expect(without.status == .exited(75))
+        #expect(without.errorText.contains("MY_TOKEN is not set"))
+        try configure("token-command = 'echo sk-command'")
+        let flushed = try await bench.run("flush")
+        #expect(flushed.status == .exited(0) && flushed.outputText == "heard\n")
+        #expect(
+            down.requests.map { $0["Authorization"] } == ["Bearer sk-lost", "Bearer sk-command"])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "token = 'sk-1'",
+                "2:9: 'services.mine.token' would hold the secret itself; say where it is with "
+                    + "token-file, token-command or token-variable"
+            ),
+            (
+                "token-file = 'a'\ntoken-command = 'b'",
+                "3:17: 'services.mine.token-command' and 'token-file' exclude each other"
+            ),
+            (
+                "token-fiel = 'a'",
+                "2:1: 'services.mine.token-fiel' is not known; did you mean "
+                    + "'services.mine.token-file'?"
+            ),
+            (
+                "format = 'mp3'",
+                "2:10: 'services.mine.format' is 'mp3', which is not pcm, wav, ogg-opus or flac"
+            ),
+            ("url = ''", "2:7: 'services.mine.url' is empty"),
+            ("words = 'eu'", "2:9: 'services.mine.words' must be a table, not a string"),
+        ])
+    func whatIsWrongIsSaidWithItsPlace(_ text: String, _ reason: String) async throws {
+        try bench.configure("[services.mine]\n\(text)\n")
+        let result = try await bench.run("config", "check")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText == """
+                utter: error: \(bench.configurationPath):\(reason)
+                utter: hint: correct it with: utter config edit
+
+                """)
+        #expect(!result.errorText.contains("sk-1"))
+    }
+
+    @Test func aTableWithTheNameOfTheSettingIsExplained() async throws {
+        try bench.configure("[service.openai]\nmodel = 'x'\n")
+        let result = try await bench.run("config", "check")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.contains(
+                ":1:1: 'service' is the name of one; tables are 'services.NAME'\n"))
+    }
+
+    @Test(arguments: ["service = 'opneai'", "[services.mine]\nprofile = 'opneai'"])
+    func aServiceThatThereIsNotIsFoundByTheCheck(_ text: String) async throws {
+        try bench.configure(text)
+        let result = try await bench.run("config", "check")
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.contains("there is no service 'opneai'; did you mean 'openai'?"))
+    }
+
+    @Test func aSecretInTheURLIsRefused() async throws {
+        try bench.configure(
+            "service = 'openai'\nservices.openai.url = 'https://a.example/x?api_key=sk-1'\n")
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText.contains(
+                "services.openai.url: query parameter 'api_key' holds a secret\n"))
+        #expect(!result.errorText.contains("sk-1"))
+    }
+
+    @Test func secretsAreShownByTheirSourcesAlone() async throws {
+        try configure("words = { region = \"eu\" }")
+        let shown = try await bench.run("config", "show", "--explain").outputText
+        #expect(shown.contains("services.mine.token-file = \"~/token\""))
+        #expect(shown.contains("services.mine.words.region = \"eu\""))
+        #expect(shown.contains("\(bench.configurationPath):6"))
+        #expect(!shown.contains("sk-file"))
+        let format = shown.split(separator: "\n").first { $0.hasPrefix("format = ") }
+        #expect(format?.hasSuffix("  # profile openai") == true, "\(shown)")
+    }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// Services that want a token which is fetched for a secret, and those that want signatures.
+@Suite struct TokenExchangeTests {
+    private static let secret = "client:sesame"
+
+    private func bench(
+        _ server: RecordingServer, exchange: String, auth: String = ""
+    ) throws -> Bench {
+        try Bench.withProfiles(
+            [
+                "mine": """
+                url = "\(server.url("/listen"))"
+                formats = [{ codec = "wav" }]
+                [auth]
+                variable = "CLIENT"
+                \(auth)
+                [auth.exchange]
+                url = "\(server.url("/token"))"
+                \(exchange)
+                """
+            ], server: server, ["CLIENT": Self.secret])
+    }
+
+    private static let usual = """
+        headers = { Authorization = "Basic {base64}", RqUID = "{uuid}" }
+        body = "scope=a&id={user}"
+        token = "access_token"
+        expires = "expires_in"
+        """
+
+    private static func token(_ text: String, _ seconds: Int = 600) -> [ServerStep] {
+        .answer(
+            headers: [HeaderField("Content-Type", "application/json")],
+            text: "{\"access_token\":\"\(text)\",\"expires_in\":\(seconds)}")
+    }
+
+    private func targets(_ server: RecordingServer) -> [String] { server.requests.map(\.target) }
+
+    @Test func aTokenIsFetchedOnceAndStaysForOtherRuns() async throws {
+        let server = try RecordingServer(
+            scripts: [Self.token("fetched-1")], otherwise: .answer(text: "heard"))
+        let bench = try bench(server, exchange: Self.usual)
+        for _ in 0..<2 {
+            let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+            #expect(result.outputText == "heard\n", "\(result.errorText)")
+        }
+        #expect(targets(server) == ["/token", "/listen", "/listen"])
+        let (fetch, listen) = (server.requests[0], server.requests[1])
+        #expect(fetch["Authorization"] == "Basic Y2xpZW50OnNlc2FtZQ==")
+        #expect(fetch["Content-Type"] == "application/x-www-form-urlencoded")
+        #expect(fetch["RqUID"]?.count == 36)
+        #expect(fetch["Idempotency-Key"] == nil)
+        #expect(String(decoding: fetch.body, as: UTF8.self) == "scope=a&id=client")
+        #expect(listen["Authorization"] == "Bearer fetched-1")
+        #expect(listen["Utter-Attempt"] == "1")
+        var status = stat()
+        #expect(stat(bench.folder.path("state/utter/tokens"), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test func aTokenThatIsRefusedIsFetchedOnceMore() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                Self.token("old"), .answer(text: "heard"), .answer(status: 401, text: "too old"),
+                Self.token("new"),
+            ], otherwise: .answer(text: "heard"))
+        let bench = try bench(server, exchange: Self.usual)
+        for _ in 0..<2 {
+            let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+            #expect(result.outputText == "heard\n", "\(result.errorText)")
+        }
+        #expect(targets(server) == ["/token", "/listen", "/listen", "/token", "/listen"])
+        #expect(server.requests.last?["Authorization"] == "Bearer new")
+        #expect(server.requests.last?["Utter-Attempt"] == "2")
+    }
+
+    @Test func aTokenThatWasJustFetchedAndIsRefusedIsNotFetchedAgain() async throws {
+        let server = try RecordingServer(
+            scripts: [Self.token("fetched-1")],
+            otherwise: .answer(status: 401, text: "not fetched-1"))
+        let bench = try bench(server, exchange: Self.usual)
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.status == .exited(77))
+        #expect(result.errorText.contains("not …"), "\(result.errorText)")
+        #expect(!result.errorText.contains("fetched-1"))
+        #expect(targets(server) == ["/token", "/listen"])
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
+        #expect(!manifest.contains("fetched-1"))
+        #expect(!manifest.contains("sesame"))
+        #expect(manifest.contains("CLIENT"))
+    }
+
+    @Test(arguments: [
+        (401, "who is sesame?"), (400, "bad request of client:sesame"), (200, "{}"),
+    ])
+    func aTokenThatCannotBeHadSaysSo(_ status: Int, _ text: String) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: status, text: text)], otherwise: .answer(text: "heard"))
+        let bench = try bench(server, exchange: Self.usual)
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.status != .exited(0))
+        #expect(!result.errorText.contains("sesame"), "\(result.errorText)")
+        #expect(targets(server) == ["/token"])
+        // The take waits, and counts no attempt.
+        let again = try await bench.start(
+            ["retry", "last"], variables: ["CLIENT": "other:one"]
+        ).result()
+        #expect(again.status != .exited(0))
+        #expect(server.requests.count == 2)
+        #expect(server.requests.last?["Authorization"] == "Basic b3RoZXI6b25l")
+    }
+
+    @Test func aTokenMayBeTextAndStandInAQuery() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "plain/1\n")], otherwise: .answer(text: "heard"))
+        let bench = try bench(
+            server, exchange: "method = 'GET'", auth: "kind = 'query'\nparameter = 'token'")
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.map(\.method) == ["GET", "POST"])
+        #expect(targets(server) == ["/token", "/listen?token=plain%2F1"])
+    }
+
+    @Test func aVoiceIsRecordedWhileItsTokenIsFetched() async throws {
+        let card = try VirtualMicrophone()
+        let server = try RecordingServer(
+            scripts: [Self.token("fetched-1", 0)], otherwise: .answer(text: "heard"))
+        let bench = try Bench.withProfiles(
+            [
+                "mine": """
+                url = "\(server.url("/listen"))"
+                formats = [{ codec = "pcm" }]
+                auth.exchange = { url = "\(server.url("/token"))", token = "access_token" }
+                auth.variable = "CLIENT"
+                """
+            ], server: server, card.environment.merging(["CLIENT": "a"]) { $1 })
+        let result = try await bench.run("--service", "mine", "--for", "500ms")
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.last?.body == RecordTests.samples(8_000))
+        _ = card
+    }
+
+    @Test func aTextIsSignedForHoundify() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench.withProfiles(
+            [
+                "mine": """
+                url = "\(server.url())"
+                formats = [{ codec = "wav" }]
+                [auth]
+                kind = "hmac"
+                variable = "KEY"
+                user = { variable = "ID" }
+                [auth.signature]
+                message = "me{request}{time}"
+                key = "base64url"
+                coding = "base64url"
+                headers = { Request = "me;{request}", Client = "{user};{time};{signature}" }
+                """
+            ], server: server, ["KEY": "c2VzYW1l", "ID": "id-1"])
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        let request = try #require(server.requests.first)
+        #expect(request["Authorization"] == nil)
+        let client = try #require(request["Client"]).split(separator: ";")
+        #expect(client.count == 3 && client[0] == "id-1")
+        #expect(request["Request"]?.hasPrefix("me;") == true)
+        // A second one has a number of its own.
+        _ = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(server.requests.last?["Request"] != request["Request"])
+        let without = try await bench.start(
+            ["send", "--service", "mine", Clip.digits.path], variables: ["ID": ""]
+        ).result()
+        #expect(without.status == .exited(78))
+        #expect(without.errorText.contains("ID is not set"), "\(without.errorText)")
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import Settings
+import Testing
+
+@testable import SpeechService
+@testable import Utter
+
+/// Signatures of requests, by values that others have computed.
+@Suite struct RequestSignerTests {
+    private func service(
+        _ auth: String, key: String, user: String? = nil, session: String? = nil
+    ) throws -> RecognitionService {
+        var reader = SettingsReader(try SettingsDocument.parse(auth), name: "auth")
+        var service = try RecognitionService(url: ServiceURL("https://speech.example/"))
+        service.authentication = try AuthenticationPlan(&reader)
+        let parts = [("key", key as String?), ("user", user), ("session", session)]
+        for (name, value) in parts {
+            guard let value else { continue }
+            service.add(try Credential(place: .part(name), secret: value))
+        }
+        return service
+    }
+
+    struct Amazon: Sendable {
+        var method = "POST"
+        var url: String
+        var headers: [(name: String, value: String)] = []
+        var session: String?
+        var region: String
+        var service = "lex"
+        var signedHeaders: String
+        var signature: String
+    }
+
+    /// By botocore 1.43.11 with `payload_signing_enabled` false.
+    @Test(arguments: [
+        Amazon(
+            url: "https://runtime.lex.us-east-1.amazonaws.com/bot/Order%20Pizza/alias/%24LATEST/"
+                + "user/me/content",
+            headers: [("Content-Type", "audio/l16; rate=16000; channels=1")], region: "us-east-1",
+            signedHeaders: "content-type;host;x-amz-content-sha256;x-amz-date",
+            signature: "99378dd60a0123b0879be584a75ee21e5bddf0de54d47f4214b39294017d3a5c"),
+        Amazon(
+            url: "https://runtime-v2-lex.eu-west-1.amazonaws.com/bots/B1/botAliases/A1/botLocales/"
+                + "en_US/sessions/s%3A1/utterance?b=2&a=1&a=%C3%A4&c",
+            headers: [
+                ("Content-Type", "audio/x-l16; sample-rate=16000;   channel-count=1"),
+                ("User-Agent", "not signed"), ("X-Amz-Lex-Session-State", "abc  def"),
+            ], session: "SESSION/TOKEN==", region: "eu-west-1",
+            signedHeaders: "content-type;host;x-amz-content-sha256;x-amz-date;"
+                + "x-amz-lex-session-state;x-amz-security-token",
+            signature: "60c22dc0169b99c04ad5a0d83abf07d63986d0823decdaca07d4b2f216924fef"),
+        Amazon(
+            method: "PUT", url: "https://example.amazonaws.com:8443/", region: "us-east-1",
+            service: "service", signedHeaders: "host;x-amz-content-sha256;x-amz-date",
+            signature: "2f8a840618c0b6d098bcd38620cd370728ac7f008e9cbd66908d7ebbb2f46722"),
+    ])
+    func aHeadIsSignedAsAmazonDoes(_ request: Amazon) throws {
+        let service = try service(
+            "kind = 'aws-sigv4'\nregion = '\(request.region)'\nservice = '\(request.service)'",
+            key: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", user: "AKIDEXAMPLE",
+            session: request.session)
+        let time = try Date("2015-08-30T12:36:00Z", strategy: .iso8601)
+        let signed = service.signed(
+            request.headers, method: request.method, url: try ServiceURL(request.url), at: time)
+        func value(_ name: String) -> String? { signed.first { $0.name == name }?.value }
+        #expect(value("X-Amz-Date") == "20150830T123600Z")
+        #expect(value("X-Amz-Content-SHA256") == "UNSIGNED-PAYLOAD")
+        #expect(value("X-Amz-Security-Token") == request.session)
+        #expect(
+            value("Authorization")
+                == "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/\(request.region)/"
+                + "\(request.service)/aws4_request, SignedHeaders=\(request.signedHeaders), "
+                + "Signature=\(request.signature)")
+        #expect(!signed.contains { $0.value.contains("wJalr") })
+    }
+
+    /// RFC 4231 §4.3: key "Jefe", and the text that stands there; by Python's hmac and base64.
+    @Test(arguments: [
+        (
+            "plain", "hex", "Jefe",
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        ),
+        ("base64", "base64", "SmVmZQ==", "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM="),
+        ("base64url", "base64url", "SmVmZQ", "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM="),
+        (
+            "hex", "hex", "4a656665",
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        ),
+    ])
+    func aTextIsSignedWithTheKey(
+        _ keyCoding: String, _ coding: String, _ key: String, _ signature: String
+    ) throws {
+        let service = try service(
+            """
+            kind = 'hmac'
+            [signature]
+            message = 'what do ya want for {request}'
+            key = '\(keyCoding)'
+            coding = '\(coding)'
+            headers = { A = '{user};{time};{signature}', B = '{request}' }
+            """, key: "me:\(key)")
+        let signed = service.signed(
+            [], method: "POST", url: service.url, at: Date(timeIntervalSince1970: 1_500_000_000.9),
+            id: "nothing?")
+        #expect(signed.map(\.name) == ["A", "B"])
+        #expect(signed.map(\.value) == ["me;1500000000;\(signature)", "nothing?"])
+    }
+
+    @Test func aServiceWithoutSignaturesIsLeftAsItIs() throws {
+        let service = try RecognitionService(url: ServiceURL("https://speech.example/"))
+        let signed = service.signed([("A", "b")], method: "POST", url: service.url)
+        #expect(signed.map(\.name) == ["A"])
+    }
+}
