@@ -57,6 +57,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     func transferDidEnd(_ result: TransferResult) {
         var reply = Reply(result: result)
         if let head { read(head, into: &reply) }
+        let failureBefore = answer.failure
         if answer.finish() { run.handle(.heard(part: part, answer.transcript)) }
         let service = run.service
         if let failure = answer.failure, !answer.kept.isEmpty {
@@ -68,6 +69,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         // Some services repeat what they were sent; a secret belongs into no message and no file.
         reply.transcript = answer.transcript
         reply.failure = answer.failure.map { service.redacted($0) }
+        if case .badResponse = result.ending {
+            // That the answer was cut off there is said by the ending.
+            reply.failure = failureBefore.map { service.redacted($0) }
+        }
         reply.message = answer.message.map { service.redacted($0) }
         reply.code = answer.code.map { service.redacted($0) }
         run.handle(.ended(part: part, reply))
