@@ -42,6 +42,9 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
 
     private init(unchecked text: String) { description = text }
 
+    /// Whether the secret is written in base64, as a name and a password are.
+    var isBase64: Bool { description.contains(Mark.base64.rawValue) }
+
     /// The text with the secret in it; secret.
     func applied(to secret: String) -> String {
         for mark in Mark.allCases {

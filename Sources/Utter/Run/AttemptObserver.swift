@@ -10,6 +10,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let run: TakeRun
     private let part: Int
     private var answer: AnswerReader
+    /// When the first words were understood.
+    private var firstText: ContinuousClock.Instant?
 
     /// Listens for a part of a take.
     init(of part: Int, for run: TakeRun) {
@@ -20,18 +22,27 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     func transferDidConnect() { run.handle(.connected(part: part)) }
 
-    func transferDidSend(byteCount: Int) { run.didSend(byteCount: byteCount) }
+    func transferDidSend(byteCount: Int, wireByteCount: Int) { run.didSend(byteCount: byteCount) }
 
     func transferDidReceiveHead(status: Int, mediaType: String?) {
         answer.begin(status: status, mediaType: mediaType)
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
-        if answer.accumulate(bytes) { run.handle(.heard(part: part, answer.transcript)) }
+        if answer.accumulate(bytes) { hear() }
+    }
+
+    private func hear() {
+        firstText = firstText ?? .now
+        run.handle(.heard(part: part, answer.transcript))
     }
 
     func transferDidEnd(_ result: TransferResult) {
-        if answer.finish() { run.handle(.heard(part: part, answer.transcript)) }
+        if answer.finish() { hear() }
+        var result = result
+        if let firstText, let began = result.timings.began {
+            result.timings.firstText = firstText - began
+        }
         let service = run.plan.service
         if let failure = answer.failure, !answer.kept.isEmpty {
             // It may have been paid for, and another rule may read it.

@@ -29,16 +29,19 @@ extension DeliveryPlan {
         body.saysLength = request.saysLength
         var transfer = TransferRequest(
             url: request.url.text, headers: headers, body: body,
-            deadlines: deadlines, certificateFile: certificateFile)
-        transfer.httpVersion = httpVersion
-        // No proxy can reach this machine's own services.
-        transfer.bypassesProxy = request.url.isLoopback
+            deadlines: deadlines)
+        transfer.connection = connection
+        // No proxy of the environment can reach this machine's own services.
+        if connection.proxy == nil, request.url.isLoopback {
+            transfer.connection.proxy = Proxy.none
+        }
         transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
             of: format, inBase64: frame.isBase64)
         transfer.method = request.method.rawValue
         // A recording that goes on has its own connection, whose end is then its own as well.
-        transfer.leavesConnection = request.isComplete
-        if request.isComplete, !request.wantsFreshConnection {
+        // One to an address that was given is for no other take.
+        transfer.leavesConnection = request.isComplete && connection.resolutions.isEmpty
+        if transfer.leavesConnection, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
         return transfer

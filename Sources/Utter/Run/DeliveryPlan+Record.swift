@@ -24,8 +24,9 @@ extension DeliveryPlan {
         case .json(let template): record.jsonBody = template.text
         }
         record.detectsEnd = service.detectsEnd ? true : nil
-        record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
-        record.certificateFile = certificateFile
+        record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
+        record.certificateFile = connection.certificateFile
+        record.connection = DeliveryRecord.Connection(connection)
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
         let origin = service.url.origin.description
@@ -53,9 +54,9 @@ extension DeliveryPlan {
             service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
             redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
                 try Origin(text)
-            }, certificateFile: record.certificateFile)
+            })
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
-        httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
+        connection = try ConnectionSettings(record)
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }

@@ -198,9 +198,15 @@ final class Wiring: Sendable {
         body.lateHeaders = { [weak run, plan] in
             run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
         }
+        body.session = run.session
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
         run.willSend()
-        let observer = AttemptObserver(of: part, for: run)
+        var observer: any TransferObserver = AttemptObserver(of: part, for: run)
+        if let cassettes = plan.cassettes {
+            observer = CassetteRecorder(
+                of: body, request.number, of: run.id, to: plan.service, into: cassettes,
+                tells: observer, writes: { [sync] in sync.perform($0) })
+        }
         run.hold(
             transfer.start(
                 body, after: pause.duration, atLeast: pause.atLeast, observer: observer),

@@ -74,6 +74,7 @@ extension ServiceOptions {
             plan.service.url = new.url
             plan.service.credentials = new.credentials
         }
+        try connection.addLogin(to: &plan.connection, of: record, take: manifest.id.text)
         try change(&plan, format: format)
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
@@ -128,10 +129,7 @@ extension ServiceOptions {
         _ plan: inout DeliveryPlan, format: AudioCodec?
     ) throws(CommandFailure) {
         try body.change(&plan, keepsFormat: format != nil)
-        if let cacert {
-            try CertificateFile.check(cacert)
-            plan.certificateFile = Self.absolute(cacert)
-        }
+        try connection.change(&plan.connection)
         if let contentType {
             plan.service.contentType = try explained("--content-type") { () throws(ServiceError) in
                 try HeaderField(name: "Content-Type", value: contentType).value
@@ -157,7 +155,6 @@ extension ServiceOptions {
         }
         if let framing { plan.framing = framing }
         if let method { plan.service.method = method }
-        if let http { plan.httpVersion = http }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)
@@ -358,7 +355,7 @@ extension ServiceOptions {
     }
 
     /// The path from the root on: a take is sent again from another folder.
-    private static func absolute(_ path: String) -> String {
+    static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
