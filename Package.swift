@@ -47,6 +47,8 @@ let package = Package(
         .systemLibrary(
             name: "CSampleRate", path: "Sources/C/CSampleRate",
             providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
@@ -76,7 +78,8 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["Settings", "CCurl"], swiftSettings: shipped),
+            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
+            resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload",
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
@@ -168,7 +171,8 @@ let package = Package(
             name: "CassettesTests", dependencies: ["Cassettes", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "SpeechServiceTests", dependencies: ["SpeechService", "Settings", "TestSupport"],
+            name: "SpeechServiceTests",
+            dependencies: ["SpeechService", "AudioCodecs", "Settings", "CZlib", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "UploadTests",

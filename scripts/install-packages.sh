@@ -26,6 +26,7 @@ libopus-dev                  compresses speech
 libogg-dev                   wraps the compressed speech into pages
 libflac-dev                  compresses speech without loss
 libsamplerate0-dev           converts other sample rates to 16 kHz
+zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libtomlplusplus-dev          reads settings and descriptions of services
 libpocketsphinx-dev          recognises speech in utter-endpoint

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import CCrypto
 internal import Glibc
 
-/// The key derivation of RFC 5869 with SHA-256, over libcrypto's HMAC.
+/// The key derivation of RFC 5869 with SHA-256, over HMAC.
 enum HKDF {
-    private static let digestByteCount = 32
+    private static let digestByteCount = HMACSHA256.byteCount
 
     /// Derives a key.
     ///
@@ -19,7 +18,7 @@ enum HKDF {
         from secret: [UInt8], salt: [UInt8], purpose: [UInt8], byteCount: Int
     ) -> [UInt8] {
         precondition(byteCount <= 255 * digestByteCount)
-        var extracted = hmac(key: salt, secret)
+        var extracted = HMACSHA256.digest(key: salt, secret)
         defer { extracted.clear() }
         var derived: [UInt8] = []
         var block: [UInt8] = []
@@ -29,24 +28,12 @@ enum HKDF {
         for counter in 1...max(1, (byteCount + digestByteCount - 1) / digestByteCount) {
             var message = block + purpose + [UInt8(counter)]
             block.clear()
-            block = hmac(key: extracted, message)
+            block = HMACSHA256.digest(key: extracted, message)
             message.clear()
             derived += block
         }
         derived.removeLast(derived.count - byteCount)
         return derived
-    }
-
-    /// The corresponding C function is `HMAC`.
-    private static func hmac(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: digestByteCount)
-        // An empty key is as good as zeros (RFC 2104 §2), but a null pointer means another thing.
-        let key = key.isEmpty ? [0] : key
-        let result = unsafe HMAC(
-            EVP_sha256(), key, Int32(key.count), message, message.count, &digest, nil)
-        // It allocates its context; without memory for that there is no going on.
-        precondition(unsafe result != nil, "no memory for a key")
-        return digest
     }
 }
 

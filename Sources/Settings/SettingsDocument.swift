@@ -11,13 +11,18 @@ package enum SettingsDocument {
 
     /// Reads a text.
     ///
+    /// - Parameters:
+    ///   - text: the text.
+    ///   - file: the name that every place in it gets; nil where there is one file only.
     /// - Throws: `SettingsError` with the place where it is no TOML.
     /// - Returns: the outermost table.
-    package static func parse(_ text: String) throws(SettingsError) -> SettingsTable {
+    package static func parse(
+        _ text: String, file: String? = nil
+    ) throws(SettingsError) -> SettingsTable {
         guard text.utf8.count <= byteLimit else {
             throw SettingsError("it is longer than \(byteLimit >> 20) MiB")
         }
-        let builder = DocumentBuilder()
+        let builder = DocumentBuilder(file: file)
         var reader = DocumentBuilder.reader
         let bytes = Array(text.utf8)
         let isRead = unsafe bytes.withUnsafeBytes { bytes in
@@ -41,12 +46,17 @@ private final class DocumentBuilder {
         var members: [SettingsTable.Member] = []
     }
 
-    fileprivate(set) var error: SettingsError?
+    private let file: String?
+    fileprivate var error: SettingsError? {
+        didSet { if error?.place?.file != file { error?.place?.file = file } }
+    }
     fileprivate var open = [
         Open(
             namePlace: SettingsPlace(line: 1, column: 1),
             place: SettingsPlace(line: 1, column: 1), isArray: false)
     ]
+
+    fileprivate init(file: String?) { self.file = file }
 
     /// The document, once all is told.
     var table: SettingsTable { Self.table(open[0].members) }
@@ -59,6 +69,8 @@ private final class DocumentBuilder {
     fileprivate func add(
         _ name: String?, _ namePlace: SettingsPlace, _ place: SettingsPlace, _ value: SettingsValue
     ) {
+        var (namePlace, place) = (namePlace, place)
+        (namePlace.file, place.file) = (file, file)
         open[open.count - 1].members.append(
             SettingsTable.Member(
                 name: name ?? "", place: namePlace, node: SettingsNode(value, at: place)))

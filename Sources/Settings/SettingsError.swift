@@ -14,8 +14,10 @@ package struct SettingsError: Error, Sendable, Equatable {
     }
 
     /// The error behind the name of its file, as compilers write it.
+    ///
+    /// - Parameter file: its name, unless the place has another.
     package func text(of file: String) -> String {
         guard let place else { return "\(file): \(reason)" }
-        return "\(file):\(place.line):\(place.column): \(reason)"
+        return "\(place.file ?? file):\(place.line):\(place.column): \(reason)"
     }
 }

@@ -6,11 +6,14 @@ package struct SettingsPlace: Sendable, Hashable, Comparable {
     package var line: Int
     /// The column, from 1, in characters.
     package var column: Int
+    /// The file's name; nil where there is one file only.
+    package var file: String?
 
     /// Creates a place.
-    package init(line: Int, column: Int) {
+    package init(line: Int, column: Int, file: String? = nil) {
         self.line = line
         self.column = column
+        self.file = file
     }
 
     package static func < (one: SettingsPlace, other: SettingsPlace) -> Bool {

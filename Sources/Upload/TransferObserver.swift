@@ -15,7 +15,9 @@ package protocol TransferObserver: AnyObject, Sendable {
     func transferDidSend(byteCount: Int, wireByteCount: Int)
 
     /// The head of the final response has been read, perhaps while the body is still being sent.
-    func transferDidReceiveHead(status: Int, mediaType: String?)
+    ///
+    /// Names of its fields are in lower case.
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)])
 
     /// Bytes of the final response's body have been read; an error body's too.
     func transferDidReceive(_ bytes: Span<UInt8>)

@@ -49,7 +49,6 @@ struct TransferResponse {
     /// The status of the final response once its head is complete.
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
-    var mediaType: String? { head.header("content-type") }
     /// Whether the service has said that it does not want the rest.
     var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
 

@@ -54,6 +54,54 @@ import Testing
                 == ["Bearer \(Self.key)", "Bearer \(Self.key)"])
     }
 
+    @Test func aTokenComesFromACredentialOfSystemd() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 401, text: "no")], otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        _ = try writeKey(bench)
+        let credentials = ["CREDENTIALS_DIRECTORY": bench.folder.path]
+        let sent = try await bench.start(
+            ["send", "--token-credential", "key", Clip.digits.path], variables: credentials
+        ).result()
+        #expect(sent.status == .exited(77))
+        #expect(server.requests.last?["Authorization"] == "Bearer \(Self.key)")
+        // A take remembers the name, and another process must be given the same.
+        let without = try await bench.run("retry", "last")
+        #expect(without.status == .exited(78))
+        #expect(without.errorText.contains("systemd has given this process no credentials"))
+        let again = try await bench.start(["retry", "last"], variables: credentials).result()
+        #expect(again.status == .exited(0))
+        #expect(server.requests.last?["Authorization"] == "Bearer \(Self.key)")
+        #expect(server.requests.count == 2)
+    }
+
+    @Test(arguments: ["../key", "", "missing"])
+    func aCredentialThatIsNotThereIsRefused(_ name: String) async throws {
+        let server = try RecordingServer()
+        let bench = try Bench(server: server)
+        _ = try writeKey(bench)
+        let folder = bench.folder.path("takes")
+        let result = try await bench.start(
+            ["send", "--token-credential", name, Clip.digits.path],
+            variables: ["CREDENTIALS_DIRECTORY": folder]
+        ).result()
+        #expect(result.status == .exited(78))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aTokenComesThroughADescriptor() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let script = #"exec 5<"$1"; shift; exec "$0" "$@""#
+        let run = try bench.startShell(
+            script,
+            [try writeKey(bench), "send", "--token-fd", "5", Clip.digits.path, Clip.digits.path])
+        #expect(try await run.result().status == .exited(0))
+        #expect(
+            server.requests.map { $0["Authorization"] }
+                == ["Bearer \(Self.key)", "Bearer \(Self.key)"])
+    }
+
     @Test func theKeyIsInNoMessageAndNoFile() async throws {
         let server = try RecordingServer(otherwise: .answer(status: 401, text: "wrong"))
         let bench = try Bench(server: server)

@@ -41,7 +41,6 @@ struct AnswerRuleTests {
             (nil, "", .empty),
             ("application/json", "oops", .notJSON(offset: 0, excerpt: "oops")),
             ("audio/wav", "RIFF", .unsupportedMediaType("audio/wav")),
-            ("text/event-stream", "data: {}\n\n", .unsupportedMediaType("text/event-stream")),
             (
                 "text/html", "<!DOCTYPE html>\n<html><head><title>Log in</title>",
                 .webPage(title: "Log in")

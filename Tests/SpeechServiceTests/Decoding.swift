@@ -7,6 +7,18 @@ struct Decoded: Equatable {
     var hypotheses: [Hypothesis] = []
     var error: AnswerError?
 
+    init() {}
+
+    /// Decodes chunks until the end or the first error.
+    init(_ decoder: inout any ResponseDecoder, _ chunks: [[UInt8]]) {
+        do throws(AnswerError) {
+            for chunk in chunks { hypotheses += try decoder.accumulate(chunk.span) }
+            hypotheses += try decoder.finish()
+        } catch {
+            self.error = error
+        }
+    }
+
     /// The transcript of the hypotheses.
     var transcript: Transcript {
         var transcript = Transcript()
@@ -21,16 +33,7 @@ func decode(
     byteLimit: Int = AnswerRule.standardByteLimit
 ) -> Decoded {
     var decoder = rule.makeDecoder(mediaType: mediaType, byteLimit: byteLimit)
-    var decoded = Decoded()
-    do {
-        for chunk in chunks {
-            decoded.hypotheses += try decoder.accumulate(chunk.span)
-        }
-        decoded.hypotheses += try decoder.finish()
-    } catch {
-        decoded.error = error
-    }
-    return decoded
+    return Decoded(&decoder, chunks)
 }
 
 /// Decodes a body in one chunk.

@@ -70,7 +70,7 @@ struct JSONSequenceAnswerTests {
         let hypotheses = try decoder.accumulate(Array(body.utf8).span)
         #expect(hypotheses.map(\.text) == ["one"])
         let expected = AnswerError.serviceReported(
-            message: "An error occurred in speech recognition.")
+            message: "An error occurred in speech recognition.", code: "wit")
         #expect(throws: expected) { try decoder.finish() }
         #expect(throws: expected) { try decoder.finish() }
         let nothing: [UInt8] = []
@@ -124,7 +124,7 @@ struct JSONSequenceAnswerTests {
     }
 
     @Test func anotherRuleCanReadAnotherService() throws {
-        let houndify = SequenceRule(
+        let houndify = ValueRule(
             textPaths: [
                 JSONPath(names: "PartialTranscript"),
                 try JSONPath("Disambiguation.ChoiceData[0].Transcription"),

@@ -10,7 +10,7 @@ struct MessageTests {
         (.notJSON(offset: 17, excerpt: "<p>"), "the answer is not JSON: byte 17, at '<p>'"),
         (
             .truncated(byteCount: 9),
-            "the answer was cut off after 9 bytes, in the middle of a JSON value"
+            "the answer was cut off after 9 bytes, in the middle of a value"
         ),
         (
             .tooDeep(offset: 64, limit: 64),

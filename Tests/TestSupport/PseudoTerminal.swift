@@ -57,6 +57,12 @@ package final class PseudoTerminal: Sendable {
         try retryingInterrupts("write") { write(master.number, bytes, bytes.count) }
     }
 
+    /// Whether what is typed appears on the screen.
+    package var isEchoing: Bool {
+        var settings = termios()
+        return tcgetattr(master.number, &settings) == 0 && settings.c_lflag & UInt32(ECHO) != 0
+    }
+
     /// Closes the terminal; takes effect when no thread waits for its output any more.
     func hangUp() {
         // Never readable: in place of the terminal, nothing is to be read any more.

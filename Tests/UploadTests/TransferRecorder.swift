@@ -41,7 +41,7 @@ final class TransferRecorder: TransferObserver {
         }
     }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
         record.update { $0.heads.append(status) }
     }
 

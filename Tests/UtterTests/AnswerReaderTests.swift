@@ -12,7 +12,7 @@ import Testing
         pieces: Int = 7
     ) -> (reader: AnswerReader, transcript: Transcript) {
         var reader = AnswerReader(rule: rule)
-        reader.begin(status: status, mediaType: mediaType)
+        reader.begin(status: status, AnswerHead(mediaType: mediaType))
         let bytes = Array(body.utf8)
         var start = 0
         while start < bytes.count {

@@ -330,6 +330,40 @@ import Testing
             Self.circumstances)
         #expect(delivery.takenCount == 2)
     }
+
+    @Test func aRuleOfTheServicesDecides() throws {
+        var rule = RetryRule()
+        (rule.statuses, rule.tokenRefusals) = ([404], [409])
+        (rule.codes, rule.tokenCodes) = (["busy"], ["bad_key"])
+        rule.honoursRetryAfter = false
+        func step(
+            _ status: Int, code: String? = nil, failure: AnswerError? = nil
+        ) throws -> ExchangeStep {
+            var delivery = PostOnce(
+                url: try ServiceURL(Self.host), allowed: [], policy: .standard, rule: rule)
+            var result = Self.result(Self.answered, status: status)
+            result.retryAfter = .seconds(9_999)
+            return delivery.next(
+                after: Reply(result: result, failure: failure, message: "m", code: code),
+                isSpeaking: false, at: Moment())
+        }
+        func isTriedAgain(_ step: ExchangeStep) -> Bool {
+            if case .request = step { true } else { false }
+        }
+        #expect(isTriedAgain(try step(404)))
+        #expect(try step(503) == .failed(.refused(status: 503, message: "m")))
+        #expect(try step(409) == .failed(.tokenRefused(status: 409, message: "m")))
+        #expect(isTriedAgain(try step(400, code: "BUSY")))
+        let failed = { AnswerError.serviceReported(message: "words", code: $0) }
+        #expect(isTriedAgain(try step(200, code: "busy", failure: failed("busy"))))
+        #expect(
+            try step(200, code: "bad_key", failure: failed("bad_key"))
+                == .failed(.tokenRefused(status: 200, message: "words")))
+        #expect(
+            try step(200, code: "else", failure: failed("else"))
+                == .failed(.answerUnusable(failed("else"))))
+        #expect(try step(200, code: "busy") == .answered)
+    }
 }
 
 /// What is known beside the transfer.

@@ -54,7 +54,8 @@ final class ScriptedTransport: Transport {
                 return observer.transferDidEnd(.test(.badResponse("the script is over")))
             }
             if let status = ending.result.status {
-                observer.transferDidReceiveHead(status: status, mediaType: "text/plain")
+                observer.transferDidReceiveHead(
+                    status: status, headers: [(name: "content-type", value: "text/plain")])
                 observer.transferDidReceive(Array(ending.answer.utf8).span)
             }
             observer.transferDidEnd(ending.result)

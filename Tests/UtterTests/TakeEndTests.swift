@@ -233,4 +233,33 @@ import Utter
         #expect(try outcome.result.get().text == "enough")
         #expect(outcome.capture.cause == .finished)
     }
+
+    @Test func aServiceThatHasHeardTheEndEndsTheRecording() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBody(bytes: 640),
+                    .beginResponse(
+                        status: 200,
+                        headers: [TestSupport.HeaderField("Content-Type", "application/json")]),
+                    .sendBodyChunk(text: #"{"PartialTranscript":"so","SafeToStopAudio":true}"#),
+                    .readBodyToEnd, .sendBodyChunk(text: #"{"text":"so be it"}"#), .endResponse,
+                ]
+            ])
+        let bench = try Bench()
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            var values = ValueRule(
+                textPaths: [JSONPath(names: "PartialTranscript"), JSONPath(names: "text")],
+                selectors: [])
+            values.stop = JSONPath(names: "SafeToStopAudio")
+            $0.delivery.service.answer = .jsonSequence(values)
+        }
+        speaker.say(period)
+        // The speaker does not say that this is the end.
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "so be it")
+        #expect(outcome.capture.cause == .finished)
+        #expect(outcome.attempts.count == 1)
+    }
 }

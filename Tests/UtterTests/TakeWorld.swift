@@ -203,7 +203,7 @@ struct TakeWorld {
         case .saveAttempt(let attempt): saved.append(attempt.number)
         case .saveSeal: isSealSaved = true
         case .settle(let ending): settle(ending)
-        case .rememberLength, .endCapture, .saveAgain, .tell: break
+        case .rememberLength, .endCapture, .saveProgress, .saveAgain, .tell: break
         }
     }
 

@@ -9,7 +9,7 @@ public enum AnswerError: Error, Sendable, Equatable {
     case empty
     /// The body is not JSON at this byte.
     case notJSON(offset: Int, excerpt: String)
-    /// The body ends inside a JSON value.
+    /// The body ends inside a JSON value, or before the last of its parts.
     case truncated(byteCount: Int)
     /// Arrays and objects are nested deeper than `limit` at this byte.
     case tooDeep(offset: Int, limit: Int)
@@ -23,12 +23,15 @@ public enum AnswerError: Error, Sendable, Equatable {
     case missingText(path: String, excerpt: String, places: [String] = [])
     /// The stream ended after partial text and without a final.
     case noFinal(partial: String)
-    /// The service says that it failed, in an answer with a good status.
-    case serviceReported(message: String)
+    /// The service says that it failed, in an answer with a good status; `code` is its own name or
+    /// number of the error.
+    case serviceReported(message: String, code: String? = nil)
     /// The body is a web page.
     case webPage(title: String?)
     /// Nothing here reads answers of this media type.
     case unsupportedMediaType(String)
+    /// What the head says the transcript is cannot be decoded; `reason` says why.
+    case undecodable(reason: String)
 }
 
 extension AnswerError {
@@ -40,7 +43,7 @@ extension AnswerError {
         case .notJSON(let offset, let excerpt):
             "the answer is not JSON: byte \(offset), at '\(excerpt)'"
         case .truncated(let byteCount):
-            "the answer was cut off after \(byteCount) bytes, in the middle of a JSON value"
+            "the answer was cut off after \(byteCount) bytes, in the middle of a value"
         case .tooDeep(let offset, let limit):
             "the answer nests JSON deeper than \(limit) levels at byte \(offset)"
         case .tooLarge(let limit):
@@ -56,13 +59,20 @@ extension AnswerError {
                     + places.joined(separator: ", ")
         case .noFinal(let partial):
             "the answer ended without a final text; the last partial was '\(partial)'"
-        case .serviceReported(let message):
-            "the service reported an error: \(message)"
+        case .serviceReported(let message, let code):
+            "the service reported an error: \(message)" + Self.addition(code, to: message)
         case .webPage(let title):
             "the answer is a web page, not a transcript" + (title.map { ": '\($0)'" } ?? "")
         case .unsupportedMediaType(let mediaType):
             "the answer is of type '\(mediaType)', which utter does not read"
+        case .undecodable(let reason): "the transcript in the answer's head is \(reason)"
         }
+    }
+
+    /// The code behind a message that does not hold it.
+    private static func addition(_ code: String?, to message: String) -> String {
+        guard let code, !message.contains(code) else { return "" }
+        return " (\(code))"
     }
 
     /// Whether the same answer may be good by another rule.

@@ -1,27 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the body of a good answer becomes hypotheses.
-public enum AnswerRule: Sendable, Hashable {
-    /// By what the service says and sends.
-    ///
-    /// A JSON type is read as a sequence of values by `SequenceRule.standard`, of which one value
-    /// is the simplest case: wit.ai streams its many values as `application/json`. `text/…`, an
-    /// unknown type and none at all are sniffed: what begins with `{` is JSON, since no transcript
-    /// does and many servers send JSON as `text/html`; everything else is text (`[` and `"` begin
-    /// transcripts such as "[BLANK_AUDIO]"). Sound, images, multipart and event streams are
-    /// refused.
-    case automatic
-    /// The body is the text.
-    case text
-    /// The body is one JSON document with the text at this path.
-    case json(path: JSONPath)
-    /// The body is a sequence of JSON values, read while they come.
-    case jsonSequence(SequenceRule)
+/// How a good answer becomes hypotheses: what a service's description says of it, as data.
+public struct AnswerRule: Sendable, Hashable {
+    /// How the bytes of the body become values.
+    public var framing: AnswerFraming
+    /// What the values say.
+    public var values: ValueRule
+    /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
+    public var success: ValueCondition?
+    /// What is true of an answer that says that there was no speech.
+    public var noSpeech: ValueCondition?
+    /// Where the service puts its own words about a failure.
+    public var errors = ErrorPlaces()
+    /// The field of the response's head that holds the transcript, with `AnswerFraming.header`.
+    public var header: HeaderTranscript?
 
     /// The bytes of an answer that are read and kept unless told otherwise.
     public static let standardByteLimit = 8 << 20
 
-    /// Reads `auto`, `text`, `sequence` or `json:PATH`.
+    /// Creates a rule.
+    public init(framing: AnswerFraming, values: ValueRule = .standard) {
+        self.framing = framing
+        self.values = values
+    }
+
+    /// By what the service says and sends, as the usual services say it.
+    public static let automatic = AnswerRule(framing: .automatic)
+    /// The body is the text.
+    public static let text = AnswerRule(framing: .text)
+    /// The body is a stream of events in the manner of OpenAI and its like.
+    public static let events = AnswerRule(framing: .events)
+    /// The body is a file of subtitles.
+    public static let subtitles = AnswerRule(framing: .subtitles)
+
+    /// The body is one JSON document with the text at this path.
+    public static func json(path: JSONPath) -> AnswerRule {
+        AnswerRule(
+            framing: .json,
+            values: ValueRule(textPaths: [path], selectors: ValueRule.standard.failures))
+    }
+
+    /// The body is a sequence of JSON values, read while they come.
+    public static func jsonSequence(_ values: ValueRule) -> AnswerRule {
+        AnswerRule(framing: .sequence, values: values)
+    }
+
+    /// Reads `auto`, `text`, `sequence`, `events`, `subtitles` or `json:PATH`.
     ///
     /// - Throws: `ServiceError.invalidAnswerRule`, or `.invalidPath` for what follows `json:`.
     public init(_ text: String) throws(ServiceError) {
@@ -29,6 +53,8 @@ public enum AnswerRule: Sendable, Hashable {
         case "auto": self = .automatic
         case "text": self = .text
         case "sequence": self = .jsonSequence(.standard)
+        case "events": self = .events
+        case "subtitles": self = .subtitles
         case _ where text.hasPrefix("json:"):
             self = .json(path: try JSONPath(String(text.dropFirst("json:".count))))
         default:
@@ -36,35 +62,51 @@ public enum AnswerRule: Sendable, Hashable {
             throw .invalidAnswerRule(text: shown)
         }
     }
+}
 
-    /// Makes a decoder for one answer.
-    ///
-    /// - Parameters:
-    ///   - mediaType: the value of the answer's `Content-Type` field, or nil without one.
-    ///   - byteLimit: the most bytes that are kept. Of a sequence these are the bytes since the
-    ///     last hypothesis, and those of all finals: partials replace each other, so that an hour
-    ///     of them needs no room.
-    /// - Returns: a decoder that has seen nothing.
-    package func makeDecoder(
-        mediaType: String?, byteLimit: Int = standardByteLimit
-    ) -> any ResponseDecoder {
-        switch self {
-        case .automatic: AutomaticAnswer(mediaType: MediaType(mediaType), limit: byteLimit)
-        case .text: TextAnswer(limit: byteLimit)
-        case .json(let path): JSONAnswer(path: path, limit: byteLimit)
-        case .jsonSequence(let rule): JSONSequenceAnswer(rule: rule, limit: byteLimit)
+extension AnswerRule: CustomStringConvertible {
+    /// The rule as it is written, as far as one word can say it.
+    public var description: String {
+        switch framing {
+        case .json: "json:\(values.textPaths.first ?? JSONPath(names: "text"))"
+        case .text, .sequence, .events, .subtitles: framing.rawValue
+        case .automatic, .multipart, .header: AnswerFraming.automatic.rawValue
         }
     }
 }
 
-extension AnswerRule: CustomStringConvertible {
-    /// The rule as it is written; a sequence by a rule of one's own is `sequence` too.
-    public var description: String {
-        switch self {
-        case .automatic: "auto"
-        case .text: "text"
-        case .json(let path): "json:\(path)"
-        case .jsonSequence: "sequence"
+extension AnswerRule {
+    /// Makes a decoder for one answer.
+    ///
+    /// - Parameters:
+    ///   - head: what the head of the response says.
+    ///   - byteLimit: the most bytes that are kept. Of a stream these are the bytes since the
+    ///     last hypothesis, and those of what stays: partials replace each other, so that an hour
+    ///     of them needs no room.
+    /// - Returns: a decoder that has seen nothing.
+    package func makeDecoder(
+        _ head: AnswerHead, byteLimit: Int = standardByteLimit
+    ) -> any ResponseDecoder {
+        if let success, let said = success.headerText(in: head), !success.holds(ofHeader: said) {
+            return RefusedAnswer(rule: self, code: said, mediaType: head.mediaType)
         }
+        let mediaType = MediaType(head.mediaType)
+        switch framing {
+        case .automatic: return AutomaticAnswer(self, mediaType: mediaType, limit: byteLimit)
+        case .text: return TextAnswer(limit: byteLimit)
+        case .json: return JSONAnswer(rule: self, limit: byteLimit)
+        case .sequence: return JSONSequenceAnswer(rule: self, limit: byteLimit)
+        case .events: return EventAnswer(rule: self, limit: byteLimit)
+        case .subtitles: return SubtitleAnswer(limit: byteLimit)
+        case .multipart: return MultipartAnswer(self, mediaType: mediaType, limit: byteLimit)
+        case .header: return HeaderAnswer(header, in: head, limit: byteLimit)
+        }
+    }
+
+    /// Makes a decoder for one answer of which no more than the type is known.
+    package func makeDecoder(
+        mediaType: String?, byteLimit: Int = standardByteLimit
+    ) -> any ResponseDecoder {
+        makeDecoder(AnswerHead(mediaType: mediaType), byteLimit: byteLimit)
     }
 }

@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An answer whose form is found out from its media type and its first byte
-/// (`AnswerRule.automatic`).
+/// An answer whose form is found out from its media type and its first bytes
+/// (`AnswerFraming.automatic`).
 struct AutomaticAnswer: ResponseDecoder {
+    /// What begins like this is a stream of events, whatever its type says.
+    private static let eventBeginnings = ["data:{", "data: {", "event:"].map { Array($0.utf8) }
+
+    private let rule: AnswerRule
     private let limit: Int
     /// Nil until a byte decides.
     ///
     /// Mutated in place: a copy would copy the body with each chunk.
     private var decoder: (any ResponseDecoder)?
-    /// White space and a byte-order mark, until then.
+    /// White space, a byte-order mark and what begins like events, until then.
     private var head: BoundedBody
     private var failure: AnswerError?
 
     /// Creates a decoder for a body of this type and at most `limit` bytes.
-    init(mediaType: MediaType, limit: Int) {
+    init(_ rule: AnswerRule, mediaType: MediaType, limit: Int) {
+        self.rule = rule
         self.limit = limit
         head = BoundedBody(limit: limit)
         if mediaType.isJSON {
-            decoder = JSONSequenceAnswer(rule: .standard, limit: limit)
-        } else if mediaType.isBinary || mediaType.essence == "text/event-stream" {
+            decoder = JSONSequenceAnswer(rule: rule, limit: limit)
+        } else if mediaType.isEvents {
+            decoder = EventAnswer(rule: rule, limit: limit)
+        } else if mediaType.isSubtitles {
+            decoder = SubtitleAnswer(limit: limit)
+        } else if mediaType.isMultipart, mediaType.boundary != nil {
+            decoder = MultipartAnswer(rule, mediaType: mediaType, limit: limit)
+        } else if mediaType.isBinary {
             let shown = TerminalText.cut(TerminalText.sanitized(mediaType.essence))
             failure = .unsupportedMediaType(shown)
         }
     }
+
+    var hasHeardEnd: Bool { decoder?.hasHeardEnd ?? false }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
@@ -33,29 +46,43 @@ struct AutomaticAnswer: ResponseDecoder {
             failure = error
             throw error
         }
-        guard let first = Self.firstSignificantByte(of: head.bytes) else { return [] }
-        return try decide(isJSON: first == UInt8(ascii: "{"))
+        guard let framing = Self.framing(of: head.bytes, isWhole: false) else { return [] }
+        return try decide(framing)
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
-        let hypotheses = decoder == nil ? try decide(isJSON: false) : []
+        let hypotheses =
+            decoder == nil
+            ? try decide(Self.framing(of: head.bytes, isWhole: true) ?? .text) : []
         return hypotheses + (try decoder?.finish() ?? [])
     }
 
-    private mutating func decide(isJSON: Bool) throws(AnswerError) -> [Hypothesis] {
+    private mutating func decide(_ framing: AnswerFraming) throws(AnswerError) -> [Hypothesis] {
         let begun = head.bytes
         head = BoundedBody(limit: limit)
         decoder =
-            isJSON ? JSONSequenceAnswer(rule: .standard, limit: limit) : TextAnswer(limit: limit)
+            switch framing {
+            case .sequence: JSONSequenceAnswer(rule: rule, limit: limit)
+            case .events: EventAnswer(rule: rule, limit: limit)
+            default: TextAnswer(limit: limit, findsSubtitles: true)
+            }
         return try decoder?.accumulate(begun.span) ?? []
     }
 
-    private static func firstSignificantByte(of bytes: [UInt8]) -> UInt8? {
+    /// What the beginning of a body is; nil while it may be several things.
+    private static func framing(of bytes: [UInt8], isWhole: Bool) -> AnswerFraming? {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         // A head that may still become a byte-order mark decides nothing.
-        guard bytes.count >= 3 || !mark.starts(with: bytes) else { return nil }
-        let text = bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...]
-        return text.first { !JSONScanner.isWhitespace($0) }
+        guard isWhole || bytes.count >= 3 || !mark.starts(with: bytes) else { return nil }
+        let text = (bytes.starts(with: mark) ? bytes.dropFirst(3) : bytes[...])
+            .drop(while: JSONScanner.isWhitespace)
+        guard let first = text.first else { return nil }
+        if first == UInt8(ascii: "{") { return .sequence }
+        for beginning in eventBeginnings {
+            if text.starts(with: beginning) { return .events }
+            if !isWhole, beginning.starts(with: text) { return nil }
+        }
+        return .text
     }
 }

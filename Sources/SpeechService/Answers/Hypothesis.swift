@@ -6,25 +6,36 @@ public struct Hypothesis: Sendable, Hashable {
     public var text: String
     /// Whether the service will not change it any more.
     public var isFinal: Bool
+    /// How it joins what was thought before: a partial replaces the partial or is appended to it, a
+    /// final accumulates or replaces all.
+    public var merge: TextMerge
     /// The words one by one, when the service tells; else empty.
     public var words: [RecognizedWord]
+    /// Longer pieces, such as sentences, when the service tells; else empty.
+    public var segments: [RecognizedWord] = []
     /// The seconds of audio that the service says it heard, or nil.
     public var duration: Double?
+    /// The language that was heard, as the service names it, or nil.
+    public var language: String?
+    /// How sure the service is of the text, from 0 to 1, or nil.
+    public var confidence: Double?
 
     /// Creates a hypothesis.
     public init(
-        text: String, isFinal: Bool, words: [RecognizedWord] = [], duration: Double? = nil
+        text: String, isFinal: Bool, merge: TextMerge? = nil, words: [RecognizedWord] = [],
+        duration: Double? = nil
     ) {
         self.text = text
         self.isFinal = isFinal
+        self.merge = merge ?? (isFinal ? .accumulate : .replace)
         self.words = words
         self.duration = duration
     }
 }
 
-/// A word and where in the audio it was heard.
+/// A piece of what was said, most often a word, and where in the audio it was heard.
 public struct RecognizedWord: Sendable, Hashable {
-    /// The word as the service wrote it.
+    /// The piece as the service wrote it.
     public var text: String
     /// Where it begins, in seconds from the start of the audio, or nil.
     public var start: Double?
@@ -32,14 +43,18 @@ public struct RecognizedWord: Sendable, Hashable {
     public var end: Double?
     /// How sure the service is, from 0 to 1, or nil.
     public var probability: Double?
+    /// Who said it, as the service names them, or nil.
+    public var speaker: String?
 
     /// Creates a word.
     public init(
-        text: String, start: Double? = nil, end: Double? = nil, probability: Double? = nil
+        text: String, start: Double? = nil, end: Double? = nil, probability: Double? = nil,
+        speaker: String? = nil
     ) {
         self.text = text
         self.start = start
         self.end = end
         self.probability = probability
+        self.speaker = speaker
     }
 }

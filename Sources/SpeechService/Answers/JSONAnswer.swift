@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An answer that is one JSON document with the text at a path.
-///
-/// A document with an error in it is a failure, whatever else it holds.
+/// An answer that is one JSON document, read when it is whole.
 struct JSONAnswer: ResponseDecoder {
-    private let path: JSONPath
     private var body: BoundedBody
+    private var values: AnswerValues
     private var failure: AnswerError?
 
     /// Creates a decoder for documents of at most `limit` bytes.
-    init(path: JSONPath, limit: Int) {
-        self.path = path
+    init(rule: AnswerRule, limit: Int) {
         body = BoundedBody(limit: limit)
+        values = AnswerValues(rule: rule, unmatched: .final, limit: limit)
     }
+
+    var hasHeardEnd: Bool { values.hasHeardEnd }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
@@ -27,25 +27,13 @@ struct JSONAnswer: ResponseDecoder {
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
-        let value = try JSONParser.parse(body.bytes)
-        if SequenceRule.saysFailure(value) {
-            let message = ServiceMessage.extract(from: value)
-            throw .serviceReported(message: message ?? TerminalText.excerpt(of: body.bytes))
+        do throws(AnswerError) {
+            let value = try JSONParser.parse(body.bytes)
+            let first = try values.take(value, madeOf: body.bytes)
+            return [first, try values.finish()].compactMap { $0 }
+        } catch {
+            failure = error
+            throw error
         }
-        guard let text = path.text(in: value) else {
-            if case .object = value, let message = ServiceMessage.extract(from: value) {
-                throw .serviceReported(message: message)
-            }
-            if NoSpeech.isSaid(by: value) { return [Hypothesis(text: "", isFinal: true)] }
-            let excerpt = TerminalText.excerpt(of: body.bytes)
-            throw .missingText(
-                path: path.description, excerpt: excerpt,
-                places: JSONPath.placesOfText(in: value).map(\.description))
-        }
-        // Some refuse with a good status, an empty text and a word about it.
-        if text.isEmpty, let message = NoSpeech.complaint(in: value) {
-            throw .serviceReported(message: message)
-        }
-        return [SequenceRule.standard.hypothesis(text: text, isFinal: true, in: value)]
     }
 }

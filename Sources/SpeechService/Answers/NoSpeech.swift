@@ -14,10 +14,10 @@ enum NoSpeech {
         value["RecognitionStatus"]?.string.map(statuses.contains) ?? false
     }
 
-    /// What an answer with an empty text complains of, or nil.
-    static func complaint(in value: JSONValue) -> String? {
+    /// What an answer without words complains of, or nil.
+    static func complaint(in value: JSONValue, at places: ErrorPlaces) -> String? {
         guard case .object = value, !isSaid(by: value),
-            let message = ServiceMessage.extract(from: value),
+            let message = ServiceMessage.extract(from: value, at: places),
             !praise.contains(message.lowercased().filter(\.isLetter))
         else { return nil }
         return message

@@ -20,4 +20,11 @@ package protocol ResponseDecoder: Sendable {
     /// - Throws: `AnswerError` when the body is not an answer.
     /// - Returns: the last hypotheses.
     mutating func finish() throws(AnswerError) -> [Hypothesis]
+
+    /// Whether the service has said that it has heard the end of the speech.
+    var hasHeardEnd: Bool { get }
+}
+
+extension ResponseDecoder {
+    package var hasHeardEnd: Bool { false }
 }

@@ -16,6 +16,16 @@ package enum ServiceMessage {
         JSONPath(names: "title"),
     ]
 
+    /// Where services put the code of an error.
+    private static let codePaths = [
+        JSONPath(names: "error", "code"),
+        JSONPath(names: "code"),
+        JSONPath(names: "error_code"),
+        JSONPath(names: "err_code"),
+        JSONPath(names: "err_no"),
+        JSONPath(names: "detail", "status"),
+    ]
+
     /// The message in the body of an error answer.
     ///
     /// JSON is searched at the places where services put it; of anything else, the first line of
@@ -24,13 +34,16 @@ package enum ServiceMessage {
     /// - Parameters:
     ///   - body: the body as far as it was read; may be cut.
     ///   - contentType: the value of the `Content-Type` field, or nil.
+    ///   - places: where this service puts it, before the others.
     /// - Returns: one line of at most 200 bytes, harmless to a terminal; nil when the body says
     ///   nothing that can be read.
-    package static func extract(from body: [UInt8], contentType: String? = nil) -> String? {
+    package static func extract(
+        from body: [UInt8], contentType: String? = nil, at places: ErrorPlaces = ErrorPlaces()
+    ) -> String? {
         let type = MediaType(contentType)
         guard !type.isBinary else { return nil }
         // A failed parse is no failure here: the text itself is the next best message.
-        if let value = try? JSONParser.parse(body), let message = extract(from: value) {
+        if let value = try? JSONParser.parse(body), let message = extract(from: value, at: places) {
             return message
         }
         let head = body.starts(with: [0xEF, 0xBB, 0xBF]) ? body.dropFirst(3) : body[...]
@@ -40,8 +53,13 @@ package enum ServiceMessage {
     }
 
     /// The message in a JSON value, or nil when it has none at the known places.
-    static func extract(from value: JSONValue) -> String? {
+    static func extract(
+        from value: JSONValue, at places: ErrorPlaces = ErrorPlaces()
+    ) -> String? {
         if let text = value.string { return shown(text) }
+        for path in places.messages {
+            if let text = path.text(in: value), let message = shown(text) { return message }
+        }
         if let fields = fieldErrors(in: value) { return shown(fields) }
         for path in paths {
             if let text = path.values(in: value).first?.string, let message = shown(text) {
@@ -49,6 +67,18 @@ package enum ServiceMessage {
             }
         }
         return nil
+    }
+
+    /// The code in the body of an error answer, a short text; nil when it has none.
+    package static func code(in body: [UInt8], at places: ErrorPlaces) -> String? {
+        // What is no JSON has no code.
+        guard let value = try? JSONParser.parse(body) else { return nil }
+        return code(in: value, at: places)
+    }
+
+    /// The code in a JSON value, or nil when it has none.
+    static func code(in value: JSONValue, at places: ErrorPlaces) -> String? {
+        (places.codes + codePaths).label(in: value)
     }
 
     /// The form of FastAPI and its like: what is wrong, and with which field of the request.

@@ -3,13 +3,15 @@
 /// An answer that is the text itself, in UTF-8.
 ///
 /// No bytes at all are no answer; white space alone says that nothing was heard. A byte-order mark
-/// is dropped. A web page is refused: captive portals and wrong URLs answer with one and 200.
+/// is dropped. Subtitles, which are text too, are read as such if they are looked for. A web page is refused: captive portals and wrong URLs answer with one and 200.
 struct TextAnswer: ResponseDecoder {
+    private let findsSubtitles: Bool
     private var body: BoundedBody
     private var failure: AnswerError?
 
     /// Creates a decoder for bodies of at most `limit` bytes.
-    init(limit: Int) {
+    init(limit: Int, findsSubtitles: Bool = false) {
+        self.findsSubtitles = findsSubtitles
         body = BoundedBody(limit: limit)
     }
 
@@ -33,6 +35,10 @@ struct TextAnswer: ResponseDecoder {
         // UTF-16 of plain Latin text is valid UTF-8 full of NULs.
         if let nul = body.bytes.firstIndex(of: 0) { throw .notText(offset: nul) }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
+        if findsSubtitles, SubtitleAnswer.begins(text) {
+            var cues = SubtitleAnswer(limit: body.bytes.count)
+            return try cues.accumulate(body.bytes.span) + cues.finish()
+        }
         if WebPage.isWebPage(text) { throw .webPage(title: WebPage.firstLine(of: text)) }
         return [Hypothesis(text: text, isFinal: true)]
     }

@@ -2,29 +2,50 @@
 
 /// The finals in order, and at most one partial after them.
 ///
-/// A partial replaces the one before it; a final replaces the partial and stays. Texts are kept on
-/// one line: outer white space goes, and a line break inside becomes a space.
+/// A partial replaces the one before it, or goes on with it; a final replaces the partial and
+/// stays. Texts are kept on one line: outer white space goes, and a line break inside becomes a
+/// space.
 public struct Transcript: Sendable, Hashable {
     /// The finals that have words, in the order in which they came.
     public private(set) var finals: [String] = []
-    /// What is being said since the last final; may still change.
-    public private(set) var partial = ""
     /// The words of all finals, when the service tells them.
     public private(set) var words: [RecognizedWord] = []
+    /// Longer pieces of all finals, such as sentences, when the service tells them.
+    public private(set) var segments: [RecognizedWord] = []
+    /// The language that was heard, as the service names it, or nil.
+    public private(set) var language: String?
+    /// The seconds of audio that the service says it heard, or nil.
+    public private(set) var duration: Double?
+    /// How sure the service is of the finals, from 0 to 1, or nil: the least of them.
+    public private(set) var confidence: Double?
+    /// The partial as it came.
+    private var rawPartial = ""
 
     /// Creates a transcript without words.
     public init() {}
 
+    /// What is being said since the last final; may still change.
+    public var partial: String { TerminalText.singleLine(rawPartial) }
+
     /// Takes over what the recogniser thinks now.
     public mutating func apply(_ hypothesis: Hypothesis) {
-        let line = TerminalText.singleLine(hypothesis.text)
         guard hypothesis.isFinal else {
-            partial = line
+            switch hypothesis.merge {
+            case .replace: rawPartial = hypothesis.text
+            case .append: rawPartial += hypothesis.text
+            case .accumulate: rawPartial += " " + hypothesis.text
+            }
             return
         }
-        partial = ""
+        rawPartial = ""
+        if hypothesis.merge == .replace { self = Transcript() }
+        let line = TerminalText.singleLine(hypothesis.text)
         if !line.isEmpty { finals.append(line) }
-        words.append(contentsOf: hypothesis.words)
+        words += hypothesis.words
+        segments += hypothesis.segments
+        language = hypothesis.language ?? language
+        duration = hypothesis.duration ?? duration
+        confidence = [confidence, hypothesis.confidence].compactMap { $0 }.min()
     }
 
     /// Takes over several hypotheses in their order.
@@ -35,8 +56,12 @@ public struct Transcript: Sendable, Hashable {
     /// Takes over what was said after it.
     public mutating func append(_ later: Transcript) {
         finals += later.finals
-        partial = later.partial
+        rawPartial = later.rawPartial
         words += later.words
+        segments += later.segments
+        language = language ?? later.language
+        duration = [duration, later.duration].compactMap { $0 }.reduce(nil) { ($0 ?? 0) + $1 }
+        confidence = [confidence, later.confidence].compactMap { $0 }.min()
     }
 
     /// The finals, joined by a space; empty when nothing was heard.

@@ -18,6 +18,11 @@ public struct JSONPath: Sendable, Hashable {
         steps = names.map { .name($0) }
     }
 
+    /// Creates the path of names that are joined by dots, and of no elements.
+    init(dotted text: String) {
+        steps = text.split(separator: ".").map { .name(String($0)) }
+    }
+
     /// Reads a path.
     ///
     /// - Throws: `ServiceError.invalidPath` with the byte at which it cannot be read.

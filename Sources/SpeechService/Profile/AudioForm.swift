@@ -11,18 +11,25 @@ public struct AudioForm: Sendable, Hashable {
         public let name: String
         /// The value, which is sent as it is.
         public let value: String
+        /// The value's type (RFC 7578 §4.4); nil is text, which needs none.
+        public let contentType: String?
 
         /// Creates a field.
         ///
-        /// - Throws: `ServiceError.invalidForm` when the name is empty, `.secretInBody` when it is
-        ///   that of a secret.
-        public init(name: String, value: String) throws(ServiceError) {
+        /// - Throws: `ServiceError.invalidForm` when the name is empty, `.invalidHeader` when the type
+        ///   cannot be sent, `.secretInBody` when the name is that of a secret.
+        public init(
+            name: String, value: String, contentType: String? = nil
+        ) throws(ServiceError) {
             guard !name.isEmpty else { throw .invalidForm(reason: "a field has no name") }
             guard !SecretName.isSecret(name) else {
                 throw .secretInBody(name: TerminalText.shown(name))
             }
             self.name = name
             self.value = value
+            self.contentType = try contentType.map { type throws(ServiceError) in
+                try HeaderField(name: "Content-Type", value: type).value
+            }
         }
 
         /// Reads `name=value`.
@@ -83,7 +90,9 @@ public struct AudioForm: Sendable, Hashable {
         var text = ""
         for field in fields {
             text += "--\(boundary)\r\n"
-            text += "Content-Disposition: form-data; name=\"\(Self.escaped(field.name))\"\r\n\r\n"
+            text += "Content-Disposition: form-data; name=\"\(Self.escaped(field.name))\"\r\n"
+            if let type = field.contentType { text += "Content-Type: \(type)\r\n" }
+            text += "\r\n"
             text += "\(field.value)\r\n"
         }
         text += "--\(boundary)\r\n"
@@ -128,7 +137,7 @@ public struct AudioForm: Sendable, Hashable {
 
 extension TerminalText {
     /// The beginning of what a person wrote, for a message in one line.
-    static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
+    package static func shown(_ text: String) -> String { cut(singleLine(sanitized(text))) }
 }
 
 extension String.UTF8View {

@@ -11,6 +11,8 @@ public struct Credential: Sendable, Hashable {
         case header(String)
         /// In the query parameter of this name.
         case query(String)
+        /// Nowhere: something is made of it, for which it is known by this name, such as `key`.
+        case part(String)
     }
 
     /// Where it stands.
@@ -70,7 +72,10 @@ public struct Credential: Sendable, Hashable {
     package var secrets: [String] {
         var all = [secret]
         if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
-        if form.isBase64 { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
+        var isLogin = form.isBase64
+        // A name and a key in one.
+        if case .part = place { isLogin = true }
+        if isLogin { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
         return all
     }
 
@@ -87,6 +92,7 @@ extension Credential.Place: CustomStringConvertible {
         switch self {
         case .header(let name): "header '\(name)'"
         case .query(let name): "query parameter '\(name)'"
+        case .part(let name): "secret '\(name)'"
         }
     }
 }

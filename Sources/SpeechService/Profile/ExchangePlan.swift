@@ -6,11 +6,127 @@ package import Settings
 package enum ExchangePlan: Sendable, Hashable {
     /// One that carries the recording, and whose answer is the transcript.
     case post
+    /// Several, one after the other.
+    case job(JobPlan)
+
+    private enum Kind: String, CaseIterable { case post, job }
 
     /// Reads the table `exchange` of a service's description.
     ///
     /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
-        self = .post
+        switch try reader.word("kind", as: Kind.self) ?? .post {
+        case .post: self = .post
+        case .job: self = .job(try JobPlan(&reader))
+        }
+    }
+
+    /// The names in its texts that are words.
+    package var words: [String] {
+        switch self {
+        case .post: []
+        case .job(let plan): plan.words
+        }
+    }
+}
+
+extension JobPlan {
+    /// Reads the members of the table `exchange`.
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        if let seconds = try reader.number("seconds") { limit = .seconds(seconds) }
+        let place = reader.place("origins")
+        for text in try reader.strings("origins") ?? [] {
+            do throws(ServiceError) {
+                origins.append(try Origin(text))
+            } catch {
+                throw SettingsError(
+                    "'\(reader.path("origins"))': \(error.description)", at: place)
+            }
+        }
+        steps = []
+        for var step in try reader.tables("steps") ?? [] {
+            steps.append(try JobStep(&step, number: steps.count + 1))
+            try step.finish()
+        }
+        guard !steps.isEmpty else {
+            throw SettingsError("'\(reader.path("steps"))': a job has at least one step")
+        }
+        let count = steps.count { $0.content == .recording }
+        guard count == 1 else {
+            throw SettingsError(
+                "'\(reader.path("steps"))': one step has the body 'recording', not \(count)",
+                at: reader.place("steps"))
+        }
+        guard Set(steps.map(\.name)).count == steps.count else {
+            throw SettingsError(
+                "'\(reader.path("steps"))': two steps have the same name",
+                at: reader.place("steps"))
+        }
+    }
+}
+
+extension JobStep {
+    private enum Body: String, CaseIterable { case none, recording }
+
+    /// Reads one of the tables `exchange.steps`.
+    init(_ reader: inout SettingsReader, number: Int) throws(SettingsError) {
+        name = try reader.string("name") ?? "\(number)"
+        url = try reader.string("url")
+        headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
+        if try reader.word("body", as: Body.self) == .recording { content = .recording }
+        if let text = try reader.string("json") {
+            guard content == .none else {
+                throw SettingsError(
+                    "'\(reader.path("json"))': this step sends the recording",
+                    at: reader.place("json"))
+            }
+            try WordJSON.check(text, path: reader.path("json"), at: reader.place("json"))
+            content = .json(text)
+        }
+        let isAsking = content == .none
+        method = try reader.word("method") ?? (isAsking ? .get : .post)
+        for capture in try reader.texts("capture") ?? [] {
+            captures.append(try Capture(capture, reader.path("capture")))
+        }
+        pendingStatuses = try reader.integers("pending-statuses") ?? []
+        until = try reader.condition("until")
+        failed = try reader.condition("failed")
+        answers = try reader.condition("answers")
+        message = try reader.paths("message") ?? []
+        let isPoll = until != nil || !pendingStatuses.isEmpty
+        pause = .seconds(try reader.number("seconds") ?? (isPoll ? 1 : 0))
+        longestPause = .seconds(try reader.number("longest-seconds") ?? 10)
+        if let url, let host = ownOrigin == nil ? Self.faultyHost(of: url) : nil {
+            throw SettingsError(
+                "'\(reader.path("url"))': '\(TerminalText.shown(host))' is no origin",
+                at: reader.place("url"))
+        }
+    }
+
+    /// The beginning of a URL that has no marks and cannot be read.
+    private static func faultyHost(of url: String) -> String? {
+        guard let scheme = url.firstRange(of: "://"), !url.hasPrefix("{") else { return nil }
+        let host = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        return host.contains("{") ? nil : String(url[..<host.endIndex])
+    }
+}
+
+extension JobStep.Capture {
+    private static let headerMark = "header:"
+
+    /// Reads a member of the table `capture`: a path, or `header:` and the name of a field.
+    fileprivate init(
+        _ member: (name: String, value: String, place: SettingsPlace), _ table: String
+    ) throws(SettingsError) {
+        name = member.name
+        if member.value.hasPrefix(Self.headerMark) {
+            place = .header(member.value.dropFirst(Self.headerMark.count).lowercased())
+            return
+        }
+        do throws(ServiceError) {
+            place = .path(try JSONPath(member.value))
+        } catch {
+            throw SettingsError("'\(table).\(name)': \(error.description)", at: member.place)
+        }
     }
 }

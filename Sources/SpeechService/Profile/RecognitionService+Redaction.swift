@@ -18,10 +18,11 @@ extension RecognitionService {
         case .missingText(let path, let excerpt, let places):
             .missingText(path: path, excerpt: redacted(excerpt), places: places)
         case .noFinal(let partial): .noFinal(partial: redacted(partial))
-        case .serviceReported(let message): .serviceReported(message: redacted(message))
+        case .serviceReported(let message, let code):
+            .serviceReported(message: redacted(message), code: code.map { redacted($0) })
         case .webPage(let title): .webPage(title: title.map { redacted($0) })
         case .unsupportedMediaType(let type): .unsupportedMediaType(redacted(type))
-        case .empty, .truncated, .tooDeep, .tooLarge, .tooManyValues, .notText: error
+        case .empty, .truncated, .tooDeep, .tooLarge, .tooManyValues, .notText, .undecodable: error
         }
     }
 }

@@ -21,9 +21,21 @@ public struct RecognitionService: Sendable, Hashable {
     public var body = BodyShape.raw
     /// How the answer is read.
     public var answer: AnswerRule
+    /// Which refusals are tried again, and which are those of a token.
+    public var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
+    /// What it takes of a recording.
+    package var limits = ServiceLimits()
+    /// How connections to it are made.
+    public var connection = ConnectionSettings()
+    /// Which requests deliver a recording.
+    package var exchange = ExchangePlan.post
+    /// What is sent for each word of its profile, for requests that are made later.
+    package var words: [String: String] = [:]
+    /// Which secrets open it, and what is made of them; the secrets are `credentials`.
+    package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
     ///
@@ -55,14 +67,29 @@ public struct RecognitionService: Sendable, Hashable {
     /// Adds a credential; one at the same place goes.
     public mutating func add(_ credential: Credential) {
         credentials.removeAll { $0.place.isSame(as: credential.place) }
+        if case .query(let name) = credential.place { url = url.naming(name) }
         credentials.append(credential)
     }
 
     /// The URL with its secrets, as it is sent to the transfer.
-    public var requestURL: ServiceURL {
+    public var requestURL: ServiceURL { opening(url) }
+
+    /// A URL with the secrets that stand in its query.
+    ///
+    /// - Parameter url: one of the same origin.
+    /// - Returns: the URL; secret.
+    package func opening(_ url: ServiceURL) -> ServiceURL {
         credentials.reduce(url) { url, credential in
             guard case .query(let name) = credential.place else { return url }
-            return url.settingParameter(name, to: credential.value)
+            return url.naming(name).settingParameter(name, to: credential.value)
+        }
+    }
+
+    /// The fields that hold a secret.
+    package var secretHeaders: [HeaderField] {
+        credentials.compactMap { credential in
+            guard case .header(let name) = credential.place else { return nil }
+            return HeaderField(checkedName: name, value: credential.value)
         }
     }
 
@@ -81,11 +108,7 @@ public struct RecognitionService: Sendable, Hashable {
                 value: "application/x-ndjson, application/json;q=0.9, text/plain;q=0.8, */*;q=0.1"),
         ]
         own.removeAll { ours in headers.contains { $0.isNamed(ours.name) } }
-        let secrets = credentials.compactMap { credential -> HeaderField? in
-            guard case .header(let name) = credential.place else { return nil }
-            return HeaderField(checkedName: name, value: credential.value)
-        }
-        return own + secrets + headers
+        return own + secretHeaders + headers
     }
 }
 
@@ -95,6 +118,7 @@ extension Credential.Place {
         switch (self, other) {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()
         case (.query(let one), .query(let two)): one == two
+        case (.part(let one), .part(let two)): one == two
         default: false
         }
     }

@@ -4,18 +4,29 @@ internal import FoundationEssentials
 
 /// How a secret is written at its place: a text in which one mark stands for it.
 ///
-/// `{}` is the secret as it is, `{base64}` its base64 form (RFC 7617 wants `user:password` so), and
-/// `{percent}` percent-encoded for a query (RFC 3986 §2.1).
+/// `{}` is the secret as it is, `{base64}` its base64 form (RFC 7617 wants `user:password` so),
+/// `{base64:NAME}` that of `NAME:` and the secret behind it, and `{percent}` percent-encoded for a
+/// query (RFC 3986 §2.1).
 public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     /// The secret as it is.
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret as a query wants it.
     public static let percentEncoded = SecretForm(unchecked: "{percent}")
 
-    private enum Mark: String, CaseIterable {
-        case plain = "{}"
-        case base64 = "{base64}"
-        case percent = "{percent}"
+    private enum Mark {
+        case plain, percent
+        case base64(prefix: String)
+
+        init?(_ name: Substring) {
+            switch name {
+            case "": self = .plain
+            case "percent": self = .percent
+            case "base64": self = .base64(prefix: "")
+            default:
+                guard name.hasPrefix("base64:"), name.count > 7 else { return nil }
+                self = .base64(prefix: "\(name.dropFirst(7)):")
+            }
+        }
     }
 
     /// The text with its mark.
@@ -25,58 +36,48 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: `ServiceError.invalidSecretForm` when there is not exactly one mark.
     public init(_ text: String) throws(ServiceError) {
-        let count = Mark.allCases.reduce(0) { count, mark in
-            var rest = text[...]
-            var found = 0
-            while let place = Self.range(of: mark.rawValue, in: rest) {
-                found += 1
-                rest = rest[place.upperBound...]
-            }
-            return count + found
-        }
-        guard count == 1, HeaderField.fieldValue(text) != nil else {
+        guard Self.marks(in: text).count == 1, HeaderField.fieldValue(text) != nil else {
             throw .invalidSecretForm(text: text)
         }
         description = text
     }
 
-    private init(unchecked text: String) { description = text }
+    init(unchecked text: String) { description = text }
+
+    /// The form of HTTP's basic authentication with that user's name, of which the secret is the
+    /// password (RFC 7617).
+    static func basic(user: String) -> SecretForm {
+        SecretForm(unchecked: "Basic {base64:\(user)}")
+    }
 
     /// Whether the secret is written in base64, as a name and a password are.
-    var isBase64: Bool { description.contains(Mark.base64.rawValue) }
+    var isBase64: Bool { description.contains("{base64") }
 
     /// The text with the secret in it; secret.
     func applied(to secret: String) -> String {
-        for mark in Mark.allCases {
-            guard let place = Self.range(of: mark.rawValue, in: description[...]) else { continue }
-            let written =
-                switch mark {
-                case .plain: secret
-                case .base64: Data(secret.utf8).base64EncodedString()
-                case .percent: ServiceURL.percentEncoded(secret)
-                }
-            return description[..<place.lowerBound] + written + description[place.upperBound...]
+        replacingMark { mark in
+            switch mark {
+            case .plain: secret
+            case .percent: ServiceURL.percentEncoded(secret)
+            case .base64(let prefix): Data((prefix + secret).utf8).base64EncodedString()
+            }
         }
-        return secret
     }
 
     /// The text with "redacted" in place of the secret.
-    var redacted: String {
-        for mark in Mark.allCases {
-            guard let place = Self.range(of: mark.rawValue, in: description[...]) else { continue }
-            return description[..<place.lowerBound] + "redacted" + description[place.upperBound...]
-        }
-        return "redacted"
+    var redacted: String { replacingMark { _ in "redacted" } }
+
+    private func replacingMark(_ value: (Mark) -> String) -> String {
+        guard let (range, mark) = Self.marks(in: description).first else { return value(.plain) }
+        return description[..<range.lowerBound] + value(mark) + description[range.upperBound...]
     }
 
-    private static func range(of mark: String, in text: Substring) -> Range<String.Index>? {
-        var start = text.startIndex
-        while start < text.endIndex {
-            if text[start...].hasPrefix(mark) {
-                return start..<text.index(start, offsetBy: mark.count)
-            }
-            start = text.index(after: start)
+    private static func marks(in text: String) -> [(range: Range<String.Index>, mark: Mark)] {
+        text.indices.compactMap { start in
+            guard text[start] == "{", let end = text[start...].firstIndex(of: "}"),
+                let mark = Mark(text[text.index(after: start)..<end])
+            else { return nil }
+            return (start..<text.index(after: end), mark)
         }
-        return nil
     }
 }

@@ -10,6 +10,8 @@ public enum SecretSource: Sendable, Hashable {
     case command(String)
     /// The line of the field in a file of header fields at this path.
     case headerFile(String)
+    /// The credential of this name that systemd has given the process.
+    case credential(String)
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
 }
@@ -21,6 +23,7 @@ extension SecretSource: CustomStringConvertible {
         case .variable(let name): "the variable \(name)"
         case .file(let path), .headerFile(let path): "the file '\(path)'"
         case .command(let command): "the command '\(command)'"
+        case .credential(let name): "the credential '\(name)'"
         case .given: "a command line"
         }
     }

@@ -20,6 +20,13 @@ extension ServiceURL {
         mappingParameters { found, _ in found == name ? value : nil }
     }
 
+    /// The URL with a parameter of this name, which has no value unless it is there already.
+    func naming(_ name: String) -> ServiceURL {
+        guard parameter(name) == nil else { return self }
+        let sign = !target.contains("?") ? "?" : target.hasSuffix("?") ? "" : "&"
+        return ServiceURL(origin: origin, target: "\(target)\(sign)\(name)=")
+    }
+
     /// The value of the first parameter of this name as it is written, or nil.
     package func parameter(_ name: String) -> String? {
         var first: String?
@@ -31,7 +38,7 @@ extension ServiceURL {
     }
 
     /// The text with every byte percent-encoded that is not unreserved (RFC 3986 §2.3).
-    static func percentEncoded(_ text: String) -> String {
+    package static func percentEncoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {

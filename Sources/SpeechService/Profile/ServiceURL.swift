@@ -63,6 +63,15 @@ public struct ServiceURL: Sendable, Hashable {
         return try ServiceURL(location, from: self)
     }
 
+    /// The URL at another place: where `other` names an origin alone the path stays, and where it has no
+    /// query, the query stays.
+    package func moved(to other: ServiceURL) -> ServiceURL {
+        if other.target == "/" { return ServiceURL(origin: other.origin, target: target) }
+        guard !other.target.contains("?") else { return other }
+        let query = target.drop { $0 != "?" }
+        return ServiceURL(origin: other.origin, target: other.target + query)
+    }
+
     /// The error for a text, of which neither user information nor query is repeated.
     static func invalid(_ text: String, _ reason: String) -> ServiceError {
         .invalidURL(text: shown(text), reason: reason)

@@ -11,11 +11,14 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var name: String
         /// The value.
         package var value: String
+        /// The value's type in a form; nil is text.
+        package var contentType: String?
 
         /// Creates a field.
-        package init(name: String, value: String) {
+        package init(name: String, value: String, contentType: String? = nil) {
             self.name = name
             self.value = value
+            self.contentType = contentType
         }
     }
 
@@ -38,13 +41,15 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
 
     /// Where a secret stands in the request, and where it comes from.
     ///
-    /// One of `header` and `query` is set, and at most one of the sources; without any, the secret
+    /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
     /// was typed, and must be given again.
     package struct Secret: Sendable, Codable, Equatable {
         /// The header field in which it stands.
         package var header: String?
         /// The query parameter in which it stands.
         package var query: String?
+        /// What it is called of which something is made that stands in the request.
+        package var part: String?
         /// How it is written there, such as `Bearer {}`.
         package var form: String
         /// The origin to which it belongs, such as `https://speech.example`.
@@ -57,6 +62,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var command: String?
         /// The file of header fields, one of which holds it.
         package var headerFile: String?
+        /// The credential of systemd that holds it.
+        package var credential: String?
 
         /// Creates the record of a secret whose source is set afterwards.
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
@@ -102,8 +109,14 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     /// Whether they may travel without TLS; nil is no.
     package var allowsSecretsInClear: Bool?
 
-    /// Whether the body is the audio alone.
-    var isRaw: Bool { form == nil && jsonBody == nil }
+    /// The profile that the rest was made by; nil is none.
+    package var profile: Profile?
+
+    /// The version of a manifest with this record.
+    var version: Int {
+        if profile != nil { return 4 }
+        return form == nil && jsonBody == nil ? 2 : 3
+    }
 
     /// Creates a record; the rest is set afterwards.
     package init(

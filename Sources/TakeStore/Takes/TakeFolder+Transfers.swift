@@ -30,6 +30,7 @@ extension TakeFolder {
         manifest.attempts = note.attempts
         manifest.history = note.history
         manifest.taken = note.taken
+        manifest.progress = note.progress
     }
 
     /// Removes the note, once the manifest knows all of it.

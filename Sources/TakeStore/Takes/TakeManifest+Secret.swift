@@ -8,6 +8,7 @@ private struct SecretPart: Codable {
     var source: String
     var delivery: DeliveryRecord?
     var history: [TransferRecord]?
+    var progress: ExchangeProgress?
     var reason: String?
     var transcript: String?
     /// It would tell whether a known recording is the same.
@@ -27,11 +28,11 @@ extension TakeManifest {
     mutating func lock(with key: EncryptionKey) throws {
         guard !isLocked else { return }
         let part = SecretPart(
-            source: source, delivery: delivery, history: history, reason: reason,
-            transcript: transcript, sha256: sha256)
+            source: source, delivery: delivery, history: history, progress: progress,
+            reason: reason, transcript: transcript, sha256: sha256)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
-        sha256 = nil
+        (sha256, progress) = (nil, nil)
     }
 
     /// Takes it out again.
@@ -44,6 +45,7 @@ extension TakeManifest {
         guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
+        progress = part.progress
         (reason, transcript) = (part.reason, part.transcript)
         // An older program has left it outside.
         sha256 = part.sha256 ?? sha256

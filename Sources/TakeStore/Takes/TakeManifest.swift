@@ -11,9 +11,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     ///
     /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
     /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
-    /// a form or in JSON, which a program that does not know of it would leave out.
-    package static let currentVersion = 3
-    private static let versionOfRawBodies = 2
+    /// a form or in JSON, which a program that does not know of it would leave out. Version 4 is that
+    /// of takes that remember the profile of their service.
+    package static let currentVersion = 4
     /// As many transfers are remembered, the newest.
     package static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -35,7 +35,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     }
 
     /// The form of this file.
-    package var version = Self.versionOfRawBodies
+    package var version = 2
     /// The take's name, also its folder's.
     package var id: TakeID
     /// How far it has come.
@@ -56,8 +56,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var delivery: DeliveryRecord? {
         didSet {
             guard let delivery else { return }
-            version = max(
-                version, delivery.isRaw ? Self.versionOfRawBodies : Self.currentVersion)
+            version = max(version, delivery.version)
         }
     }
     /// The audio's length in bytes, once it is complete.
@@ -78,6 +77,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil is none.
     package var taken: Int?
+    /// How far a job at the service has come; nil before its first step has been answered, and for
+    /// a service without jobs.
+    package var progress: ExchangeProgress?
     /// How many deliveries in a row the service has failed, perhaps because of this take; nil is
     /// none.
     package var failures: Int?

@@ -44,6 +44,12 @@ package struct RequestBody: Sendable {
         self.epilogue = epilogue
     }
 
+    /// Makes a body of bytes alone, whose length is said.
+    package init(_ bytes: [UInt8]) {
+        self.init(NoSource(), prologue: bytes)
+        saysLength = true
+    }
+
     // MARK: - Offsets
 
     /// How far the body is known.
@@ -183,6 +189,16 @@ package struct RequestBody: Sendable {
         if found < wanted { bytes.removeSubrange((found / 3 * 3)...) }
         return unsafe buffer.fill(from: Base64.encoded(bytes).dropFirst(skipped))
     }
+}
+
+/// A recording of which there is nothing.
+private struct NoSource: BodySource {
+    let byteCount = 0
+    let isSealed = true
+
+    func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int { 0 }
 }
 
 extension UnsafeMutableRawBufferPointer {

@@ -11,9 +11,10 @@ extension CurlEasy {
         try set(CURLOPT_URL, request.url)
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
-        try set(CURLOPT_POST, 1)
-        if request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
-        if let length = request.body.contentLength {
+        let isGet = request.method == "GET"
+        try set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
+        if !isGet, request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
+        if !isGet, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
         // Each encoding that libcurl can undo; what is counted and read is the decoded answer.

@@ -188,6 +188,8 @@ final class Transfer: @unchecked Sendable {
             utter_limit_unacknowledged(socket, UInt32(stall))
         }
         noteRoute()
+        // libcurl asks for no byte of a body that has none.
+        if request.body.contentLength == 0 { noteEnd() }
         observer.transferDidConnect()
         return true
     }
@@ -280,7 +282,7 @@ final class Transfer: @unchecked Sendable {
                 if progress.bodyEnd == nil { progress.bodyEnd = .now }
                 refusedAt = .now
             }
-            observer.transferDidReceiveHead(status: status, mediaType: response.mediaType)
+            observer.transferDidReceiveHead(status: status, headers: response.headers)
             return !isAnsweredEarly
         }
     }

@@ -15,12 +15,13 @@ public struct DeliveryPlan: Sendable {
     /// Origins beside the service's own to which a 307 or 308 may lead; the token and the audio go
     /// there.
     public var redirectOrigins: [Origin]
-    /// How connections are made.
-    public var connection = ConnectionSettings()
     /// How the service learns where the body ends.
     public var framing = BodyFraming.auto
     /// Whether secrets may travel without TLS to another machine.
     public var allowsSecretsInClear = false
+
+    /// The profile that the service was made by, and what was said with it; nil is none.
+    package var profile: ProfileUse?
 
     /// When it is sent again.
     public var retry: RetryPolicy

@@ -27,6 +27,9 @@ public final class Pipeline: Sendable {
     /// The origins whose services want the length of a body.
     let lengthOrigins: LengthOrigins
 
+    /// The tokens that were fetched for secrets.
+    let tokens: TokenCache
+
     /// The takes whose end could not be written down; complete after `shutDown`.
     package let unwritten = UnwrittenTakes()
 
@@ -65,6 +68,8 @@ public final class Pipeline: Sendable {
         // Without the names, the clock says which take comes next.
         newest = Mutex(try? store.get().ids().last)
         lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
+        // What opens a service does not stand in the clear beside takes that do not.
+        tokens = TokenCache(in: key == nil ? try? store.get() : nil, sync: wiring.sync)
     }
 
     /// The greatest name of a take, behind which the next stands whatever the clock says.
@@ -92,17 +97,20 @@ public final class Pipeline: Sendable {
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
-        let exchange = PostOnce(
-            delivery,
-            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin))
+        let token = tokens.token(for: delivery.service)
+        let exchange = delivery.makeExchange(
+            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin),
+            hasToken: token != nil)
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             id: nextID(), plan: delivery,
-            machine: TakeMachine(parts: [part]), pipeline: self)
+            machine: TakeMachine(parts: [part]), pipeline: self, token: token,
+            limit: plan.serviceLimit)
         began(run)
-        let isSent = plan.isCompleteSoon || !exchange.request.saysLength
+        let first = exchange.request
+        let isSent = !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
         wiring.record(
-            plan.source, by: plan.capture, noting: isSent ? exchange.request : nil, for: run)
+            plan.source, by: plan.limitedCapture, noting: isSent ? first : nil, for: run)
         return Take(run: run)
     }
 
@@ -157,20 +165,27 @@ public final class Pipeline: Sendable {
         } else if plan.format != format {
             plan.idSuffix = "-\(plan.format.name)"
         }
-        let exchange = PostOnce(
-            plan, attemptsBefore: manifest.attempts, takenBefore: manifest.taken ?? 0)
+        let token = tokens.token(for: plan.service)
+        let exchange = plan.makeExchange(
+            from: manifest.progress, attemptsBefore: manifest.attempts,
+            takenBefore: manifest.taken ?? 0, hasToken: token != nil)
         let part = TakePart(
             start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
         let run = TakeRun(
             id: folder.id, plan: plan, machine: TakeMachine(parts: [part], recorded: seal),
-            pipeline: self, account: account, audioPath: isKept ? nil : kept.path)
+            pipeline: self, account: account, audioPath: isKept ? nil : kept.path, token: token)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
         manifest.holder = getpid()
         manifest.reason = nil
         manifest.redirect(to: plan.service.url.description, by: plan.record)
-        manifest.beginTransfer(
-            manifest.attempts + 1, at: Date(), to: plan.service.url.description)
+        manifest.progress = exchange.progress
+        let first = exchange.request
+        let unsendable = plan.limitFailure(
+            frames: manifest.frames ?? 0, byteCount: journal.byteCount)
+        if !first.isForToken, unsendable == nil {
+            manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
+        }
         // Before the first byte leaves, so that a recovery knows that the take may have been
         // sent. A full disk is no reason not to send what fills it.
         try? folder.save(manifest)
@@ -184,6 +199,7 @@ public final class Pipeline: Sendable {
         began(run)
         run.hold(journal, record)
         run.didComplete()
+        if let unsendable { run.handle(.unsendable(unsendable)) }
         run.handle(.opened)
         return Take(run: run)
     }

@@ -35,6 +35,10 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case answerUnusable(AnswerError)
     /// What came back is not a usable HTTP response.
     case responseUnusable(reason: String)
+    /// The service does not take such a recording, which was not sent.
+    case outsideLimits(reason: String)
+    /// The service has the recording, and has not finished in this time.
+    case unfinished(after: Duration)
     /// The take was cancelled.
     case cancelled
     /// The program was told to leave before the answer came.
@@ -69,15 +73,25 @@ extension TakeFailure {
             "the service points to \(location), which was not followed: \(reason)"
         case .answerUnusable(let error): error.description
         case .responseUnusable(let reason): "the answer cannot be used: \(reason)"
+        case .outsideLimits(let reason): "the recording was not sent: \(reason)"
+        case .unfinished(let time):
+            "the service has not finished after \(Self.minutes(time)); it goes on"
         case .cancelled: "cancelled"
         case .left: "ended by a signal before the answer came"
         }
     }
 
+    private static func minutes(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        return seconds < 120 ? "\(seconds) s" : "\(seconds / 60) min"
+    }
+
     /// Whether the same request will fail again, as far as one can know: something must change.
     public var isForGood: Bool {
         switch self {
-        case .refused, .redirectRefused, .answerUnusable, .responseUnusable, .notTLS: true
+        case .outsideLimits, .refused, .redirectRefused, .answerUnusable, .responseUnusable,
+            .notTLS:
+            true
         default: false
         }
     }

@@ -13,6 +13,10 @@ public enum TakeNotice: Sendable, Equatable {
     case diskNearlyFull(freeByteCount: Int?, reason: String)
     /// The disk took this long: a power cut would have cost as much.
     case slowDisk(Duration)
+    /// The service takes no longer recording than `limit`, which is reached after the rest.
+    case limitNear(rest: Duration, limit: Duration)
+    /// The recording ended, and is sent: the service takes no longer one.
+    case limitReached(Duration)
     /// The recording ended before it was asked to, since there was no room for more.
     case cutShort(reason: String)
 }

@@ -56,8 +56,9 @@ extension TakeOutcome {
         _ times: TakeTimes, audioPath: String?, bodyByteCount: Int
     ) {
         let attempts = machine.attempts
+        let recording = attempts.last { $0.carriesRecording }
         var answeredAfter: Duration?
-        if case .success = ending.result, let last = attempts.last?.result, !last.isBodyComplete,
+        if case .success = ending.result, let last = recording?.result, !last.isBodyComplete,
             bodyByteCount > 0
         {
             let share = Double(last.sentByteCount) / Double(bodyByteCount)
@@ -67,7 +68,7 @@ extension TakeOutcome {
         self.init(
             id: run.id, result: ending.result, capture: ending.capture,
             account: TakeAccount(
-                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, attempts.last),
+                run.account, ending.seal, bodyOffset: run.plan.format.bodyOffset, recording),
             attempts: attempts, takenCount: machine.parts.map(\.exchange.takenCount).max() ?? 0,
             audioPath: audioPath, unprotected: machine.protection.unprotected,
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
@@ -121,7 +122,8 @@ extension TakeOutcome {
         case .failure(.journal), .failure(.left): circumstances.isJournaledWhole = false
         case .failure: break
         case .success:
-            circumstances.isSentWhole = attempts.last?.result.isBodyComplete ?? false
+            let recording = attempts.last { $0.carriesRecording }
+            circumstances.isSentWhole = recording?.result.isBodyComplete ?? false
         }
         // What had no room any more ended the recording.
         if cutShort != nil { circumstances.isJournaledWhole = false }
@@ -144,4 +146,6 @@ public struct TakeAttempt: Sendable {
     public var url: String
     /// How it ended.
     public var result: TransferResult
+    /// Whether it carried the recording.
+    public var carriesRecording = true
 }

@@ -13,6 +13,8 @@ struct AnswerReader: Sendable {
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
     private var mediaType: String?
+    /// Whether the service has said that it has heard the end of the speech.
+    private(set) var hasHeardEnd = false
     /// What was understood so far.
     private(set) var transcript = Transcript()
     /// The beginning of an answer with a good status: it may have been paid for.
@@ -26,12 +28,12 @@ struct AnswerReader: Sendable {
     init(rule: AnswerRule) { self.rule = rule }
 
     /// Begins with the head of the final response.
-    mutating func begin(status: Int, mediaType: String?) {
-        self.mediaType = mediaType
+    mutating func begin(status: Int, _ head: AnswerHead) {
+        mediaType = head.mediaType
         decoder = nil
         (kept, isKeptWhole) = ([], true)
         if case .accepted = StatusVerdict.of(status: status) {
-            decoder = rule.makeDecoder(mediaType: mediaType)
+            decoder = rule.makeDecoder(head)
         }
     }
 
@@ -62,7 +64,12 @@ struct AnswerReader: Sendable {
     ) -> Bool {
         // What follows a broken answer cannot mend it.
         guard failure == nil, var decoder else { return false }
-        defer { self.decoder = decoder }
+        // Two of them would share the body, and each chunk would copy it.
+        self.decoder = nil
+        defer {
+            hasHeardEnd = hasHeardEnd || decoder.hasHeardEnd
+            self.decoder = decoder
+        }
         do throws(AnswerError) {
             let before = transcript
             transcript.apply(try read(&decoder))
@@ -74,5 +81,13 @@ struct AnswerReader: Sendable {
     }
 
     /// The service's own words about a refusal, or nil.
-    var message: String? { ServiceMessage.extract(from: refusal, contentType: mediaType) }
+    var message: String? {
+        ServiceMessage.extract(from: refusal, contentType: mediaType, at: rule.errors)
+    }
+
+    /// The service's own code of an error, from a refusal or from a failed answer; or nil.
+    var code: String? {
+        if case .serviceReported(_, let code)? = failure { return code }
+        return ServiceMessage.code(in: refusal, at: rule.errors)
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import SpeechService
 internal import Upload
 
@@ -9,27 +10,50 @@ internal import Upload
 final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let run: TakeRun
     private let part: Int
+    private let step: StepRequest?
+    private let carriesRecording: Bool
     private var answer: AnswerReader
     /// When the first words were understood.
     private var firstText: ContinuousClock.Instant?
+    /// The head and the body of a good answer to one of several requests, which is looked at whole.
+    private var head: (status: Int, fields: AnswerHead)?
+    private var body: [UInt8] = []
 
     /// Listens for a part of a take.
-    init(of part: Int, for run: TakeRun) {
+    init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {
         self.run = run
         self.part = part
+        step = request.step
+        carriesRecording = request.carriesRecording
         answer = AnswerReader(rule: run.plan.service.answer)
     }
 
     func transferDidConnect() { run.handle(.connected(part: part)) }
 
-    func transferDidSend(byteCount: Int, wireByteCount: Int) { run.didSend(byteCount: byteCount) }
+    func transferDidSend(byteCount: Int, wireByteCount: Int) {
+        if carriesRecording { run.didSend(byteCount: byteCount) }
+    }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
-        answer.begin(status: status, mediaType: mediaType)
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
+        let next = AnswerHead(headers: headers)
+        (head, body) = (nil, [])
+        if step != nil, StatusVerdict.of(status: status) == .accepted {
+            head = (status, next)
+        } else {
+            answer.begin(status: status, next)
+        }
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
+        guard head == nil else {
+            // The transfer itself ends at its limit of an answer's bytes.
+            for index in bytes.indices { body.append(bytes[index]) }
+            return
+        }
+        let hadHeardEnd = answer.hasHeardEnd
         if answer.accumulate(bytes) { hear() }
+        // What is said now would go nowhere.
+        if answer.hasHeardEnd, !hadHeardEnd { run.handle(.stop) }
     }
 
     private func hear() {
@@ -38,12 +62,14 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     }
 
     func transferDidEnd(_ result: TransferResult) {
-        if answer.finish() { hear() }
         var result = result
+        if answer.finish() { hear() }
         if let firstText, let began = result.timings.began {
             result.timings.firstText = firstText - began
         }
-        let service = run.plan.service
+        var reply = Reply(result: result)
+        if let head { read(head, into: &reply) }
+        let service = run.service
         if let failure = answer.failure, !answer.kept.isEmpty {
             // It may have been paid for, and another rule may read it.
             let isWhole = result.ending == .answered && result.isBodyComplete && answer.isKeptWhole
@@ -51,12 +77,32 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
                 answer: service.redacted(answer.kept), isWhole: isWhole && failure.isOfRule)
         }
         // Some services repeat what they were sent; a secret belongs into no message and no file.
-        run.handle(
-            .ended(
-                part: part,
-                Reply(
-                    result: result, transcript: answer.transcript,
-                    failure: answer.failure.map { service.redacted($0) },
-                    message: answer.message.map { service.redacted($0) })))
+        reply.transcript = answer.transcript
+        reply.failure = answer.failure.map { service.redacted($0) }
+        reply.message = answer.message.map { service.redacted($0) }
+        reply.code = answer.code.map { service.redacted($0) }
+        run.handle(.ended(part: part, reply))
+    }
+
+    /// Reads the whole answer to one of several requests.
+    private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
+        guard reply.result.ending == .answered else { return }
+        switch step?.use {
+        case nil: return
+        case .token(let use)?:
+            guard let (token, lifetime) = use.read(body, at: Date().timeIntervalSince1970),
+                let credential = run.pipeline.tokens.insert(
+                    token, lifetime: lifetime, for: run.plan.service)
+            else { return }
+            run.hold(credential)
+            reply.hasToken = true
+        case .job(let step, let isLast)?:
+            let verdict = step.verdict(
+                on: StepAnswer(headers: reply.result.headers, body: body), isLast: isLast)
+            reply.verdict = verdict
+            guard verdict == .answer else { return }
+            answer.begin(status: head.status, head.fields)
+            if answer.accumulate(body.span) { run.handle(.heard(part: part, answer.transcript)) }
+        }
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import SpeechService
 internal import TakeStore
 internal import Upload
@@ -11,13 +12,22 @@ extension DeliveryPlan {
     ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
     ///   - id: the same for all attempts, so that a service may know them as one.
+    ///   - token: what was fetched for the service's secret, if anything.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        _ request: ExchangeRequest, for journal: Journal, of id: TakeID
+        _ request: ExchangeRequest, for journal: Journal, of id: TakeID, token: Credential? = nil
     ) -> TransferRequest {
+        if case .token? = request.step?.use { return tokenRequest(request) }
+        var service = service
+        if let token { service.add(token) }
+        if request.step?.carriesSecrets == false { service.credentials = [] }
+        var url = request.url
+        if token != nil, request.step?.carriesSecrets != false { url = service.opening(url) }
+        if let step = request.step { service.headers = step.headers + service.headers }
         let frame = frame(of: id)
-        var headers = service.requestHeaders(contentType: frame.contentType)
-            .map { (name: $0.name, value: $0.value) }
+        var headers = service.requestHeaders(
+            contentType: request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
+        ).map { (name: $0.name, value: $0.value) }.filter { !$0.value.isEmpty }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
             (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
@@ -27,20 +37,48 @@ extension DeliveryPlan {
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         var body = body(of: journal, in: frame)
         body.saysLength = request.saysLength
+        if let content = request.step?.content { body = RequestBody(content.bytes) }
+        let method = request.step?.method.rawValue ?? request.method.rawValue
+        if request.step?.carriesSecrets != false {
+            headers = service.signed(headers, method: method, url: url)
+        }
+        var transfer = transfer(to: url, headers, body, for: request)
+        if request.carriesRecording {
+            transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
+                of: format, inBase64: frame.isBase64)
+        }
+        transfer.method = method
+        return transfer
+    }
+
+    /// The request for a token.
+    private func tokenRequest(_ request: ExchangeRequest) -> TransferRequest {
+        let made = service.tokenRequest(uuid: UUID().uuidString.lowercased())?.request
+        let headers =
+            (made?.headers ?? []).map { (name: $0.name, value: $0.value) }
+            + [(name: "User-Agent", value: "utter/\(UtterVersion.text)")]
+        var transfer = transfer(
+            to: made?.url ?? request.url, headers, RequestBody(made?.body ?? []), for: request)
+        transfer.method = request.step?.method.rawValue ?? transfer.method
+        return transfer
+    }
+
+    /// A transfer by the settings that all of them have.
+    private func transfer(
+        to url: ServiceURL, _ headers: [(name: String, value: String)], _ body: RequestBody,
+        for request: ExchangeRequest
+    ) -> TransferRequest {
         var transfer = TransferRequest(
-            url: request.url.text, headers: headers, body: body,
+            url: url.text, headers: headers, body: body,
             deadlines: deadlines)
-        transfer.connection = connection
+        transfer.connection = service.connection
         // No proxy of the environment can reach this machine's own services.
-        if connection.proxy == nil, request.url.isLoopback {
+        if service.connection.proxy == nil, url.isLoopback {
             transfer.connection.proxy = Proxy.none
         }
-        transfer.bytesPerSecond = catchUpRate?.bytesPerSecond(
-            of: format, inBase64: frame.isBase64)
-        transfer.method = request.method.rawValue
         // A recording that goes on has its own connection, whose end is then its own as well.
         // One to an address that was given is for no other take.
-        transfer.leavesConnection = request.isComplete && connection.resolutions.isEmpty
+        transfer.leavesConnection = request.isComplete && service.connection.resolutions.isEmpty
         if transfer.leavesConnection, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }

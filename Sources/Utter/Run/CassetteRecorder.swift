@@ -70,10 +70,10 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
         observer.transferDidSend(byteCount: byteCount, wireByteCount: wireByteCount)
     }
 
-    func transferDidReceiveHead(status: Int, mediaType: String?) {
+    func transferDidReceiveHead(status: Int, headers: [(name: String, value: String)]) {
         answerBegan = (now, sentByteCount)
         pieces = []
-        observer.transferDidReceiveHead(status: status, mediaType: mediaType)
+        observer.transferDidReceiveHead(status: status, headers: headers)
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {

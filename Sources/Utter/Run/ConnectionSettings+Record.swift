@@ -14,7 +14,7 @@ extension DeliveryRecord.Connection {
         case nil: break
         case .file(let path)?: proxyLoginFile = path
         case .variable(let name)?: proxyLoginVariable = name
-        case .given?, .command?, .headerFile?: proxyLoginIsGiven = true
+        default: proxyLoginIsGiven = true
         }
         clientCertificate = settings.clientCertificate
         clientKey = settings.clientKey

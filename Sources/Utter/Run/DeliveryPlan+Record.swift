@@ -8,8 +8,9 @@ extension DeliveryPlan {
     /// What a take remembers of this plan.
     package var record: DeliveryRecord {
         var record = DeliveryRecord(
-            url: service.url.text, format: format.name, answer: service.answer.description,
-            idHeader: idHeader, framing: framing.rawValue)
+            url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
+            framing: framing.rawValue)
+        record.profile = profile?.record
         record.method = service.method.rawValue
         record.headers =
             service.headers.isEmpty
@@ -19,11 +20,14 @@ extension DeliveryPlan {
         case .raw: break
         case .form(let form):
             record.form = DeliveryRecord.Form(
-                fields: form.fields.map { .init(name: $0.name, value: $0.value) },
+                fields: form.fields.map {
+                    .init(name: $0.name, value: $0.value, contentType: $0.contentType)
+                },
                 fileField: form.fileField, fileName: form.fileName)
         case .json(let template): record.jsonBody = template.text
         }
         record.detectsEnd = service.detectsEnd ? true : nil
+        let connection = service.connection
         record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
         record.certificateFile = connection.certificateFile
         record.connection = DeliveryRecord.Connection(connection)
@@ -37,26 +41,81 @@ extension DeliveryPlan {
         return record
     }
 
+    /// How the answer is read, as a take remembers it.
+    private var answerText: String {
+        service.answer == profile?.profile.answer ? Self.profileAnswer : service.answer.description
+    }
+
+    /// What stands for the rule of the take's profile.
+    private static let profileAnswer = "profile"
+
     /// Makes the plan that a take remembers, without its secrets.
     ///
-    /// - Throws: `ServiceError` when the record is not one that this program has written.
-    package init(_ record: DeliveryRecord) throws(ServiceError) {
+    /// What its profile describes is made anew; what the take remembers otherwise than the profile had
+    /// it was said by the person, and counts.
+    ///
+    /// - Parameters:
+    ///   - record: what the take remembers.
+    ///   - words: what is said to its profile now.
+    ///   - codec: the form of audio that is wanted now of its profile; nil for the one of before.
+    /// - Throws: `ProfileError` when the record is not one that this program has written, or when the
+    ///   service has no such word or form.
+    package init(
+        _ record: DeliveryRecord, words: [String: String] = [:], codec: AudioCodec? = nil
+    ) throws(ProfileError) {
+        do throws(ServiceError) {
+            try self.init(plain: record)
+        } catch {
+            throw .unusable(error, service: "what it remembers")
+        }
+        guard let profile = record.profile else { return }
+        let old = try DeliveryPlan(ProfileUse(profile)).record
+        var plan = try DeliveryPlan(ProfileUse(profile, words: words, codec: codec))
+        plan.change(to: self, from: record, unlike: old)
+        self = plan
+    }
+
+    /// Takes over what a record has otherwise than the plan of its profile.
+    private mutating func change(
+        to other: DeliveryPlan, from record: DeliveryRecord, unlike old: DeliveryRecord
+    ) {
+        if record.url != old.url { service.url = other.service.url }
+        if record.method != old.method { service.method = other.service.method }
+        if record.headers != old.headers { service.headers = other.service.headers }
+        if record.contentType != old.contentType { service.contentType = other.service.contentType }
+        if record.form != old.form || record.jsonBody != old.jsonBody {
+            service.body = other.service.body
+        }
+        if record.answer != old.answer { service.answer = other.service.answer }
+        if record.detectsEnd != old.detectsEnd { service.detectsEnd = other.service.detectsEnd }
+        if record.format != old.format { format = other.format }
+        if record.redirectOrigins != old.redirectOrigins {
+            redirectOrigins = other.redirectOrigins
+        }
+        if record.idHeader != old.idHeader { idHeader = other.idHeader }
+        if record.framing != old.framing { framing = other.framing }
+        service.connection = other.service.connection
+        allowsSecretsInClear = other.allowsSecretsInClear
+    }
+
+    /// Makes the plan of a record without its profile.
+    private init(plain record: DeliveryRecord) throws(ServiceError) {
         let headers = try (record.headers ?? []).map { field throws(ServiceError) in
             try HeaderField(name: field.name, value: field.value)
         }
         var service = try RecognitionService(
             url: ServiceURL(record.url), headers: headers, contentType: record.contentType,
-            answer: AnswerRule(record.answer))
+            answer: record.answer == Self.profileAnswer ? .automatic : AnswerRule(record.answer))
         service.method = RequestMethod(rawValue: record.method) ?? .post
         service.body = try BodyShape(record)
         service.detectsEnd = record.detectsEnd ?? false
+        service.connection = try ConnectionSettings(record)
         self.init(
             service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
             redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
                 try Origin(text)
             })
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
-        connection = try ConnectionSettings(record)
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }
@@ -69,7 +128,8 @@ extension BodyShape {
             self = .form(
                 try AudioForm(
                     fields: form.fields.map { field throws(ServiceError) in
-                        try AudioForm.Field(name: field.name, value: field.value)
+                        try AudioForm.Field(
+                            name: field.name, value: field.value, contentType: field.contentType)
                     }, fileField: form.fileField, fileName: form.fileName))
         } else if let template = record.jsonBody {
             self = .json(try JSONTemplate(template))
@@ -87,19 +147,24 @@ extension DeliveryRecord.Secret {
             self.init(header: name, form: credential.form.description, origin: origin)
         case .query(let name):
             self.init(query: name, form: credential.form.description, origin: origin)
+        case .part(let name):
+            self.init(form: credential.form.description, origin: origin)
+            part = name
         }
         switch credential.source {
         case .variable(let name): variable = name
         case .file(let path): file = path
         case .command(let text): command = text
         case .headerFile(let path): headerFile = path
+        case .credential(let name): self.credential = name
         case .given: break
         }
     }
 
     /// Where the secret stands in the request.
     package var place: Credential.Place {
-        header.map { .header($0) } ?? .query(query ?? "")
+        if let header { return .header(header) }
+        return part.map { .part($0) } ?? .query(query ?? "")
     }
 
     /// Where the secret comes from.
@@ -108,6 +173,7 @@ extension DeliveryRecord.Secret {
         if let file { return .file(file) }
         if let command { return .command(command) }
         if let headerFile { return .headerFile(headerFile) }
+        if let credential { return .credential(credential) }
         return .given
     }
 }

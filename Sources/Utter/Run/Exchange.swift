@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SpeechService
+internal import TakeStore
 internal import Upload
 
 /// Decides which requests deliver one part of a take: the next request, a wait, or the outcome.
 ///
 /// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
-/// requests make a delivery. `PostOnce` is the one that ships. Others are values beside it, and
-/// each needs one thing more, at the place that is named:
+/// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job, `TokenFirst`
+/// fetches a token before either. Others are values beside them, and each needs one thing more, at
+/// the place that is named:
 ///
-/// - *Upload, create, poll, fetch*: `ExchangeRequest` says what its body is, the part or a few bytes
-///   of JSON; a poll is a request after a `Pause`; only the last answer is a transcript, so that
-///   `AnswerReader` reads by the rule of the request.
 /// - *Create, then append from the offset that the server names* (tus, the IETF draft): the range of
 ///   the body is the request's, not the part's; the URL that the server has made is written down
 ///   with the attempt (`TakeMachine.Action.note`), before the first byte goes there.
@@ -28,6 +27,9 @@ protocol Exchange: Sendable {
     /// Whether the service takes a body with its length only, and has shown that it does.
     var needsLength: Bool { get }
 
+    /// What a take must remember for another process to go on; nil when that begins anew.
+    var progress: ExchangeProgress? { get }
+
     /// Begins the request, or says again which one begins; one that is complete can say its length.
     ///
     /// - Parameter isComplete: whether the recording is.
@@ -42,6 +44,9 @@ protocol Exchange: Sendable {
     ///   - now: the time, and chance.
     /// - Returns: what follows; after another request, `request` is that one.
     mutating func next(after reply: Reply, isSpeaking: Bool, at now: Moment) -> ExchangeStep
+
+    /// Has the request that was refused made once more, under the next number.
+    mutating func renew()
 
     /// Counts a request that nothing follows; `next` counts all others.
     mutating func record(_ result: TransferResult)
@@ -61,6 +66,49 @@ struct ExchangeRequest: Sendable, Equatable {
     var isComplete = false
     /// Whether a connection that an earlier take has left may not carry it.
     var wantsFreshConnection = false
+    /// What it carries, and what its answer is, when that is not the recording and the transcript.
+    var step: StepRequest?
+
+    /// Whether it carries the recording.
+    var carriesRecording: Bool { step?.content == nil }
+    /// Whether it asks for a token, which is no attempt to deliver the take.
+    var isForToken: Bool { if case .token? = step?.use { true } else { false } }
+}
+
+/// A request of several.
+struct StepRequest: Sendable, Equatable {
+    /// What its answer is.
+    enum Use: Sendable, Equatable {
+        /// That to a step of a job, perhaps the last one.
+        case job(JobStep, isLast: Bool)
+        /// A token.
+        case token(TokenExchange)
+    }
+
+    /// The request's method.
+    var method: StepMethod
+    /// Its fields beside those that every request has.
+    var headers: [HeaderField] = []
+    /// What it carries; nil is the recording.
+    var content: Content?
+    /// Whether the service's secrets go with it.
+    var carriesSecrets: Bool
+    /// What its answer is.
+    var use: Use
+
+    /// Bytes, and their type.
+    struct Content: Sendable, Equatable {
+        /// The bytes; none is no body.
+        var bytes: [UInt8] = []
+        /// Their type.
+        var mediaType: String?
+
+        /// A JSON document; nil is nothing.
+        init(_ document: [UInt8]? = nil) {
+            bytes = document ?? []
+            mediaType = document == nil ? nil : "application/json"
+        }
+    }
 }
 
 /// What follows a request.
@@ -87,6 +135,8 @@ struct Pause: Sendable, Equatable {
     var isForSpeaker = false
     /// Whether the next request says its length, because the service takes no chunks.
     var isForLength = false
+    /// Whether the next request is another than the one before, which went well.
+    var isOfNextStep = false
 
     /// What is left of it when the speaker has ended.
     var hurried: Pause {
@@ -106,6 +156,12 @@ struct Reply: Sendable {
     var failure: AnswerError?
     /// The service's own words, from a refusal's body.
     var message: String?
+    /// The service's own code of an error, from a refusal's body or an answer that failed.
+    var code: String?
+    /// What the answer to a step of a job says; nil without a good status.
+    var verdict: StepVerdict?
+    /// Whether a token has come.
+    var hasToken = false
 }
 
 /// What a decision depends on and no event says: the time, and chance.
@@ -114,6 +170,11 @@ struct Moment: Sendable {
     var elapsed = Duration.zero
     /// From 0 to 1.
     var jitter = 0.0
+}
+
+extension Exchange {
+    /// Nothing: one request begins anew.
+    var progress: ExchangeProgress? { nil }
 }
 
 extension TransferResult {

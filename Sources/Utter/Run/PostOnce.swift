@@ -26,6 +26,7 @@ struct PostOnce: Exchange {
     private let origin: Origin
     private let allowed: [Origin]
     private let policy: RetryPolicy
+    private let rule: RetryRule
     private let framing: BodyFraming
     private let detectsEnd: Bool
     private let sendsAudioAlone: Bool
@@ -45,6 +46,7 @@ struct PostOnce: Exchange {
     /// whole. If `wantsLength`, the length is said unless the framing is to be chunked.
     init(
         url: ServiceURL, method: RequestMethod = .post, allowed: [Origin], policy: RetryPolicy,
+        rule: RetryRule = RetryRule(),
         attemptsBefore: Int = 0, takenBefore: Int = 0, framing: BodyFraming = .auto,
         wantsLength: Bool = false, detectsEnd: Bool = false, sendsAudioAlone: Bool = true,
         redact: @escaping @Sendable (String) -> String = { $0 }
@@ -60,6 +62,7 @@ struct PostOnce: Exchange {
         origin = url.origin
         self.allowed = allowed
         self.policy = policy
+        self.rule = rule
     }
 
     /// Prepares the first request by which a plan is carried out.
@@ -70,8 +73,10 @@ struct PostOnce: Exchange {
         let service = plan.service
         self.init(
             url: service.requestURL, method: service.method, allowed: plan.redirectOrigins,
-            policy: plan.retry, attemptsBefore: attemptsBefore, takenBefore: takenBefore,
-            framing: plan.framing, wantsLength: wantsLength, detectsEnd: service.detectsEnd,
+            policy: plan.retry, rule: service.retry, attemptsBefore: attemptsBefore,
+            takenBefore: takenBefore,
+            framing: plan.framing, wantsLength: wantsLength,
+            detectsEnd: service.detectsEnd || service.answer.values.stop != nil,
             sendsAudioAlone: service.body == .raw,
             redact: { service.redacted($0) })
     }
@@ -87,6 +92,8 @@ struct PostOnce: Exchange {
         return request
     }
 
+    mutating func renew() { request.number += 1 }
+
     mutating func record(_ result: TransferResult) {
         guard result.mayBeTaken else { return }
         takenCount += 1
@@ -96,7 +103,9 @@ struct PostOnce: Exchange {
     mutating func next(
         after reply: Reply, isSpeaking: Bool, at now: Moment
     ) -> ExchangeStep {
-        let (result, message) = (reply.result, reply.message)
+        let result = reply.result
+        var message = reply.message
+        if case .serviceReported(let words, _)? = reply.failure { message = words }
         record(result)
         if result.isEarlyAnswer || result.status == 411,
             let step = nextAfterEarlyAnswer(result, reply.failure, at: now)
@@ -124,7 +133,7 @@ struct PostOnce: Exchange {
         }
         // A service does not say this (RFC 9110 §15.5.8).
         if status == 407 { return .failed(.proxyRefused(status: status)) }
-        switch StatusVerdict.of(status: status) {
+        switch verdict(status, reply) {
         case .accepted: return reply.failure.map { .failed(.answerUnusable($0)) } ?? .answered
         case .redirect:
             return redirect(to: result.header("location"), at: now.elapsed)
@@ -143,6 +152,13 @@ struct PostOnce: Exchange {
                     advice: advice(after: result, message)))
         case .unusable: return .failed(.responseUnusable(reason: "its status is \(status)"))
         }
+    }
+
+    /// What a status and a code mean; a good status may carry the code of a failure that passes.
+    private func verdict(_ status: Int, _ reply: Reply) -> StatusVerdict {
+        let verdict = rule.verdict(status: status, code: reply.code)
+        guard verdict == .accepted, reply.failure != nil else { return verdict }
+        return rule.verdict(code: reply.code) ?? verdict
     }
 
     /// Decides after an answer that came before the service had all.
@@ -176,7 +192,10 @@ struct PostOnce: Exchange {
     ) -> ExchangeStep {
         request.wantsFreshConnection = true
         if result.ending == .timedOut(.whole) { return .failed(failure) }
-        if result.mayBeTaken, policy.unknownOutcome != .resend { return .failed(failure) }
+        // An answer that says that it failed leaves nothing unknown.
+        if result.mayBeTaken, result.ending != .answered, policy.unknownOutcome != .resend {
+            return .failed(failure)
+        }
         // That an idle connection was closed says nothing of the service.
         if result.hasReusedConnection, result.status == nil, !result.mayBeTaken {
             request.number += 1
@@ -192,7 +211,7 @@ struct PostOnce: Exchange {
         if case .cannotResolve = result.ending, !isSpeaking, failures > 1 {
             return .failed(failure)
         }
-        let asked = result.retryAfter
+        let asked = rule.honoursRetryAfter ? result.retryAfter : .zero
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: isSpeaking, asked: asked,

@@ -24,6 +24,7 @@ final class ProgressMeter: Sendable {
     /// In nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
     private let hasToldSilence = Atomic(false)
+    private let hasToldLimit = Atomic(false)
 
     init(of account: CaptureAccount, bodyOffset: Int) {
         self.account = account
@@ -44,6 +45,9 @@ final class ProgressMeter: Sendable {
             expected: due, desired: now + Self.interval.nanoseconds, ordering: .relaxed
         ).exchanged
     }
+
+    /// Whether the service's limit was not told yet; on the journal thread.
+    func isFirstOfLimit() -> Bool { !hasToldLimit.exchange(true, ordering: .relaxed) }
 
     /// The recording is complete.
     func noteComplete(_ journalByteCount: Int) {

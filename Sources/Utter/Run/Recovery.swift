@@ -143,7 +143,8 @@ public enum Recovery {
         // One that waited for the length of the recording had none.
         if manifest.delivery == nil || manifest.attempts > 0 {
             manifest.attempts = max(1, manifest.attempts)
-            if manifest.history?.last?.wasWhole == nil {
+            // A job that goes on has the recording already.
+            if manifest.history?.last?.wasWhole == nil, manifest.progress == nil {
                 manifest.taken = (manifest.taken ?? 0) + 1
             }
         }

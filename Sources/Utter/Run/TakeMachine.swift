@@ -71,6 +71,8 @@ struct TakeMachine: Sendable {
         case protection(Protection.Report)
         /// There is no room for more audio.
         case full
+        /// The service takes no such recording.
+        case unsendable(TakeFailure)
         /// The recording shall end; the answer is wanted.
         case stop
         /// The take is not wanted any more.
@@ -101,6 +103,8 @@ struct TakeMachine: Sendable {
         case endCapture(CaptureStop)
         /// Write down how an attempt ended, with what is written next.
         case saveAttempt(TakeAttempt)
+        /// Write down how far a job has come, with what is written next.
+        case saveProgress(ExchangeProgress?)
         /// Write down that the audio is complete, and whether it is on its way.
         case saveSeal(JournalSeal, isSending: Bool)
         /// Write everything once more: the place may be a new one.
@@ -168,6 +172,7 @@ struct TakeMachine: Sendable {
         case .full:
             protect(.full)
             actions.append(.endCapture(.withTail))
+        case .unsendable(let failure): concludeAll(failure, now)
         case .stop: actions.append(.endCapture(.withTail))
         case .cancel: giveUp(.cancelled, .cancelled, now)
         case .leave: giveUp(.left, .withoutTail, now)
@@ -266,8 +271,11 @@ struct TakeMachine: Sendable {
         case .sending(let request, _):
             save(request, reply.result)
             parts[index].transcript = reply.transcript
+            let before = parts[index].exchange.progress
             let step = parts[index].exchange.next(
                 after: reply, isSpeaking: isRecording, at: now)
+            let progress = parts[index].exchange.progress
+            if progress != before { actions.append(.saveProgress(progress)) }
             follow(index, step, reply, now)
         case .breakingOff(let request, let result):
             save(request, reply.result)
@@ -290,6 +298,8 @@ struct TakeMachine: Sendable {
         case .answeredInPart:
             tellEarlyAnswer(reply.result, isResent: false)
             decide(index, .success(reply.transcript), now)
+        case .request(let pause) where pause.isOfNextStep:
+            begin(index, after: pause)
         case .request(let pause):
             if let cause = pause.cause {
                 actions.append(.tell(.interrupted(cause, pause: pause.duration)))
@@ -338,8 +348,12 @@ struct TakeMachine: Sendable {
     }
 
     private mutating func save(_ request: ExchangeRequest, _ result: TransferResult) {
+        guard !request.isForToken else { return }
         let attempt = TakeAttempt(
-            number: request.number, url: request.url.description, result: result)
+            number: request.number, url: request.url.description, result: result,
+            carriesRecording: request.carriesRecording)
+        // Of a question that is asked again and again the last counts.
+        if let last = attempts.last, last.number == attempt.number { attempts.removeLast() }
         attempts.append(attempt)
         actions.append(.saveAttempt(attempt))
     }

@@ -186,14 +186,20 @@ final class TakeRecord: Sendable {
     /// Notes how a transfer ended; on the disk with whatever follows it.
     func endTransfer(_ attempt: TakeAttempt) {
         let result = attempt.result
+        let isTaken = attempt.carriesRecording && result.mayBeTaken
         present.withLock { present in
             present.manifest.endTransfer(
                 attempt.number, result.ending.reason, at: Date(), status: result.status,
-                wasWhole: result.mayBeTaken)
-            if result.mayBeTaken {
+                wasWhole: isTaken)
+            if isTaken {
                 present.manifest.taken = (present.manifest.taken ?? 0) + 1
             }
         }
+    }
+
+    /// Notes how far a job has come; on the disk with whatever follows it.
+    func noteProgress(_ progress: ExchangeProgress?) {
+        present.withLock { $0.manifest.progress = progress }
     }
 
     /// Says that the audio is complete, as soon as it is durable itself.
@@ -284,7 +290,7 @@ extension TakeManifest {
         switch outcome.result {
         case .success(let words):
             transcript = words.text.isEmpty ? nil : words.text
-            (failures, isHeld) = (nil, nil)
+            (failures, isHeld, progress) = (nil, nil, nil)
             if let reason = outcome.shortfall {
                 // The same request would have the same answer.
                 isHeld = true

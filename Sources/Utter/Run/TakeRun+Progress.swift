@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import Capture
 internal import TakeStore
 
@@ -11,7 +12,33 @@ extension TakeRun {
         reportJournal()
         record?.writeAgain()
         if meter.hasBeenSilent() { tell(.silent) }
+        tellLimit()
         tellProgress()
+    }
+
+    /// On the capture thread when no more audio is captured.
+    func didCapture(_ end: CaptureEnd) {
+        if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
+        handle(.captured(end, isEmpty: account.capturedFrames == 0))
+    }
+
+    /// Says once that a recording has nearly the length that the service takes.
+    private func tellLimit() {
+        guard let limit else { return }
+        let rest = limit - StreamFormat.speech.duration(ofFrames: account.encodedFrames)
+        guard rest <= DeliveryPlan.limitWarning, meter.isFirstOfLimit() else { return }
+        // One so short leaves no time to be warned.
+        if limit > DeliveryPlan.limitWarning {
+            tell(.noticed(.limitNear(rest: rest, limit: limit)))
+        }
+    }
+
+    /// Breaks the delivery off of a recording that the service does not take.
+    func checkLimits(of byteCount: Int) {
+        let frames = account.encodedFrames
+        if let failure = plan.limitFailure(frames: frames, byteCount: byteCount) {
+            handle(.unsendable(failure))
+        }
     }
 
     /// On the journal thread when the journal is sealed, or on the sync thread after a failure.

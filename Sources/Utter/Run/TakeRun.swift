@@ -3,6 +3,7 @@
 internal import AudioCore
 internal import Capture
 internal import LinuxPlatform
+internal import SpeechService
 internal import Synchronization
 internal import TakeStore
 internal import Upload
@@ -22,6 +23,8 @@ final class TakeRun: Sendable {
         var journal: Journal?
         /// Folder and manifest, when the take is kept on the disk.
         var record: TakeRecord?
+        /// The token that was fetched for the service's secret.
+        var token: Credential?
         /// The latest transfer of each part.
         var transfers: [Int: TransferID] = [:]
         var times = TakeTimes()
@@ -42,19 +45,23 @@ final class TakeRun: Sendable {
     let session = TransferSession()
     /// The file of a kept take that travels in another form than it is kept in.
     private let audioPath: String?
+    /// The length at which a recording ends because the service takes no longer one; nil without.
+    let limit: Duration?
 
     /// Prepares a take; the account is that of what an earlier run has recorded, or empty.
     init(
         id: TakeID, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
-        account: CaptureAccount = CaptureAccount(), audioPath: String? = nil
+        account: CaptureAccount = CaptureAccount(), audioPath: String? = nil,
+        token: Credential? = nil, limit: Duration? = nil
     ) {
         self.id = id
         self.plan = plan
         self.pipeline = pipeline
         self.account = account
         self.audioPath = audioPath
+        self.limit = limit
         (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
-        state = Mutex(State(machine: machine))
+        state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }
 
@@ -110,6 +117,18 @@ final class TakeRun: Sendable {
 
     func hold(_ journal: Journal, _ record: TakeRecord?) {
         state.withLock { ($0.journal, $0.record) = (journal, record) }
+    }
+
+    func hold(_ token: Credential) { state.withLock { $0.token = token } }
+
+    /// The token that was fetched; nil when there is none.
+    var token: Credential? { state.withLock { $0.token } }
+
+    /// The service with all its secrets, the fetched token among them.
+    var service: RecognitionService {
+        var service = plan.service
+        if let token { service.add(token) }
+        return service
     }
 
     func hold(_ transfer: TransferID, of part: Int) {

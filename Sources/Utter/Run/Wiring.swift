@@ -75,7 +75,7 @@ final class Wiring: Sendable {
                     account: run.account,
                     // On the capture thread, once each.
                     onOpen: { run.tell(.listening(source: source.name, format: $0)) },
-                    onEnd: { run.handle(.captured($0, isEmpty: run.account.capturedFrames == 0)) }))
+                    onEnd: { run.didCapture($0) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
@@ -98,6 +98,7 @@ final class Wiring: Sendable {
         let (journal, record) = (run.journal, run.record)
         guard journal?.condition.failure != nil || record?.isStale == true else {
             run.didComplete()
+            run.checkLimits(of: seal.byteCount)
             return run.handle(.sealed(seal))
         }
         sync.perform {
@@ -105,6 +106,7 @@ final class Wiring: Sendable {
             record?.finish()
             run.didTend()
             run.didComplete()
+            run.checkLimits(of: seal.byteCount)
             run.handle(.sealed(seal))
         }
     }
@@ -166,6 +168,7 @@ final class Wiring: Sendable {
             }
             capture.wake()
         case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
+        case .saveProgress(let progress): run.record?.noteProgress(progress)
         case .saveSeal(let seal, let isSending):
             run.record?.seal(seal, run.account, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }
@@ -178,7 +181,7 @@ final class Wiring: Sendable {
 
     /// Has an attempt on the disk before it begins, unless the take is in memory or knows of it.
     private func note(_ request: ExchangeRequest, of part: Int, for run: TakeRun) {
-        guard let record = run.record, !record.knows(of: request.number) else {
+        guard let record = run.record, !request.isForToken, !record.knows(of: request.number) else {
             return run.handle(.noted(part: part))
         }
         notes.send {
@@ -193,18 +196,20 @@ final class Wiring: Sendable {
         // A request begins when there is a journal.
         guard let journal = run.journal else { return }
         let plan = run.plan
-        var body = plan.request(request, for: journal, of: run.id)
-        // On the transfer thread, when the request begins and before its body ends.
-        body.lateHeaders = { [weak run, plan] in
-            run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+        var body = plan.request(request, for: journal, of: run.id, token: run.token)
+        if request.carriesRecording {
+            // On the transfer thread, when the request begins and before its body ends.
+            body.lateHeaders = { [weak run, plan] in
+                run?.digest(of: part).map { plan.digestHeaders($0) } ?? []
+            }
+            run.willSend()
         }
         body.session = run.session
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
-        run.willSend()
-        var observer: any TransferObserver = AttemptObserver(of: part, for: run)
+        var observer: any TransferObserver = AttemptObserver(of: part, for: run, request)
         if let cassettes = plan.cassettes {
             observer = CassetteRecorder(
-                of: body, request.number, of: run.id, to: plan.service, into: cassettes,
+                of: body, request.number, of: run.id, to: run.service, into: cassettes,
                 tells: observer, writes: { [sync] in sync.perform($0) })
         }
         run.hold(

@@ -13,6 +13,11 @@ extension CompletionKind {
         .shellCommand("utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
     }
 
+    /// The names of the services.
+    static var services: CompletionKind {
+        .shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
+    }
+
     /// The names of the microphones.
     static var microphones: CompletionKind {
         .shellCommand("utter devices 2>/dev/null | cut -d' ' -f1")

@@ -60,9 +60,9 @@ package enum ExitStatus: Int32 {
         case .capture(let error): self.init(error)
         case .encoding: self = .internalError
         case .journal: self = .localIO
-        case .notDelivered, .unavailable: self = .notDelivered
+        case .notDelivered, .unavailable, .unfinished: self = .notDelivered
         case .insecure, .tokenRefused: self = .tokenRefused
-        case .refused, .redirectRefused, .notTLS: self = .refused
+        case .refused, .redirectRefused, .notTLS, .outsideLimits: self = .refused
         case .proxyRefused(let status): self = status == 407 ? .tokenRefused : .refused
         case .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled

@@ -26,7 +26,9 @@ package enum Launch {
         let retention: Retention
         let trace: TraceFile?
         let cassettes: CassetteFolder?
+        var output = output
         do throws(CommandFailure) {
+            output = try output.completed()
             key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
             trace = try output.traceFile()

@@ -13,3 +13,5 @@ struct Nullable<Value: Encodable>: Encodable {
         try container.encode(wrappedValue)
     }
 }
+
+extension Nullable: Sendable where Value: Sendable {}

@@ -12,9 +12,10 @@ struct RecordCommand: AsyncParsableCommand {
 
     @Option(
         name: [.long, .customShort("D")],
-        help: ArgumentHelp("The ALSA capture device; see 'utter devices'.", valueName: "name"),
+        help: ArgumentHelp(
+            "The ALSA capture device; see 'utter devices'. (default: default)", valueName: "name"),
         completion: .microphones)
-    var device = "default"
+    var device: String?
 
     @Option(
         name: [.customLong("for"), .customShort("d")],
@@ -65,11 +66,13 @@ struct RecordCommand: AsyncParsableCommand {
             listensToEnter: exactly == nil
         ) {
             session throws(CommandFailure) in
+            let tail = try KnownSettings.tail.value(tail)
+            let longest = try KnownSettings.longest.value(exactly ?? max) ?? .standardMaximum
             let plan = try service.planner(format: format)(
-                Microphone(device: device),
+                Microphone(device: try KnownSettings.device.value(device) ?? "default"),
                 CapturePlan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
-                    longest: (exactly ?? max ?? .standardMaximum).duration))
+                    longest: longest.duration))
             return await session.run(
                 plan, as: exactly == nil ? .recording : .recordingForTime,
                 isServiceUnset: service.isServiceUnset)

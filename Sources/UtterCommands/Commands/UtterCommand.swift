@@ -34,7 +34,7 @@ struct UtterCommand: AsyncParsableCommand {
             RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
-            RemoveCommand.self, KeyCommand.self,
+            RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,
             DevicesCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],

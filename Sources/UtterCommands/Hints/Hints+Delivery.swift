@@ -39,6 +39,9 @@ extension Hints {
         case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
             "check the URL and the network"
+        case .outsideLimits:
+            "send it to another service with --to, or listen to it with 'utter play'"
+        case .unfinished: "ask again later with: utter retry last"
         case .refused(status: 413, _, _):
             "send it smaller with --format ogg-opus, or less at a time"
         case .refused(status: 415, _, _):

@@ -13,7 +13,7 @@ extension Hints {
         case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
-            "use auto, text, sequence or json:PATH, for example json:result.text"
+            "use auto, text, sequence, events, subtitles or json:PATH, such as json:result.text"
         case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
         case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
         case .invalidConnection(let what, _):
@@ -35,11 +35,9 @@ extension Hints {
         switch error {
         case .empty:
             "check that the URL is one of a speech-recognition service, and not one that stores files"
-        case .truncated, .noFinal, .serviceReported: nil
+        case .truncated, .noFinal, .serviceReported, .undecodable: nil
         case .notJSON:
-            "check the URL, or say what it answers with --answer text, sequence or json:PATH"
-        case .unsupportedMediaType("text/event-stream"):
-            "ask the service for one answer without events, for example with stream=false"
+            "check the URL, or say what it answers with --answer text, events or json:PATH"
         case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
             "check that the URL is one of a speech-recognition service"
         case .missingText(_, _, let places):

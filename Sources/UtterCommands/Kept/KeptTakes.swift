@@ -12,6 +12,9 @@ enum KeptTakes {
         try await start(options) { session throws(CommandFailure) in
             var status = ExitStatus.textPrinted
             let isChanged = options.changesSomething
+            if let services = Comparison.services(in: options) {
+                return try await compare(names, services, by: options, in: session)
+            }
             if names.count > 1 {
                 try checkSecrets(of: names, isChanged, by: options, session.lookup)
             }
@@ -41,6 +44,21 @@ enum KeptTakes {
         }
     }
 
+    /// Sends one take to several services.
+    private static func compare(
+        _ names: [String], _ services: [String], by options: KeptTakeOptions,
+        in session: TakeSession
+    ) async throws(CommandFailure) -> ExitStatus {
+        guard let name = names.first, names.count == 1 else {
+            throw CommandFailure(
+                "one recording is compared at a time", hint: "name one take", status: .usage)
+        }
+        let folder = try folder(name, true, session.lookup)
+        let manifest = try TakeLookup.manifest(folder)
+        try session.lookup.checkKey(of: manifest)
+        return try await Comparison(of: folder, manifest, services, by: options, in: session).run()
+    }
+
     /// Sends what waits, at most `limit` takes and `jobs` at a time.
     ///
     /// Unless the person has asked for all (`isAsked`), some are left: what has waited for longer
@@ -56,7 +74,7 @@ enum KeptTakes {
                 try TakeLookup.takes(in: store) { $0.state == .kept }, isAsked: isAsked,
                 isChanged: { _ in options.changesSomething },
                 isOld: { take in maxAge.map { clock.age(since: take.id.date) >= $0 } ?? false })
-            if !options.output.quiet { tell(queue) }
+            if !session.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
             var incomplete: ExitStatus?
             var left = 0

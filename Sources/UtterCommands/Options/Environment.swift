@@ -10,15 +10,24 @@ package enum Environment {
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
-    ///
-    /// A relative value is ignored, as the XDG Base Directory Specification demands.
-    package static var stateFolder: String {
-        if let state = self["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/utter" }
-        if let home = self["HOME"], home.hasPrefix("/") { return home + "/.local/state/utter" }
-        // Without a usable HOME the account's own.
+    package static var stateFolder: String { folder("XDG_STATE_HOME", "/.local/state") }
+
+    /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
+    package static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }
+
+    /// The person's home; without a usable HOME the account's own.
+    static var home: String {
+        if let home = self["HOME"], home.hasPrefix("/") { return home }
         let account = unsafe getpwuid(geteuid())
         let home = unsafe account.flatMap { unsafe $0.pointee.pw_dir }
-        return unsafe (home.map { unsafe String(cString: $0) } ?? "/nonexistent")
-            + "/.local/state/utter"
+        return unsafe home.map { unsafe String(cString: $0) } ?? "/nonexistent"
+    }
+
+    /// Our folder below the one that a variable names.
+    ///
+    /// A relative value is ignored, as the XDG Base Directory Specification demands.
+    private static func folder(_ variable: String, _ usual: String) -> String {
+        if let folder = self[variable], folder.hasPrefix("/") { return folder + "/utter" }
+        return home + usual + "/utter"
     }
 }

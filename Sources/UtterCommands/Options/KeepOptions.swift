@@ -46,66 +46,43 @@ package struct KeepOptions: ParsableArguments {
         if let maxTakes, maxTakes < 1 { throw ValidationError("--max-takes must be above zero.") }
     }
 
-    /// The limits that these options and the environment set.
+    /// The limits that count.
     ///
-    /// - Throws: `CommandFailure` when a variable is wrong.
+    /// - Throws: `CommandFailure` when a variable or the file of settings is wrong.
     var limits: SpoolLimits {
         get throws(CommandFailure) {
             let standard = SpoolLimits.standard
-            // Read even when an option goes before it: what is wrong is found on the first day.
-            let takes = try Environment.value("UTTER_MAX_TAKES", "a number above zero") {
-                Int($0).flatMap { $0 > 0 ? $0 : nil }
-            }
-            let bytes = try Environment.value("UTTER_MAX_BYTES", SizeArgument.form) {
-                SizeArgument(argument: $0)
-            }
-            let free = try Environment.value("UTTER_MIN_FREE", SizeArgument.form) {
-                SizeArgument(argument: $0)
-            }
             return SpoolLimits(
-                takes: maxTakes ?? takes ?? standard.takes,
-                bytes: (maxBytes ?? bytes)?.byteCount ?? standard.bytes,
-                free: (minFree ?? free)?.byteCount ?? standard.free)
+                takes: try KnownSettings.takeLimit.value(maxTakes) ?? standard.takes,
+                bytes: try KnownSettings.byteLimit.value(maxBytes)?.byteCount ?? standard.bytes,
+                free: try KnownSettings.freeLimit.value(minFree)?.byteCount ?? standard.free)
         }
     }
 
-    /// How long takes stay that wait for no answer, as the environment says.
+    /// How long takes stay that wait for no answer, unless an option says otherwise.
     ///
-    /// - Throws: `CommandFailure` when a variable is wrong.
+    /// - Throws: `CommandFailure` when a variable or the file of settings is wrong.
     static var retention: Retention {
         get throws(CommandFailure) {
-            func age(_ name: String) throws(CommandFailure) -> Duration? {
-                try Environment.value(name, AgeArgument.form + ", or 0") {
-                    AgeArgument($0)?.duration
-                }
-            }
-            func audioTime() throws(CommandFailure) -> Duration? {
-                try Environment.value(
-                    "UTTER_KEEP_AUDIO", AgeArgument.form + ", forever, or 0"
-                ) { AudioTime($0)?.duration }
-            }
             var retention = Retention.standard
-            retention.answered = try age("UTTER_KEEP_TRANSCRIPTS") ?? retention.answered
-            retention.cancelled = try age("UTTER_KEEP_CANCELLED") ?? retention.cancelled
-            retention.audio = try audioTime() ?? retention.audio
+            retention.answered =
+                try KnownSettings.keptTranscripts.value()?.duration ?? retention.answered
+            retention.cancelled =
+                try KnownSettings.keptCancelled.value()?.duration ?? retention.cancelled
+            retention.audio = try KnownSettings.keptAudio.value()?.duration ?? retention.audio
             retention.audioBytes =
-                try Environment.value("UTTER_KEEP_AUDIO_BYTES", SizeArgument.form) {
-                    SizeArgument(argument: $0)?.byteCount
-                } ?? retention.audioBytes
+                try KnownSettings.keptAudioBytes.value()?.byteCount ?? retention.audioBytes
             return retention
         }
     }
 }
 
 extension KeepOptions {
-    /// How long takes are sent without being asked for: as an option says, or the environment.
+    /// How long takes are sent without being asked for.
     ///
-    /// - Throws: `CommandFailure` when the variable is wrong.
+    /// - Throws: `CommandFailure` when the variable or the file of settings is wrong.
     package static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
-        let age = try Environment.value("UTTER_MAX_AGE", AgeArgument.form) {
-            AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
-        }
-        return (option ?? age)?.duration ?? SpoolAge.longestWait
+        try KnownSettings.ageLimit.value(option)?.duration ?? SpoolAge.longestWait
     }
 
     /// Takes are kept while they wait for their answer, and no longer.
@@ -114,32 +91,5 @@ extension KeepOptions {
         (options.keepAudio, options.noKeep, options.requireKeep) = (nil, false, false)
         (options.maxTakes, options.maxBytes, options.minFree) = (nil, nil, nil)
         return options
-    }
-}
-
-extension AgeArgument {
-    /// What a person may write.
-    fileprivate static var form: String { "an age with its unit, such as 30d or 12h" }
-}
-
-extension SizeArgument {
-    /// What a person may write.
-    fileprivate static var form: String { "a size such as 500M or 4G" }
-}
-
-extension Environment {
-    /// The value of a variable that has a form; nil when it is not set, or empty.
-    ///
-    /// - Throws: `CommandFailure` that names it when it is wrong.
-    fileprivate static func value<Value>(
-        _ name: String, _ form: String, _ parse: (String) -> Value?
-    ) throws(CommandFailure) -> Value? {
-        guard let text = self[name], !text.isEmpty else { return nil }
-        guard let value = parse(text) else {
-            throw CommandFailure(
-                "\(name) is '\(text)', which is not \(form)", hint: "correct it, or unset it",
-                status: .configuration)
-        }
-        return value
     }
 }

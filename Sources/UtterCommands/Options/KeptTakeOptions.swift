@@ -25,7 +25,7 @@ struct KeptTakeOptions: ParsableArguments {
     var changesSomething: Bool {
         format != nil || service.to != nil || service.answer != nil || service.framing != nil
             || service.connection.isGiven || service.contentType != nil || service.method != nil
-            || !service.header.isEmpty || service.body.isGiven
+            || !service.header.isEmpty || service.body.isGiven || service.profile.isGiven
     }
 
     /// Whether nothing but the rule by which the answer is read is another.

@@ -4,18 +4,15 @@ package import Cryptography
 internal import LinuxPlatform
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
-/// names, or else the environment.
+/// names, or else the environment or the file of settings.
 package struct KeySource: Sendable {
-    private static let fileVariable = "UTTER_ENCRYPT_KEY_FILE"
-    private static let commandVariable = "UTTER_ENCRYPT_KEY_COMMAND"
-
     private let file: String?
     private let command: String?
 
     /// Takes over what the options say; at most one of them is given.
     package init(file: String?, command: String?) { (self.file, self.command) = (file, command) }
 
-    /// What the environment says.
+    /// What the environment or the file of settings says.
     package static let environment = KeySource(file: nil, command: nil)
 
     /// Reads the key.
@@ -27,16 +24,25 @@ package struct KeySource: Sendable {
     package func key() throws(CommandFailure) -> EncryptionKey? {
         if let file { return try Self.key(inFile: file, named: "--encrypt-key") }
         if let command { return try Self.key(from: command, named: "--encrypt-key-command") }
-        let file = Self.variable(Self.fileVariable)
-        let command = Self.variable(Self.commandVariable)
-        if file != nil && command != nil {
-            throw CommandFailure(
-                "\(Self.fileVariable) and \(Self.commandVariable) are both set",
-                hint: "unset one of them", status: .configuration)
+        let settings = (KnownSettings.keyFile, KnownSettings.keyCommand)
+        let (file, command) = (try settings.0.variableText(), try settings.1.variableText())
+        if let file, let variable = settings.0.variable {
+            if command != nil {
+                throw CommandFailure(
+                    "\(variable) and \(settings.1.variable ?? "") are both set",
+                    hint: "unset one of them", status: .configuration)
+            }
+            return try Self.key(inFile: file, named: variable)
         }
-        if let file { return try Self.key(inFile: file, named: Self.fileVariable) }
-        return try command.map { command throws(CommandFailure) in
-            try Self.key(from: command, named: Self.commandVariable)
+        if let command, let variable = settings.1.variable {
+            return try Self.key(from: command, named: variable)
+        }
+        let configuration = try Configuration.current()
+        if let file = configuration[settings.0.name] {
+            return try Self.key(inFile: file.text, named: settings.0.name)
+        }
+        return try configuration[settings.1.name].map { command throws(CommandFailure) in
+            try Self.key(from: command.text, named: settings.1.name)
         }
     }
 
@@ -67,9 +73,5 @@ package struct KeySource: Sendable {
             throw CommandFailure(
                 "\(name): \(error.description)", hint: Hints.of(error), status: .configuration)
         }
-    }
-
-    private static func variable(_ name: String) -> String? {
-        Environment[name].flatMap { $0.isEmpty ? nil : $0 }
     }
 }

@@ -4,6 +4,11 @@ package import ArgumentParser
 
 /// What is printed beside the transcript.
 package struct OutputOptions: ParsableArguments {
+    /// How much is said on standard error.
+    enum Detail: String {
+        case quiet, normal, verbose
+    }
+
     /// Creates options that have not been parsed yet.
     package init() {}
 
@@ -36,5 +41,16 @@ package struct OutputOptions: ParsableArguments {
             throw ValidationError("--record-bodies needs --record.")
         }
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
+    }
+
+    /// These options, and where they say nothing, what the file of settings says.
+    ///
+    /// - Throws: `CommandFailure` when that is wrong.
+    func completed() throws(CommandFailure) -> OutputOptions {
+        let given: Detail? = quiet ? .quiet : verbose ? .verbose : nil
+        let detail = try KnownSettings.detail.value(given)
+        var options = self
+        (options.quiet, options.verbose) = (detail == .quiet, detail == .verbose)
+        return options
     }
 }

@@ -34,6 +34,60 @@ enum SecretReader {
             hint: "try it by itself: sh -c \(ShellWord.quoted(text))", status: .configuration)
     }
 
+    /// Reads the first line of what systemd has given the process under a name
+    /// (`LoadCredential=`, systemd.exec(5)).
+    ///
+    /// - Returns: the secret; nil when there is none of that name, with the reason in `why`.
+    static func credential(
+        _ name: String, option: String, why: inout String
+    ) throws(CommandFailure) -> String? {
+        guard !name.isEmpty, !name.contains("/"), name != ".." else {
+            throw CommandFailure(
+                "\(option): '\(TerminalText.shown(name))' is no name of a credential",
+                status: .configuration)
+        }
+        guard let folder = Environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+            why = "systemd has given this process no credentials"
+            return nil
+        }
+        guard SecretFile.isRegular("\(folder)/\(name)") else {
+            why = "systemd has given this process no credential '\(TerminalText.shown(name))'"
+            return nil
+        }
+        return try file("\(folder)/\(name)", option: option)
+    }
+
+    /// Reads the first line of what stands behind a descriptor that the process was started with.
+    static func descriptor(_ number: Int32, option: String) throws(CommandFailure) -> String {
+        if let known = printed.withLock({ $0["fd \(number)"] }) { return try known.get() }
+        let result = Result { () throws(CommandFailure) in
+            try SecretFile.read("/dev/fd/\(number)", option: option)
+        }
+        printed.withLock { $0["fd \(number)"] = result }
+        return try result.get()
+    }
+
+    /// Fetches a secret from where a service's description says that it is.
+    ///
+    /// - Returns: the secret; nil when it is not there, with the reason in `why`.
+    static func value(
+        from source: SecretSource, why: inout String
+    ) throws(CommandFailure) -> String? {
+        switch source {
+        case .variable(let name):
+            why = "\(name) is not set"
+            return Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        case .file(let path), .headerFile(let path):
+            return try file(path, option: "token file")
+        case .command(let text): return try command(text, option: "token command")
+        case .credential(let name):
+            return try credential(name, option: "token credential", why: &why)
+        case .given:
+            why = "none was given"
+            return nil
+        }
+    }
+
     /// Reads the header fields of a file of one's own: one a line, `#` begins a remark.
     static func headerFile(_ path: String) throws(CommandFailure) -> [HeaderField] {
         let option = "--header @\(path)"
@@ -71,6 +125,8 @@ enum SecretReader {
             return nil
         case .file(let path): return try file(path, option: "token file")
         case .command(let text): return try command(text, option: "token command")
+        case .credential(let name):
+            return try credential(name, option: "token credential", why: &why)
         case .headerFile(let path):
             let field = try headerFile(path).first { $0.isNamed(secret.header ?? "") }
             why = "the file '\(path)' does not hold it any more"

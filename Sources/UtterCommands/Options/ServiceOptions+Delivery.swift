@@ -21,6 +21,12 @@ extension ServiceOptions {
 
     /// How a new take is delivered.
     private func delivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
+        let usual = try KnownSettings.format.value(format)
+        if let use = try profileUse(format: format, usual: usual) {
+            // The variable says where the usual service is, and this one is named.
+            return try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
+        }
+        let format = usual
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -49,15 +55,9 @@ extension ServiceOptions {
     package func delivery(
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
+        if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
         let record = try record(of: manifest)
-        var plan: DeliveryPlan
-        do throws(ServiceError) {
-            plan = try DeliveryPlan(record)
-        } catch {
-            throw CommandFailure(
-                "take \(manifest.id.text) cannot be sent: \(error.description)",
-                status: .localIO)
-        }
+        var plan = try plan(of: record, in: manifest, format: format)
         let mark = to.map { TokenMark(in: $0) }
         if let format, format != plan.format {
             // The old type said what the audio was before.
@@ -71,10 +71,12 @@ extension ServiceOptions {
                 // What was allowed for one service is not allowed for another.
                 (plan.redirectOrigins, plan.allowsSecretsInClear) = ([], false)
             }
-            plan.service.url = new.url
+            plan.service.url =
+                plan.profile == nil ? new.url : plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
         }
-        try connection.addLogin(to: &plan.connection, of: record, take: manifest.id.text)
+        try connection.addLogin(
+            to: &plan.service.connection, of: record, take: manifest.id.text)
         try change(&plan, format: format)
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
@@ -87,7 +89,7 @@ extension ServiceOptions {
 
     /// Whether a token is given here that belongs to one origin only.
     package var bringsSecrets: Bool {
-        tokenFile != nil || tokenCommand != nil
+        tokenFile != nil || tokenCommand != nil || tokenFd != nil || tokenCredential != nil
             || header.contains { line in
                 line.hasPrefix("@") || SecretName.isSecret(String(line.prefix { $0 != ":" }))
             }
@@ -125,11 +127,11 @@ extension ServiceOptions {
     // MARK: - Everything but secrets
 
     /// Applies the options that are given; `format` is one of them.
-    private func change(
+    func change(
         _ plan: inout DeliveryPlan, format: AudioCodec?
     ) throws(CommandFailure) {
         try body.change(&plan, keepsFormat: format != nil)
-        try connection.change(&plan.connection)
+        try connection.change(&plan.service.connection)
         if let contentType {
             plan.service.contentType = try explained("--content-type") { () throws(ServiceError) in
                 try HeaderField(name: "Content-Type", value: contentType).value
@@ -158,7 +160,9 @@ extension ServiceOptions {
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)
-        plan.deadlines = deadlines
+        if let connectTimeout { plan.deadlines.connect = connectTimeout.duration }
+        if let stallTimeout { plan.deadlines.stall = stallTimeout.duration }
+        if let answerTimeout { plan.deadlines.answer = answerTimeout.duration }
         plan.retry = retry
         plan.catchUpRate = catchUpRate?.rate
     }
@@ -195,94 +199,7 @@ extension ServiceOptions {
 
     // MARK: - Secrets
 
-    /// Adds the token, and what a kept take knows of its secrets.
-    private func addToken(
-        to plan: inout DeliveryPlan, _ parameter: String?, known: [DeliveryRecord.Secret] = [],
-        of take: TakeManifest? = nil
-    ) throws(CommandFailure) {
-        let old = known.first { $0.isToken }
-        var place = Credential.Place.header("Authorization")
-        var form = "Bearer {}"
-        if let tokenHeader {
-            (place, form) = try tokenPlace(tokenHeader)
-        } else if let parameter {
-            (place, form) = (.query(parameter), SecretForm.percentEncoded.description)
-        } else if let old {
-            (place, form) = (old.place, old.form)
-        }
-        let token = try newToken(
-            for: plan.service.url.origin, isKept: take != nil, isKnown: old != nil)
-        if let (secret, source, option) = token {
-            try add(secret, at: place, as: form, from: source, to: &plan.service, option)
-        } else if old == nil, tokenHeader != nil || parameter != nil {
-            throw CommandFailure(
-                "there is no token to send as \(place)",
-                hint: "give one with --token-file, --token-command or UTTER_TOKEN",
-                status: .configuration)
-        }
-        var missing: [(secret: DeliveryRecord.Secret, why: String)] = []
-        for secret in known where !(token != nil && secret == old) {
-            guard !plan.service.credentials.contains(where: { $0.place == secret.place })
-            else { continue }
-            var why = ""
-            guard let value = try SecretReader.value(of: secret, why: &why) else {
-                missing.append((secret, why))
-                continue
-            }
-            let isToken = secret == old
-            try add(
-                value, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
-                from: secret.source, to: &plan.service, "the take's secret")
-        }
-        if let take, !missing.isEmpty { throw Self.failure(take, missing) }
-    }
-
-    /// The failure of a take whose secrets cannot be had.
-    private static func failure(
-        _ take: TakeManifest, _ missing: [(secret: DeliveryRecord.Secret, why: String)]
-    ) -> CommandFailure {
-        let id = take.id.text
-        let lacks = missing.map { "its \($0.secret.place): \($0.why)" }
-        let parameters = missing.filter { !$0.secret.isToken }.compactMap(\.secret.query)
-        var words: [String] = []
-        if missing.contains(where: { !$0.secret.isToken && $0.secret.header != nil }) {
-            words.append("--header @FILE")
-        }
-        if parameters.count == 1, !missing.contains(where: { $0.secret.isToken }) {
-            words.append("--to 'URL?\(parameters[0])={token}' --token-file FILE")
-        } else {
-            if !parameters.isEmpty { words.append("--to URL, with them in its query,") }
-            if missing.contains(where: { $0.secret.isToken }) { words.append("--token-file FILE") }
-        }
-        return CommandFailure(
-            "take \(id) is not sent without \(lacks.joined(separator: "; nor without "))",
-            hint: "give what is missing: utter retry \(id) \(words.joined(separator: " "))",
-            status: .configuration)
-    }
-
-    /// The token that the options give, or for a new take the environment.
-    private func newToken(
-        for origin: Origin, isKept: Bool, isKnown: Bool
-    ) throws(CommandFailure) -> (secret: String, source: SecretSource, option: String)? {
-        if let tokenFile {
-            let secret = try SecretReader.file(tokenFile, option: "--token-file")
-            let path = Self.absolute(tokenFile)
-            // What came through a pipe cannot be read again.
-            return (secret, SecretFile.isRegular(path) ? .file(path) : .given, "--token-file")
-        }
-        if let tokenCommand {
-            let secret = try SecretReader.command(tokenCommand, option: "--token-command")
-            return (secret, .command(tokenCommand), "--token-command")
-        }
-        let name = ServiceVariables.tokenName
-        // For a kept take without one, only a variable that says whose token it is.
-        guard let token = ServiceVariables.token, ServiceVariables.tokenBelongs(to: origin),
-            !isKept || !isKnown && (ServiceVariables.url != nil || to != nil)
-        else { return nil }
-        return (token, .variable(name), name)
-    }
-
-    private func add(
+    func add(
         _ secret: String, at place: Credential.Place, as form: String = "{}",
         from source: SecretSource, to service: inout RecognitionService, _ option: String
     ) throws(CommandFailure) {
@@ -295,7 +212,7 @@ extension ServiceOptions {
     }
 
     /// Reads `Name: form`, in which `{}` stands for the token.
-    private func tokenPlace(
+    func tokenPlace(
         _ text: String
     ) throws(CommandFailure) -> (Credential.Place, String) {
         let line = text.contains(":") ? text : text + ": {}"
@@ -308,7 +225,7 @@ extension ServiceOptions {
     }
 
     /// Says of secrets in the URL of the environment that they can be read there again.
-    private func noteVariable(in service: inout RecognitionService) throws(CommandFailure) {
+    func noteVariable(in service: inout RecognitionService) throws(CommandFailure) {
         guard ServiceVariables.url != nil else { return }
         for credential in service.credentials {
             try add(
@@ -319,7 +236,7 @@ extension ServiceOptions {
     }
 
     /// Refuses what no service would read, and to send a secret in the clear, unless it was allowed.
-    private func check(_ plan: DeliveryPlan) throws(CommandFailure) {
+    func check(_ plan: DeliveryPlan) throws(CommandFailure) {
         if case .form = plan.service.body,
             plan.service.headers.contains(where: { $0.isNamed("Content-Type") })
         {
@@ -345,31 +262,11 @@ extension ServiceOptions {
         return policy
     }
 
-    /// The deadlines that these options change.
-    private var deadlines: TransferDeadlines {
-        var deadlines = TransferDeadlines()
-        if let connectTimeout { deadlines.connect = connectTimeout.duration }
-        if let stallTimeout { deadlines.stall = stallTimeout.duration }
-        if let answerTimeout { deadlines.answer = answerTimeout.duration }
-        return deadlines
-    }
-
     /// The path from the root on: a take is sent again from another folder.
     static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
-    }
-}
-
-extension DeliveryRecord.Secret {
-    /// Whether it is what `--token-file` and its like give.
-    fileprivate var isToken: Bool {
-        switch source {
-        case .variable(let name): name != ServiceVariables.urlName
-        case .file, .command: true
-        case .headerFile, .given: false
-        }
     }
 }
 

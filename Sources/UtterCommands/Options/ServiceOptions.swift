@@ -21,6 +21,9 @@ package struct ServiceOptions: ParsableArguments {
     /// Where `utter serve` listens unless told otherwise.
     package static let localURL = "http://127.0.0.1:8517/recognize"
 
+    @OptionGroup
+    package var profile: ProfileOptions
+
     @Option(
         help: ArgumentHelp(
             "The service's URL; {token} in its query stands for the token. Otherwise UTTER_URL, "
@@ -38,6 +41,16 @@ package struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp(
             "The same, with what this shell command prints.", valueName: "command"))
     package var tokenCommand: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, from this open file descriptor, such as 3.", valueName: "number"))
+    package var tokenFd: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "The same, from the systemd credential of this name.", valueName: "name"))
+    package var tokenCredential: String?
 
     @Option(
         help: ArgumentHelp(
@@ -127,8 +140,12 @@ package struct ServiceOptions: ParsableArguments {
     package var answerTimeout: DurationArgument?
 
     package mutating func validate() throws {
-        if tokenFile != nil && tokenCommand != nil {
-            throw ValidationError("--token-file excludes --token-command.")
+        let sources = [
+            ("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil),
+            ("--token-fd", tokenFd != nil), ("--token-credential", tokenCredential != nil),
+        ].filter(\.1).map(\.0)
+        guard sources.count <= 1 else {
+            throw ValidationError("\(sources[0]) excludes \(sources[1]).")
         }
         let times = [
             ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
@@ -139,6 +156,10 @@ package struct ServiceOptions: ParsableArguments {
         }
     }
 
-    /// Whether neither an option nor the environment names a service.
-    package var isServiceUnset: Bool { to == nil && ServiceVariables.url == nil }
+    /// Whether neither an option, nor the environment, nor the settings name a service.
+    package var isServiceUnset: Bool {
+        guard to == nil, ServiceVariables.url == nil, profile.service == nil else { return false }
+        // What is wrong there has ended the command before.
+        return (try? KnownSettings.service.value()) == nil
+    }
 }

@@ -13,6 +13,14 @@ package struct OutcomeReport: Encodable {
         @Nullable var start: Double?
         @Nullable var end: Double?
         @Nullable var probability: Double?
+        @Nullable var speaker: String?
+    }
+
+    struct Segment: Encodable {
+        var text: String
+        @Nullable var start: Double?
+        @Nullable var end: Double?
+        @Nullable var speaker: String?
     }
 
     struct Frames: Encodable {
@@ -48,6 +56,14 @@ package struct OutcomeReport: Encodable {
     var exit: Int32
     @Nullable var text: String? = nil
     @Nullable var words: [Word]? = nil
+    /// Sentences, or what one speaker says, when the service tells them.
+    @Nullable var segments: [Segment]? = nil
+    /// How sure the service is of the text, from 0 to 1.
+    @Nullable var confidence: Double? = nil
+    /// The language that it heard, as it names it.
+    @Nullable var language: String? = nil
+    /// How much it says that it heard.
+    @Nullable var heardMs: Double? = nil
     @Nullable var error: Failure? = nil
     var durationMs = 0.0
     var frames = Frames(captured: 0, gaps: 0, encoded: 0)
@@ -88,8 +104,16 @@ package struct OutcomeReport: Encodable {
         case .success(let transcript):
             text = transcript.text
             words = transcript.words.map {
-                Word(word: $0.text, start: $0.start, end: $0.end, probability: $0.probability)
+                Word(
+                    word: $0.text, start: $0.start, end: $0.end, probability: $0.probability,
+                    speaker: $0.speaker)
             }
+            segments = transcript.segments.map {
+                Segment(text: $0.text, start: $0.start, end: $0.end, speaker: $0.speaker)
+            }
+            confidence = transcript.confidence
+            language = transcript.language
+            heardMs = transcript.duration.map { $0 * 1000 }
         case .failure(let failure):
             error = Failure(message: failure.description, hint: Hints.of(failure))
         }

@@ -18,6 +18,12 @@ extension TakeNotice {
         case .slowDisk(let wait):
             return "the disk is slow: a power cut would have cost the last "
                 + StatusLine.seconds(wait)
+        case .limitNear(let rest, let limit):
+            return "\(StatusLine.seconds(rest)) are left: the service takes "
+                + "\(StatusLine.seconds(limit)) at most"
+        case .limitReached(let limit):
+            return "the recording ends and is sent: the service takes "
+                + "\(StatusLine.seconds(limit)) at most"
         case .cutShort(let reason):
             return "the recording was ended: \(reason)"
         }

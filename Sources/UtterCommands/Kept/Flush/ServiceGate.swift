@@ -59,12 +59,12 @@ package struct ServiceGate {
             close(.service(service), failure.description)
         case .unavailable(let status, _):
             count(status == 429 || status == 503 ? Self.busyWeight : 1, failure, service)
-        case .notDelivered:
+        case .notDelivered, .unfinished:
             count(1, failure, service)
         case .refused, .answerUnusable, .responseUnusable:
             // The take's own, as far as one can know.
             failures[service.url] = 0
-        case .capture, .encoding, .journal, .cancelled, .left: break
+        case .capture, .encoding, .journal, .outsideLimits, .cancelled, .left: break
         }
     }
 

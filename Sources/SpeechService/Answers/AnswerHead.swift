@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the head of a response tells about the answer.
+package struct AnswerHead: Sendable {
+    /// Its fields, names in lower case.
+    package var headers: [(name: String, value: String)]
+
+    /// Creates a head of these fields.
+    package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
+
+    /// Creates a head that says no more than the type of the body, or nothing.
+    package init(mediaType: String?) {
+        headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
+    }
+
+    /// The value of its `Content-Type` field, or nil without one.
+    package var mediaType: String? { header("content-type") }
+
+    /// The value of the first field of that name, which may have capitals.
+    func header(_ name: String) -> String? {
+        let name = name.lowercased()
+        return headers.first { $0.name == name }?.value
+    }
+}

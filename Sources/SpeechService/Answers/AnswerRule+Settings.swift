@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+extension AnswerRule {
+    /// Reads the table `answer` of a service's description.
+    ///
+    /// Without `select` values are told apart as those of the usual services; with it, as it says,
+    /// and failures as usual unless `success` says what is none.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+        header = try reader.headerTranscript("header")
+        let framing = try reader.word("framing", as: AnswerFraming.self)
+        self.framing = framing ?? (header == nil ? .automatic : .header)
+        guard self.framing != .header || header != nil else {
+            throw SettingsError(
+                "'\(reader.path("header"))' is missing: it names the field of the transcript",
+                at: reader.place("framing"))
+        }
+        success = try reader.condition("success")
+        noSpeech = try reader.condition("no-speech")
+        if var places = try reader.table("errors") {
+            errors = ErrorPlaces(
+                messages: try places.paths("message") ?? [], codes: try places.paths("code") ?? [])
+            try places.finish()
+        }
+        values = try ValueRule(
+            &reader, isDocument: self.framing == .json, hasSuccess: success != nil)
+    }
+}
+
+extension ValueRule {
+    /// Reads what the table `answer` says of values.
+    ///
+    /// - Parameters:
+    ///   - reader: the table.
+    ///   - isDocument: whether the answer is one value.
+    ///   - hasSuccess: whether it says what success is, so that failures need no mark.
+    /// - Throws: `SettingsError` where it is wrong.
+    fileprivate init(
+        _ reader: inout SettingsReader, isDocument: Bool, hasSuccess: Bool
+    ) throws(SettingsError) {
+        let usual = ValueRule.standard
+        let failures = hasSuccess ? [] : usual.failures
+        self = ValueRule(
+            textPaths: try reader.paths("text") ?? usual.textPaths,
+            selectors: isDocument ? failures : usual.selectors,
+            unmatched: try reader.word("otherwise"), merge: try reader.word("merge"))
+        if hasSuccess { selectors.removeAll { $0.kind == .failure } }
+        if let selects = try reader.tables("select") {
+            selectors = try selects.map { select throws(SettingsError) in
+                var select = select
+                let selector = try ValueSelector(&select)
+                try select.finish()
+                return selector
+            }
+            selectors += failures
+        }
+        words = try reader.timedText("words", words)
+        segments = try reader.timedText("segments", segments)
+        language = try reader.paths("language") ?? language
+        confidence = try reader.paths("confidence") ?? confidence
+        if case .table? = reader.node("duration")?.value {
+            var table = try reader.table("duration")
+            duration = try table?.paths("path") ?? duration
+            durationUnit = try table?.number("unit") ?? 1
+            try table?.finish()
+        } else {
+            duration = try reader.paths("duration") ?? duration
+        }
+        stop = try reader.path(of: "stop")
+        skipped = Set(try reader.strings("skip") ?? [])
+    }
+}
+
+extension ValueSelector {
+    /// Reads an element of the list `answer.select`.
+    fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
+        condition = try ValueCondition(&reader)
+        guard let kind = try reader.word("is", as: ValueKind.self) else {
+            throw SettingsError("'\(reader.path("is"))' is missing: it says what the value is")
+        }
+        self.kind = kind
+        textPaths = try reader.paths("text")
+        merge = try reader.word("merge")
+        if kind == .final, merge == .append {
+            throw SettingsError(
+                "'\(reader.path("merge"))' of a final is accumulate or replace",
+                at: reader.place("merge"))
+        }
+    }
+}
+
+extension ValueCondition {
+    /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals`, `one-of`,
+    /// `prefix`, `set`; nothing when it must only be there).
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        let event = try reader.string("event")
+        let path = try reader.path(of: "path")
+        let header = try reader.string("header")
+        var test: Test?
+        func only(_ key: String, _ new: Test) throws(SettingsError) {
+            guard test == nil else {
+                throw SettingsError(
+                    "'\(reader.path(key))' stands beside another test", at: reader.place(key))
+            }
+            test = new
+        }
+        if let node = reader.node("equals") {
+            try only("equals", .oneOf([try JSONValue(node, at: reader.path("equals"))]))
+        }
+        if let node = reader.node("one-of") {
+            guard case .array(let nodes) = node.value else {
+                throw SettingsError("'\(reader.path("one-of"))' must be a list", at: node.place)
+            }
+            let name = reader.path("one-of")
+            let values = try nodes.map { node throws(SettingsError) in
+                try JSONValue(node, at: name)
+            }
+            try only("one-of", .oneOf(values))
+        }
+        if let prefix = try reader.string("prefix") { try only("prefix", .begins(prefix)) }
+        if let isSet = try reader.flag("set"), isSet { try only("set", .isSet) }
+        if let exists = try reader.flag("exists"), exists { try only("exists", .exists) }
+        switch (path, header, event) {
+        case (let path?, nil, nil): self.init(.path(path), test ?? .exists)
+        case (nil, let header?, nil): self.init(.header(header), test ?? .exists)
+        case (nil, nil, let event?): self.init(.event, test ?? .equals(.string(event)))
+        default:
+            let name = reader.path("path")
+            throw SettingsError("'\(name)' is missing, or stands beside another place")
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value of a setting that a value of an answer is compared with.
+    fileprivate init(_ node: SettingsNode, at name: String) throws(SettingsError) {
+        switch node.value {
+        case .string(let text): self = .string(text)
+        case .integer(let number): self = .number(Double(number))
+        case .number(let number): self = .number(number)
+        case .flag(let flag): self = .bool(flag)
+        case .array, .table, .date:
+            throw SettingsError(
+                "'\(name)' must be a string, a number, true or false, not \(node.value.kind)",
+                at: node.place)
+        }
+    }
+}
+
+extension SettingsReader {
+    /// A path into a JSON value.
+    mutating func path(of key: String) throws(SettingsError) -> JSONPath? {
+        try string(
+            key, as: { text throws(ServiceError) in try JSONPath(text) },
+            reason: { $0.description })
+    }
+
+    /// Paths into a JSON value: a list of them, or one.
+    mutating func paths(_ key: String) throws(SettingsError) -> [JSONPath]? {
+        let (name, place) = (path(key), place(key))
+        return try strings(key)?.map { text throws(SettingsError) in
+            do throws(ServiceError) {
+                return try JSONPath(text)
+            } catch {
+                throw SettingsError("'\(name)': \(error.description)", at: place)
+            }
+        }
+    }
+
+    /// Texts or whole numbers in a list, all as texts.
+    mutating func labels(_ key: String) throws(SettingsError) -> [String]? {
+        guard let node = node(key) else { return nil }
+        let name = path(key)
+        guard case .array(let elements) = node.value else {
+            throw SettingsError(
+                "'\(name)' must be a list, not \(node.value.kind)", at: node.place)
+        }
+        return try elements.map { element throws(SettingsError) in
+            guard let label = try JSONValue(element, at: name).label else {
+                throw SettingsError(
+                    "'\(name)' holds strings and whole numbers", at: element.place)
+            }
+            return label
+        }
+    }
+
+    /// A table with a condition.
+    mutating func condition(_ key: String) throws(SettingsError) -> ValueCondition? {
+        guard var table = try table(key) else { return nil }
+        let condition = try ValueCondition(&table)
+        try table.finish()
+        return condition
+    }
+
+    /// Where words are: a path, or a table.
+    fileprivate mutating func timedText(
+        _ key: String, _ usual: TimedTextRule
+    ) throws(SettingsError) -> TimedTextRule {
+        var rule = usual
+        guard case .table? = node(key)?.value, var table = try table(key) else {
+            rule.paths = try paths(key) ?? usual.paths
+            return rule
+        }
+        rule.paths = try table.paths("path") ?? usual.paths
+        rule.text = try table.paths("text") ?? usual.text
+        rule.start = try table.paths("start") ?? usual.start
+        rule.end = try table.paths("end") ?? usual.end
+        rule.confidence = try table.paths("confidence") ?? usual.confidence
+        rule.speaker = try table.paths("speaker") ?? usual.speaker
+        rule.unit = try table.number("unit") ?? usual.unit
+        try table.finish()
+        return rule
+    }
+
+    /// The field of a head that holds a transcript.
+    fileprivate mutating func headerTranscript(
+        _ key: String
+    ) throws(SettingsError) -> HeaderTranscript? {
+        guard var table = try table(key) else { return nil }
+        guard let name = try table.string("name") else {
+            throw SettingsError("'\(table.path("name"))' is missing", at: place(key))
+        }
+        let (place, label) = (table.place("coding"), table.path("coding"))
+        let coding = try (table.strings("coding") ?? []).map { word throws(SettingsError) in
+            guard let coding = HeaderTranscript.Coding(rawValue: word) else {
+                let known = HeaderTranscript.Coding.allCases.map(\.rawValue)
+                throw SettingsError(
+                    "'\(label)' cannot be '\(word)'; it is one of \(known.joined(separator: ", "))",
+                    at: place)
+            }
+            return coding
+        }
+        try table.finish()
+        return HeaderTranscript(name: name, coding: coding)
+    }
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the values of one answer have said so far, by a rule.
+///
+/// Knows nothing of bytes: decoders cut them into values and hand these in. What is kept, which are
+/// finals and partials that are appended to, is bounded by the bytes of their values.
+struct AnswerValues: Sendable {
+    /// What is being said.
+    private struct Pending {
+        var hypothesis: Hypothesis
+        /// The bytes of the values that it is made of.
+        var byteCount: Int
+        /// Whether it becomes a final when nothing comes after it.
+        var isProvisional: Bool
+    }
+
+    private let rule: AnswerRule
+    private let unmatched: ValueKind
+    private let unmatchedMerge: TextMerge?
+    private let limit: Int
+
+    private var pending: Pending?
+    private var hasFinal = false
+    /// Whether any text had words.
+    private var hasWords = false
+    private var finalByteCount = 0
+    /// Pieces that no final has taken along.
+    private var segments: [RecognizedWord] = []
+    private var segmentByteCount = 0
+    /// What values without a text have told, until a final takes it along.
+    private var language: String?
+    private var duration, confidence: Double?
+    /// The beginning of the first value that had no text, and where else it has some.
+    private var textlessExcerpt: String?
+    private var textPlaces: [String] = []
+    private var saysNoSpeech = false
+    private var isSuccess: Bool
+    /// What a value without words complains of.
+    private var complaint: AnswerError?
+
+    /// Whether the service has heard the end of the speech.
+    private(set) var hasHeardEnd = false
+    /// Whether what follows says nothing.
+    private(set) var isOver = false
+
+    /// Knows nothing yet.
+    ///
+    /// - Parameters:
+    ///   - rule: the service's.
+    ///   - unmatched: the kind of a value with text that the rule does not know.
+    ///   - merge: how such a text joins others, unless the rule says it.
+    ///   - limit: the most bytes of values that are kept.
+    init(rule: AnswerRule, unmatched: ValueKind, merge: TextMerge? = nil, limit: Int) {
+        self.rule = rule
+        switch (rule.values.unmatched, rule.values.merge) {
+        case (let kind?, let given): (self.unmatched, unmatchedMerge) = (kind, given)
+        case (nil, let given?):
+            self.unmatched = given == .accumulate ? .final : .provisional
+            unmatchedMerge = given
+        case (nil, nil): (self.unmatched, unmatchedMerge) = (unmatched, merge)
+        }
+        self.limit = limit
+        if case .path? = rule.success?.place { isSuccess = false } else { isSuccess = true }
+    }
+
+    /// Takes the next value.
+    ///
+    /// - Parameters:
+    ///   - value: what it is; a string is its own text.
+    ///   - event: the name of its event, or nil.
+    ///   - bytes: what it was made of.
+    /// - Throws: `AnswerError` when the service says that it failed, or too much is to be kept.
+    /// - Returns: what the decoder's caller shall hear of it, or nil.
+    mutating func take(
+        _ value: JSONValue, of event: String? = nil, madeOf bytes: [UInt8]
+    ) throws(AnswerError) -> Hypothesis? {
+        guard !isOver else { return nil }
+        if case .number = value {
+            noteTextless(value, bytes)
+            return nil
+        }
+        let selector = rule.values.selector(of: value, event: event)
+        try judge(value, event, selector?.kind, bytes)
+        let kind = selector?.kind ?? unmatched
+        if kind == .end { isOver = true }
+        if let stop = rule.values.stop, stop.values(in: value).contains(where: \.isSet) {
+            hasHeardEnd = true
+        }
+        let paths = selector?.textPaths ?? rule.values.textPaths
+        let text = saysNoSpeech(value, event) ? nil : ValueRule.text(of: value, at: paths)
+        guard let text, kind != .ignored, kind != .end, kind != .segment else {
+            if kind == .segment { try keepSegment(value, bytes.count) }
+            noteDetails(of: value)
+            // A value that is known may well have no text.
+            if selector == nil || selector?.kind == .final { noteTextless(value, bytes) }
+            textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: bytes)
+            return nil
+        }
+        if text.utf8.allSatisfy(JSONScanner.isWhitespace) {
+            noteComplaint(of: value)
+        } else {
+            hasWords = true
+        }
+        let merge = selector == nil ? unmatchedMerge : selector?.merge
+        return try keep(text, as: kind, merge, of: value, byteCount: bytes.count)
+    }
+
+    /// Ends the answer, which has come whole.
+    ///
+    /// - Throws: `AnswerError` when it is none.
+    /// - Returns: the text that has become final by that, or nil.
+    mutating func finish() throws(AnswerError) -> Hypothesis? {
+        guard isSuccess || saysNoSpeech else {
+            throw complaint ?? .serviceReported(message: "it does not say that it has succeeded")
+        }
+        if !hasWords, !saysNoSpeech, let complaint { throw complaint }
+        if let pending, pending.isProvisional {
+            self.pending = nil
+            hasFinal = true
+            var last = pending.hypothesis
+            (last.isFinal, last.merge) = (true, .accumulate)
+            addDetails(to: &last)
+            return last
+        }
+        guard !hasFinal else { return nil }
+        if let pending {
+            throw .noFinal(partial: TerminalText.excerpt(of: pending.hypothesis.text.utf8))
+        }
+        if !segments.isEmpty {
+            // Pieces alone are the text.
+            let text = segments.map { TerminalText.singleLine($0.text) }.joined(separator: " ")
+            var last = Hypothesis(text: text, isFinal: true)
+            addDetails(to: &last)
+            return last
+        }
+        if saysNoSpeech { return Hypothesis(text: "", isFinal: true) }
+        guard let textlessExcerpt else { throw .empty }
+        throw .missingText(
+            path: rule.values.textPaths.map(\.description).joined(separator: ", "),
+            excerpt: textlessExcerpt, places: textPlaces)
+    }
+
+    // MARK: - Success and failure
+
+    private mutating func judge(
+        _ value: JSONValue, _ event: String?, _ kind: ValueKind?, _ bytes: [UInt8]
+    ) throws(AnswerError) {
+        if saysNoSpeech(value, event) {
+            saysNoSpeech = true
+            isSuccess = true
+            return
+        }
+        if let success = rule.success {
+            let found = success.found(in: value, of: event)
+            if found.contains(where: { success.test.holds(of: $0) }) {
+                isSuccess = true
+            } else if let said = found.first {
+                throw failure(
+                    in: value, orElse: "\(success.placeText) is \(said.label ?? "another value")",
+                    code: said.label)
+            }
+        }
+        guard kind == .failure else { return }
+        throw failure(in: value, orElse: TerminalText.excerpt(of: bytes))
+    }
+
+    private func failure(
+        in value: JSONValue, orElse words: String, code: String? = nil
+    ) -> AnswerError {
+        .serviceReported(
+            message: ServiceMessage.extract(from: value, at: rule.errors) ?? words,
+            code: ServiceMessage.code(in: value, at: rule.errors) ?? code)
+    }
+
+    private func saysNoSpeech(_ value: JSONValue, _ event: String?) -> Bool {
+        rule.noSpeech?.holds(in: value, of: event) ?? NoSpeech.isSaid(by: value)
+    }
+
+    private mutating func noteComplaint(of value: JSONValue) {
+        guard complaint == nil, let words = NoSpeech.complaint(in: value, at: rule.errors)
+        else { return }
+        complaint = .serviceReported(
+            message: words, code: ServiceMessage.code(in: value, at: rule.errors))
+    }
+
+    private mutating func noteTextless(_ value: JSONValue, _ bytes: [UInt8]) {
+        if textPlaces.isEmpty {
+            textPlaces = JSONPath.placesOfText(in: value).map(\.description)
+        }
+        noteComplaint(of: value)
+        textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: bytes)
+    }
+
+    // MARK: - Text
+
+    private mutating func keep(
+        _ text: String, as kind: ValueKind, _ merge: TextMerge?, of value: JSONValue, byteCount: Int
+    ) throws(AnswerError) -> Hypothesis? {
+        if kind == .restatement, hasFinal { return nil }
+        var news = Hypothesis(text: text, isFinal: kind == .final, merge: merge)
+        news.words = rule.values.words.elements(in: value)
+        news.segments = rule.values.segments.elements(in: value)
+        noteDetails(of: value)
+        if news.isFinal {
+            finalByteCount = byteCount + (news.merge == .replace ? 0 : finalByteCount)
+            hasFinal = true
+            pending = nil
+            addDetails(to: &news)
+        } else {
+            append(news, byteCount, isProvisional: kind != .partial)
+        }
+        try checkLimit()
+        return news
+    }
+
+    /// Makes what is being said longer, or replaces it.
+    private mutating func append(_ news: Hypothesis, _ byteCount: Int, isProvisional: Bool) {
+        guard news.merge != .replace, pending != nil else {
+            pending = Pending(
+                hypothesis: news, byteCount: byteCount, isProvisional: isProvisional)
+            return
+        }
+        // In place: a copy for each piece would take time that grows with the square.
+        if news.merge == .accumulate { pending?.hypothesis.text += " " }
+        pending?.hypothesis.text += news.text
+        pending?.hypothesis.words += news.words
+        pending?.hypothesis.segments += news.segments
+        pending?.byteCount += byteCount
+        pending?.isProvisional = isProvisional
+    }
+
+    private mutating func keepSegment(
+        _ value: JSONValue, _ byteCount: Int
+    ) throws(AnswerError) {
+        guard let segment = rule.values.segments.element(value) else { return }
+        segments.append(segment)
+        hasWords = true
+        segmentByteCount += byteCount
+        try checkLimit()
+    }
+
+    private func checkLimit() throws(AnswerError) {
+        let byteCount = finalByteCount + segmentByteCount + (pending?.byteCount ?? 0)
+        guard byteCount <= limit else { throw .tooLarge(limit: limit) }
+    }
+
+    // MARK: - What is told beside the text
+
+    private mutating func noteDetails(of value: JSONValue) {
+        let values = rule.values
+        language = values.language.label(in: value) ?? language
+        duration =
+            values.duration.number(in: value).map { $0 * values.durationUnit } ?? duration
+        confidence = values.confidence.number(in: value) ?? confidence
+    }
+
+    private mutating func addDetails(to final: inout Hypothesis) {
+        (final.language, final.duration, final.confidence) = (language, duration, confidence)
+        (language, duration, confidence) = (nil, nil, nil)
+        if final.segments.isEmpty { final.segments = segments }
+        finalByteCount += segmentByteCount
+        (segments, segmentByteCount) = ([], 0)
+    }
+}
+
+extension ValueCondition {
+    /// Its place, for a message.
+    fileprivate var placeText: String {
+        switch place {
+        case .path(let path): "'\(path)'"
+        case .event: "the event's name"
+        case .header(let name): "'\(name)'"
+        }
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer whose transcript is in a field of the response's head; the body says nothing.
+///
+/// A decoded text that is one JSON string is the content of that string: Amazon Lex V2 writes it so.
+struct HeaderAnswer: ResponseDecoder {
+    private let result: Result<String, AnswerError>
+
+    /// Reads the field that `place` names, of which at most `limit` bytes may come.
+    init(_ place: HeaderTranscript?, in head: AnswerHead, limit: Int) {
+        result = Result { () throws(AnswerError) in
+            guard let place, let field = head.header(place.name) else {
+                let name = place.map { " \($0.name)" } ?? ""
+                throw .undecodable(reason: "missing: there is no field\(name)")
+            }
+            return try Self.text(of: field, place.coding, limit: limit)
+        }
+    }
+
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] { [] }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        [Hypothesis(text: try result.get(), isFinal: true)]
+    }
+
+    private static func text(
+        of field: String, _ coding: [HeaderTranscript.Coding], limit: Int
+    ) throws(AnswerError) -> String {
+        var bytes = Array(field.utf8)
+        for step in coding {
+            switch step {
+            case .base64: bytes = try base64(bytes)
+            case .gzip: bytes = try Inflation.inflate(bytes, limit: limit)
+            case .percent: bytes = try percent(bytes)
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
+        }
+        guard !bytes.contains(0) else { throw .notText(offset: bytes.firstIndex(of: 0) ?? 0) }
+        // What is no JSON string is the text itself.
+        if bytes.first == UInt8(ascii: "\""), let value = try? JSONParser.parse(bytes) {
+            return value.string ?? text
+        }
+        return text
+    }
+
+    private static func base64(_ text: [UInt8]) throws(AnswerError) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var (bits, count) = (UInt32(0), 0)
+        for byte in text where byte != UInt8(ascii: "=") && !JSONScanner.isWhitespace(byte) {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"): digit = byte - UInt8(ascii: "A")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"): digit = byte - UInt8(ascii: "a") + 26
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0") + 52
+            case UInt8(ascii: "+"), UInt8(ascii: "-"): digit = 62
+            case UInt8(ascii: "/"), UInt8(ascii: "_"): digit = 63
+            default: throw .undecodable(reason: "not base64")
+            }
+            bits = bits << 6 | UInt32(digit)
+            count += 6
+            guard count >= 8 else { continue }
+            count -= 8
+            decoded.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+        }
+        return decoded
+    }
+
+    private static func percent(_ text: [UInt8]) throws(AnswerError) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var index = 0
+        while index < text.count {
+            guard text[index] == UInt8(ascii: "%") else {
+                decoded.append(text[index])
+                index += 1
+                continue
+            }
+            let digits = String(decoding: text[index...].dropFirst().prefix(2), as: UTF8.self)
+            guard digits.utf8.count == 2, let byte = UInt8(digits, radix: 16) else {
+                throw .undecodable(reason: "not percent-encoded")
+            }
+            decoded.append(byte)
+            index += 3
+        }
+        return decoded
+    }
+}

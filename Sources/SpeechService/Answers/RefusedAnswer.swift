@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer with a good status whose head says that the service has failed.
+struct RefusedAnswer: ResponseDecoder {
+    private static let limit = 64 << 10
+
+    private let rule: AnswerRule
+    private let code: String
+    private let mediaType: String?
+    private var body: [UInt8] = []
+
+    /// Reads why; the head says `code`, which is empty when the field is missing.
+    init(rule: AnswerRule, code: String, mediaType: String?) {
+        self.rule = rule
+        self.code = code
+        self.mediaType = mediaType
+    }
+
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
+        let count = min(bytes.count, Self.limit - body.count)
+        for index in 0..<count { body.append(bytes[index]) }
+        return []
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        let words = ServiceMessage.extract(from: body, contentType: mediaType, at: rule.errors)
+        throw .serviceReported(
+            message: words ?? "it does not say that it has succeeded",
+            code: JSONValue.string(code).label.flatMap { $0.isEmpty ? nil : $0 })
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An answer that is a file of subtitles, SRT or WebVTT (W3C); each cue is a final.
+///
+/// Tags and notes are left out, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
+/// that nothing was heard.
+struct SubtitleAnswer: ResponseDecoder {
+    private static let arrow = Array("-->".utf8)
+
+    private let limit: Int
+    private var lines = LineScanner()
+    /// The lines since the last empty one.
+    private var block: [[UInt8]] = []
+    private var hasBegun = false
+    private var isWebVTT = false
+    private var hasCue = false
+    private var failure: AnswerError?
+    private var productiveByteCount = 0
+    private var keptByteCount = 0
+    private var head: [UInt8] = []
+
+    /// Creates a decoder that keeps at most `limit` bytes of the body.
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether a text begins like a file of subtitles.
+    static func begins(_ text: String) -> Bool {
+        if text.hasPrefix("WEBVTT") { return true }
+        let lines = text.utf8.prefix(200).split(maxSplits: 2) { $0 == 0x0A || $0 == 0x0D }
+        guard lines.count > 1, !lines[0].isEmpty, lines[0].count < 8 else { return false }
+        return lines[0].allSatisfy { (0x30...0x39).contains($0) }
+            && SubtitleCue.times(in: Array(lines[1])) != nil
+    }
+
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
+        if let failure { throw failure }
+        var hypotheses: [Hypothesis] = []
+        for index in bytes.indices {
+            do throws(AnswerError) {
+                if head.count <= TerminalText.excerptByteLimit { head.append(bytes[index]) }
+                if let line = lines.take(bytes[index]) { try consume(line, into: &hypotheses) }
+                guard lines.byteCount - productiveByteCount <= limit else {
+                    throw AnswerError.tooLarge(limit: limit)
+                }
+            } catch {
+                failure = error
+                (lines, block) = (LineScanner(), [])
+                if hypotheses.isEmpty { throw error }
+                break
+            }
+        }
+        return hypotheses
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        if let failure { throw failure }
+        do throws(AnswerError) {
+            var hypotheses: [Hypothesis] = []
+            if let line = lines.finish() { try consume(line, into: &hypotheses) }
+            try consume([], into: &hypotheses)
+            guard !hasCue else { return hypotheses }
+            guard lines.byteCount > 0 else { throw .empty }
+            let isBlank = head.allSatisfy(JSONScanner.isWhitespace)
+            guard isWebVTT || isBlank else {
+                throw .missingText(
+                    path: "-->", excerpt: TerminalText.excerpt(of: head))
+            }
+            return [Hypothesis(text: "", isFinal: true)]
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private mutating func consume(
+        _ line: [UInt8], into hypotheses: inout [Hypothesis]
+    ) throws(AnswerError) {
+        guard line.isEmpty else {
+            if !hasBegun { isWebVTT = line.starts(with: "WEBVTT".utf8) }
+            hasBegun = true
+            // What stands in front of the times is a number or a name.
+            let isTimed = !block.isEmpty && block[0].contains(Self.arrow)
+            if !isTimed, line.contains(Self.arrow) { block = [] }
+            return block.append(line)
+        }
+        defer { block = [] }
+        guard let first = block.first, let times = SubtitleCue.times(in: first) else { return }
+        for line in block {
+            guard let place = UTF8Check.firstInvalidOffset(in: line) else { continue }
+            throw .notText(offset: max(0, lines.byteCount - line.count) + place)
+        }
+        hasCue = true
+        keptByteCount += block.reduce(0) { $0 + $1.count }
+        guard keptByteCount <= limit else { throw .tooLarge(limit: limit) }
+        productiveByteCount = lines.byteCount
+        let text = block.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+            .joined(separator: " ")
+        hypotheses.append(SubtitleCue.hypothesis(text, times))
+    }
+}
+
+/// One cue of a file of subtitles.
+enum SubtitleCue {
+    /// The times of a line such as `00:00:01,000 --> 00:00:02,500 align:start`, in seconds; nil for
+    /// any other line.
+    static func times(in line: [UInt8]) -> (start: Double, end: Double)? {
+        let words = line.split { $0 == 0x20 || $0 == 0x09 }
+        guard words.count > 2, words[1].elementsEqual("-->".utf8),
+            let start = seconds(words[0]), let end = seconds(words[2])
+        else { return nil }
+        return (start, end)
+    }
+
+    /// What a cue says.
+    static func hypothesis(
+        _ text: String, _ times: (start: Double, end: Double)
+    ) -> Hypothesis {
+        var clean = ""
+        var speaker: String?
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+            clean += rest[..<open]
+            let tag = rest[open...].dropFirst().prefix { $0 != ">" }
+            if tag.hasPrefix("v "), speaker == nil {
+                speaker = JSONValue.string(String(tag.dropFirst(2))).label
+            }
+            rest = rest[close...].dropFirst()
+        }
+        clean += rest
+        for (name, character) in [
+            ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"),
+        ] {
+            clean = clean.replacing(name, with: character)
+        }
+        var hypothesis = Hypothesis(text: clean, isFinal: true)
+        hypothesis.segments = [
+            RecognizedWord(
+                text: TerminalText.singleLine(clean), start: times.start, end: times.end,
+                speaker: speaker)
+        ]
+        return hypothesis
+    }
+
+    /// `hh:mm:ss,ttt` or `mm:ss.ttt`.
+    private static func seconds(_ word: ArraySlice<UInt8>) -> Double? {
+        let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        guard (2...3).contains(parts.count) else { return nil }
+        var total = 0.0
+        for part in parts {
+            let text = String(decoding: part, as: UTF8.self).replacing(",", with: ".")
+            guard !text.isEmpty, text.count < 12,
+                text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+                let number = Double(text)
+            else { return nil }
+            total = total * 60 + number
+        }
+        return total
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where an answer lists words, or longer pieces, with their places in the audio.
+public struct TimedTextRule: Sendable, Hashable {
+    /// Where the list is; the first that there is counts.
+    public var paths: [JSONPath]
+    /// Where the text of an element is.
+    public var text = Self.paths("punctuated_word", "word", "text", "token")
+    /// Where its beginning is.
+    public var start = Self.paths("start", "start_time", "startTime")
+    /// Where its end is.
+    public var end = Self.paths("end", "end_time", "endTime")
+    /// Where it says how sure the service is, from 0 to 1.
+    public var confidence = Self.paths("probability", "confidence")
+    /// Where its speaker is, a name or a number.
+    public var speaker = Self.paths("speaker", "speaker_id")
+    /// How many seconds one of its units of time is.
+    public var unit = 1.0
+
+    /// Creates a rule.
+    public init(paths: [JSONPath]) { self.paths = paths }
+
+    private static func paths(_ names: String...) -> [JSONPath] {
+        names.map { JSONPath(names: $0) }
+    }
+}
+
+extension TimedTextRule {
+    /// The elements that have a text; empty without a list.
+    func elements(in value: JSONValue) -> [RecognizedWord] {
+        for path in paths {
+            guard case .array(let elements)? = path.values(in: value).first else { continue }
+            return elements.compactMap(element)
+        }
+        return []
+    }
+
+    /// One element; nil when it has no text.
+    func element(_ value: JSONValue) -> RecognizedWord? {
+        guard let text = text.lazy.compactMap({ $0.values(in: value).first?.string }).first
+        else { return nil }
+        return RecognizedWord(
+            text: text, start: start.number(in: value).map { $0 * unit },
+            end: end.number(in: value).map { $0 * unit },
+            probability: confidence.number(in: value), speaker: speaker.label(in: value))
+    }
+}
+
+extension [JSONPath] {
+    /// No time and no share of anything is larger: JSON has no word for what would overflow.
+    private static var largest: Double { 1e12 }
+
+    /// The first number, also one that is written as a text; Google writes seconds as "1.300s".
+    func number(in value: JSONValue) -> Double? {
+        lazy.compactMap { path -> Double? in
+            switch path.values(in: value).first {
+            case .number(let number)?: number
+            case .string(let text)?: Double(text.hasSuffix("s") ? text.dropLast() : text[...])
+            default: nil
+            }
+        }.first { $0.magnitude <= Self.largest }
+    }
+
+    /// The first text or number, as a short text.
+    func label(in value: JSONValue) -> String? {
+        for path in self {
+            guard let text = path.values(in: value).first?.label, !text.isEmpty else { continue }
+            return text
+        }
+        return nil
+    }
+}
+
+extension JSONValue {
+    /// A text or a whole number, as one short line; nil for anything else.
+    var label: String? {
+        switch self {
+        case .string(let text):
+            TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized(text)))
+        case .number(let number): Int(exactly: number).map(String.init)
+        default: nil
+        }
+    }
+}

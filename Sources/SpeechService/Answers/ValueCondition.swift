@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What must be true of a place in an answer.
+public struct ValueCondition: Sendable, Hashable {
+    /// Where to look.
+    public enum Place: Sendable, Hashable {
+        /// In a value.
+        case path(JSONPath)
+        /// At the name of an event.
+        case event
+        /// In a field of the response's head.
+        case header(String)
+    }
+
+    /// What must be true of the value there.
+    public enum Test: Sendable, Hashable {
+        /// There is one, and it is not null.
+        case exists
+        /// There is one, and it is not null, false, zero or empty.
+        case isSet
+        /// It is one of these.
+        case oneOf([JSONValue])
+        /// It is a text that begins so.
+        case begins(String)
+
+        /// It is this one.
+        public static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
+
+        func holds(of found: JSONValue) -> Bool {
+            switch self {
+            case .exists: found != .null
+            case .isSet: found.isSet
+            case .oneOf(let wanted): wanted.contains { $0.isSame(as: found) }
+            case .begins(let start): found.string?.hasPrefix(start) ?? false
+            }
+        }
+    }
+
+    /// Where to look.
+    public var place: Place
+    /// What must be true there.
+    public var test: Test
+
+    /// Creates a condition.
+    public init(_ place: Place, _ test: Test) {
+        self.place = place
+        self.test = test
+    }
+
+    /// What stands at its place in a value or at the name of its event.
+    func found(in value: JSONValue, of event: String?) -> [JSONValue] {
+        switch place {
+        case .path(let path): path.values(in: value)
+        case .event: event.map { [.string($0)] } ?? []
+        case .header: []
+        }
+    }
+
+    /// Whether it holds of a value.
+    func holds(in value: JSONValue, of event: String?) -> Bool {
+        found(in: value, of: event).contains { test.holds(of: $0) }
+    }
+
+    /// What a field says that this condition is about; empty when the field is missing, nil when
+    /// it is about no field.
+    func headerText(in head: AnswerHead) -> String? {
+        guard case .header(let name) = place else { return nil }
+        return head.header(name) ?? ""
+    }
+
+    /// Whether it holds of a field with this value; an empty one is not there.
+    func holds(ofHeader text: String) -> Bool {
+        test.holds(of: text.isEmpty ? .null : .string(text))
+    }
+}
+
+extension JSONValue {
+    /// Whether both are the same; services send a number as a text here and there.
+    fileprivate func isSame(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.number(let number), .string(let text)), (.string(let text), .number(let number)):
+            Double(text) == number
+        default: self == other
+        }
+    }
+}

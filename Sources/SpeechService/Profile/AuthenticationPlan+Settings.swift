@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+extension AuthenticationPlan {
+    private enum Kind: String, CaseIterable {
+        case none, bearer, scheme, header, query, basic, hmac
+        case awsV4 = "aws-sigv4"
+    }
+
+    /// Reads the table `auth` of a service's description.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+        let kind = try reader.word("kind", as: Kind.self) ?? .bearer
+        guard kind != .none else { return }
+        let user = try Self.user(&reader)
+        var token = Part(place: .header("Authorization"))
+        switch kind {
+        case .none: break
+        case .bearer: token.form = SecretForm(unchecked: "Bearer {}")
+        case .scheme:
+            token.form = try Self.form("\(Self.needed("scheme", &reader)) {}", "scheme", &reader)
+        case .header:
+            token.place = .header(try Self.header(&reader))
+            if let scheme = try reader.string("scheme") {
+                token.form = try Self.form("\(scheme) {}", "scheme", &reader)
+            }
+            if let form = try reader.string("form") {
+                token.form = try Self.form(form, "form", &reader)
+            }
+        case .query:
+            token.place = .query(try Self.needed("parameter", &reader))
+            token.form = .percentEncoded
+        case .basic:
+            token.form = SecretForm(unchecked: "Basic {base64}")
+            if case .name(let name)? = user { token.form = .basic(user: name) }
+        case .hmac: try readSignature(&reader)
+        case .awsV4:
+            use = .signature(
+                .awsV4(
+                    region: try Self.needed("region", &reader),
+                    service: try Self.needed("service", &reader)))
+        }
+        try readExchange(&reader, of: token)
+        if use != .asTheyAre { (token.place, token.form) = (.part("key"), .plain) }
+        token.source = try Self.source(&reader)
+        token.isRequired = try reader.flag("optional") != true
+        parts = [token]
+        if case .secret(let source)? = user {
+            guard use != .asTheyAre else {
+                throw SettingsError(
+                    "'\(reader.path("user"))' must be a string here", at: reader.place("user"))
+            }
+            parts.append(Part(place: .part("user"), source: source))
+        }
+        if var session = try reader.table("session") {
+            let isRequired = try session.flag("optional") != true
+            let source = try Self.source(&session)
+            try session.finish()
+            parts.append(Part(place: .part("session"), source: source, isRequired: isRequired))
+        }
+    }
+
+    private mutating func readSignature(_ reader: inout SettingsReader) throws(SettingsError) {
+        guard var table = try reader.table("signature") else {
+            throw SettingsError("'\(reader.path("signature"))' is not there")
+        }
+        use = .signature(.hmac(try TextSignature(&table)))
+    }
+
+    private mutating func readExchange(
+        _ reader: inout SettingsReader, of token: Part
+    ) throws(SettingsError) {
+        let place = reader.place("exchange")
+        guard var table = try reader.table("exchange") else { return }
+        guard use == .asTheyAre else {
+            throw SettingsError(
+                "'\(reader.path("exchange"))' is for what is sent, and here requests are signed",
+                at: place)
+        }
+        var exchange = try TokenExchange(&table)
+        (exchange.place, exchange.form) = (token.place, token.form)
+        use = .token(exchange)
+    }
+
+    /// The names in its texts that are words.
+    package var words: [String] {
+        switch use {
+        case .asTheyAre: []
+        case .token(let exchange): exchange.words
+        case .signature(let signature): signature.words
+        }
+    }
+
+    /// The plan with words in place of their marks.
+    ///
+    /// - Parameter word: the value of a word; nil when it has none.
+    /// - Returns: the plan.
+    package func resolved(by word: (String) -> String?) -> AuthenticationPlan {
+        var plan = self
+        switch use {
+        case .asTheyAre: break
+        case .token(let exchange): plan.use = .token(exchange.resolved(by: word))
+        case .signature(let signature): plan.use = .signature(signature.resolved(by: word))
+        }
+        return plan
+    }
+}
+
+// MARK: - Members
+
+extension AuthenticationPlan {
+    /// What stands before the colon of a secret: a name, or a secret of its own.
+    private enum User {
+        case name(String)
+        case secret(SecretSource?)
+    }
+
+    private static func user(_ reader: inout SettingsReader) throws(SettingsError) -> User? {
+        guard let node = reader.node("user") else { return nil }
+        guard case .string(let name) = node.value else {
+            guard var table = try reader.table("user") else { return nil }
+            let source = try source(&table)
+            try table.finish()
+            return .secret(source)
+        }
+        guard !name.contains(":"), !name.contains("}"), HeaderField.fieldValue(name) != nil else {
+            throw SettingsError(
+                "'\(reader.path("user"))' cannot be '\(TerminalText.shown(name))'", at: node.place)
+        }
+        return .name(name)
+    }
+
+    private static func needed(
+        _ key: String, _ reader: inout SettingsReader
+    ) throws(SettingsError) -> String {
+        guard let text = try reader.string(key) else {
+            throw SettingsError("'\(reader.path(key))' is not there")
+        }
+        guard !text.isEmpty else {
+            throw SettingsError("'\(reader.path(key))' is empty", at: reader.place(key))
+        }
+        return text
+    }
+
+    private static func header(_ reader: inout SettingsReader) throws(SettingsError) -> String {
+        let name = try needed("header", &reader)
+        do throws(ServiceError) {
+            return try HeaderField(name: name, value: "secret").name
+        } catch {
+            throw SettingsError(error.description, at: reader.place("header"))
+        }
+    }
+
+    private static func form(
+        _ text: String, _ key: String, _ reader: inout SettingsReader
+    ) throws(SettingsError) -> SecretForm {
+        do throws(ServiceError) {
+            return try SecretForm(text)
+        } catch {
+            throw SettingsError(
+                "'\(reader.path(key))': \(error.description)", at: reader.place(key))
+        }
+    }
+
+    /// Where a secret comes from.
+    static func source(_ reader: inout SettingsReader) throws(SettingsError) -> SecretSource? {
+        let sources: [(key: String, source: SecretSource?)] = [
+            ("variable", try reader.string("variable").map { .variable($0) }),
+            ("file", try reader.string("file").map { .file($0) }),
+            ("command", try reader.string("command").map { .command($0) }),
+            ("credential", try reader.string("credential").map { .credential($0) }),
+        ]
+        let named = sources.filter { $0.source != nil }
+        guard named.count <= 1 else {
+            throw SettingsError(
+                "'\(reader.path(named[1].key))': the secret comes from one place",
+                at: reader.place(named[1].key))
+        }
+        return named.first?.source
+    }
+}

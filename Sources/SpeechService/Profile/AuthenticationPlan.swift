@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What opens a service: the secrets that are needed, and what is made of them.
+package struct AuthenticationPlan: Sendable, Hashable {
+    /// A secret: where it stands, and where it comes from unless a person says otherwise.
+    package struct Part: Sendable, Hashable {
+        /// Where in the request it stands, if it does.
+        package var place: Credential.Place
+        /// How it is written there.
+        package var form = SecretForm.plain
+        /// Where it comes from; nil when a person has to say.
+        package var source: SecretSource?
+        /// Whether the service is of no use without it.
+        package var isRequired = true
+    }
+
+    /// What is made of the secrets.
+    package enum Use: Sendable, Hashable {
+        /// They are sent as they are.
+        case asTheyAre
+        /// A token is fetched for them, and is sent in their place.
+        case token(TokenExchange)
+        /// Each request is signed with them.
+        case signature(RequestSignature)
+    }
+
+    /// The secrets; the first is what a person calls the token.
+    package var parts: [Part] = []
+    /// What is made of them.
+    package var use = Use.asTheyAre
+
+    /// The origin to which the sources of the parts belong; nil when none is named.
+    package var origin: Origin?
+
+    /// A service without secrets.
+    package init() {}
+
+    /// The token of a service, as most want it: `Authorization: Bearer …` (RFC 6750 §2.1).
+    package static let bearer = {
+        var plan = AuthenticationPlan()
+        plan.parts = [
+            Part(
+                place: .header("Authorization"), form: SecretForm(unchecked: "Bearer {}"),
+                isRequired: false)
+        ]
+        return plan
+    }()
+
+    /// Whether the sources of the parts may be asked for a service there.
+    package func belongs(to other: Origin) -> Bool { origin == nil || origin == other }
+
+    /// The secret that a person calls the token; nil for a service without.
+    package var token: Part? {
+        get { parts.first }
+        set { if let newValue, !parts.isEmpty { parts[0] = newValue } }
+    }
+}

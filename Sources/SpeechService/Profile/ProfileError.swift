@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// Why no request can be made by a profile and what is said of it.
+package enum ProfileError: Error, Sendable, Equatable {
+    /// The service cannot be asked without this word.
+    case missingWord(String, service: String)
+    /// The service has no such word; `known` are those that it has.
+    case unknownWord(String, service: String, known: [String])
+    /// The service has no such value for the word; `taken` are those that it has.
+    case valueNotTaken(String, word: String, service: String, taken: [String])
+    /// The value cannot stand in the name of a host.
+    case valueNotOfHost(String, word: String, service: String)
+    /// The service does not read audio in this form; `taken` are those that it reads.
+    case formatNotTaken(String, service: String, taken: [String])
+    /// The profile cannot be read.
+    case unreadable(SettingsError, service: String)
+    /// What comes out of it cannot be sent.
+    case unusable(ServiceError, service: String)
+}
+
+extension ProfileError: CustomStringConvertible {
+    /// What happened and why, in one line without capital and full stop.
+    package var description: String {
+        switch self {
+        case .missingWord(let word, let service): "\(service) needs a \(word)"
+        case .unknownWord(let word, let service, _): "\(service) has no \(TerminalText.shown(word))"
+        case .valueNotTaken(let value, let word, let service, let taken):
+            "\(service) has no \(word) '\(TerminalText.shown(value))'; "
+                + "it has \(taken.joined(separator: ", "))"
+        case .valueNotOfHost(let value, let word, let service):
+            "\(service): the \(word) '\(TerminalText.shown(value))' cannot stand in a host's name"
+        case .formatNotTaken(let format, let service, let taken):
+            "\(service) does not read \(format); it reads \(taken.joined(separator: ", "))"
+        case .unreadable(let error, let service): error.text(of: service)
+        case .unusable(let error, let service): "\(service): \(error.description)"
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// A query parameter, a header field or a form's field of a profile.
+package struct ProfileField: Sendable, Hashable {
+    /// The name.
+    package var name: String
+    /// The value.
+    package var value: WordTemplate
+    /// Whether the value is a JSON document, in whose strings words may stand.
+    package var isJSON = false
+    /// Where the value stands.
+    package var place: SettingsPlace
+
+    /// Reads a table of fields in the order in which they are written; an empty text takes a field
+    /// away that another profile has.
+    ///
+    /// - Parameters:
+    ///   - key: the table's name.
+    ///   - reader: of the table around it.
+    ///   - allowsJSON: whether a value may be a table with a member `json`.
+    /// - Throws: `SettingsError` when one is no text.
+    static func read(
+        _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
+    ) throws(SettingsError) -> [ProfileField] {
+        guard let node = reader.node(key) else { return [] }
+        guard case .table(let table) = node.value else {
+            throw SettingsError(
+                "'\(reader.path(key))' must be a table, not \(node.value.kind)", at: node.place)
+        }
+        var fields: [ProfileField] = []
+        for member in table.members {
+            let path = "\(reader.path(key)).\(member.name)"
+            switch member.node.value {
+            case .string(let text):
+                guard !text.isEmpty else { continue }
+                fields.append(
+                    ProfileField(
+                        name: member.name, value: WordTemplate(text), place: member.node.place))
+            case .table(let json) where allowsJSON:
+                var inside = SettingsReader(json, name: path)
+                guard let text = try inside.string("json") else {
+                    throw SettingsError("'\(path)' needs a member 'json'", at: member.place)
+                }
+                let place = inside.place("json") ?? member.place
+                try inside.finish()
+                try WordJSON.check(text, path: path + ".json", at: place)
+                fields.append(
+                    ProfileField(
+                        name: member.name, value: WordTemplate(text), isJSON: true, place: place))
+            default:
+                throw SettingsError(
+                    "'\(path)' must be a string, not \(member.node.value.kind)",
+                    at: member.node.place)
+            }
+        }
+        return fields
+    }
+
+    /// Those of two lists; one of the second replaces that of its name in the first.
+    static func merged(_ one: [ProfileField], _ two: [ProfileField]) -> [ProfileField] {
+        var all = one
+        for field in two {
+            if let index = all.firstIndex(where: { $0.name == field.name }) {
+                all[index] = field
+            } else {
+                all.append(field)
+            }
+        }
+        return all
+    }
+
+    /// The value, or nil when a word in it has none.
+    func filled(by words: [String: String]) -> String? {
+        isJSON ? WordJSON.filled(value.text, by: words) : value.filled(by: words)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// Which refusals a service takes back when it is asked again, and which are those of a token.
+///
+/// What it leaves open is decided by `StatusVerdict.of(status:)`.
+public struct RetryRule: Sendable, Hashable {
+    /// The statuses that are tried again; nil for the usual ones.
+    public var statuses: Set<Int>?
+    /// The statuses that refuse the token; nil for the usual ones.
+    public var tokenRefusals: Set<Int>?
+    /// The codes of errors that are tried again, whatever the status; compared without case.
+    public var codes: Set<String> = []
+    /// The codes of errors that refuse the token, whatever the status.
+    public var tokenCodes: Set<String> = []
+    /// Whether the service is asked again no sooner than it says in `Retry-After`.
+    public var honoursRetryAfter = true
+
+    /// What is usual.
+    public init() {}
+
+    /// Reads the table `retry` of a service's description.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+        statuses = try Self.statuses("statuses", &reader)
+        tokenRefusals = try Self.statuses("token-refused", &reader)
+        codes = Set(try reader.labels("codes") ?? [])
+        tokenCodes = Set(try reader.labels("token-codes") ?? [])
+        honoursRetryAfter = try reader.flag("retry-after") ?? true
+    }
+
+    private static func statuses(
+        _ key: String, _ reader: inout SettingsReader
+    ) throws(SettingsError) -> Set<Int>? {
+        guard let statuses = try reader.integers(key) else { return nil }
+        guard statuses.allSatisfy((400..<600).contains) else {
+            throw SettingsError(
+                "'\(reader.path(key))' holds statuses of refusals, from 400 to 599",
+                at: reader.place(key))
+        }
+        return Set(statuses)
+    }
+}
+
+extension RetryRule {
+    /// What a final status means for a recording that was sent.
+    ///
+    /// - Parameters:
+    ///   - status: the final one.
+    ///   - code: the service's own code of the error, or nil.
+    /// - Returns: its meaning.
+    package func verdict(status: Int, code: String? = nil) -> StatusVerdict {
+        let usual = StatusVerdict.of(status: status)
+        switch usual {
+        case .accepted, .redirect, .unusable: return usual
+        case .tokenRefused, .retryable, .refused: break
+        }
+        if let meaning = verdict(code: code) { return meaning }
+        if tokenRefusals?.contains(status) == true { return .tokenRefused }
+        if statuses?.contains(status) == true { return .retryable }
+        switch usual {
+        case .tokenRefused: return tokenRefusals == nil ? usual : .refused
+        case .retryable: return statuses == nil ? usual : .refused
+        default: return usual
+        }
+    }
+
+    /// What a code means alone, also in an answer with a good status; nil for one that means
+    /// nothing here.
+    package func verdict(code: String?) -> StatusVerdict? {
+        guard let code = code?.lowercased() else { return nil }
+        if tokenCodes.contains(where: { $0.lowercased() == code }) { return .tokenRefused }
+        if codes.contains(where: { $0.lowercased() == code }) { return .retryable }
+        return nil
+    }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCodecs
+internal import Settings
+
+/// How a profile and what a person says become the description of a service.
+extension ServiceProfile {
+    /// The form of audio that is sent.
+    ///
+    /// - Parameter codec: the one that is wanted, or nil for the service's best; without a list WAV,
+    ///   from which every service can tell the rate.
+    /// - Throws: `ProfileError.formatNotTaken`.
+    package func format(_ codec: AudioCodec?) throws(ProfileError) -> ProfileFormat {
+        guard let first = formats.first else { return ProfileFormat(codec: codec ?? .wav) }
+        guard let codec else { return first }
+        guard let found = formats.first(where: { $0.codec == codec }) else {
+            throw .formatNotTaken(
+                codec.name, service: title, taken: formats.map(\.codec.name))
+        }
+        return found
+    }
+
+    /// Whether the service reads audio in this form.
+    package func reads(_ codec: AudioCodec) -> Bool {
+        formats.isEmpty || formats.contains { $0.codec == codec }
+    }
+
+    /// What is sent for each word.
+    ///
+    /// - Parameters:
+    ///   - said: what a person says, by the names of the words.
+    ///   - format: the form of audio, which has words of its own.
+    /// - Throws: `ProfileError` when the service has no such word or value, or needs one.
+    package func values(
+        of said: [String: String], format: ProfileFormat
+    ) throws(ProfileError) -> [String: String] {
+        for name in said.keys.sorted() where !words.contains(where: { $0.name == name }) {
+            throw .unknownWord(name, service: title, known: words.map(\.name))
+        }
+        var values = ProfileWord.fixed
+        for word in words {
+            values[word.name] = try word.value(for: said[word.name], of: title)
+        }
+        // What the form of the audio says counts most.
+        return values.merging(format.words) { _, own in own }
+    }
+
+    /// Makes the description of the service.
+    ///
+    /// - Parameters:
+    ///   - said: what a person says, by the names of the words.
+    ///   - format: the form of audio.
+    /// - Throws: `ProfileError` when it cannot be made of that.
+    /// - Returns: the service, without its secret.
+    package func service(
+        words said: [String: String] = [:], format: ProfileFormat
+    ) throws(ProfileError) -> RecognitionService {
+        let values = try values(of: said, format: format)
+        let address = try address(by: values, format)
+        do throws(ServiceError) {
+            var service = try RecognitionService(
+                url: ServiceURL(address), headers: headers(by: values, format),
+                contentType: (format.contentType ?? body.contentType)?.filled(by: values),
+                answer: answer)
+            service.method = method
+            service.body = try bodyShape(by: values, format)
+            service.detectsEnd = transfer.detectsEnd
+            service.limits = limits
+            service.connection = connection
+            service.exchange = exchange
+            service.words = values
+            service.authentication = authentication.resolved { values[$0] }
+            service.authentication.origin = service.url.origin
+            return service
+        } catch {
+            throw .unusable(error, service: title)
+        }
+    }
+
+    /// Reads texts, as `init(texts:)` does.
+    ///
+    /// - Throws: `ProfileError.unreadable`.
+    package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {
+        do throws(SettingsError) {
+            return try ServiceProfile(texts: texts)
+        } catch {
+            throw .unreadable(error, service: texts.first?.place ?? "the profile")
+        }
+    }
+
+    // MARK: - Parts
+
+    /// The URL with its query.
+    private func address(
+        by values: [String: String], _ format: ProfileFormat
+    ) throws(ProfileError) -> String {
+        var text = ""
+        for part in url.parts {
+            switch part {
+            case .text(let plain): text += plain
+            case .word(let name):
+                guard let value = values[name] else {
+                    throw .missingWord(name, service: title)
+                }
+                text += try spelled(value, of: name, behind: text)
+            }
+        }
+        let parameters = ProfileField.merged(query, format.query).compactMap { field in
+            field.filled(by: values).map { value in
+                "\(ServiceURL.percentEncoded(field.name))=\(ServiceURL.percentEncoded(value))"
+            }
+        }
+        guard !parameters.isEmpty else { return text }
+        return text + (text.contains("?") ? "&" : "?") + parameters.joined(separator: "&")
+    }
+
+    /// A value as it stands in a URL: the whole beginning as it is, a part of the host unchanged when
+    /// it is letters, digits, dots and hyphens, everything else percent-encoded.
+    private func spelled(
+        _ value: String, of word: String, behind text: String
+    ) throws(ProfileError) -> String {
+        guard !text.isEmpty else { return value }
+        guard let start = text.firstRange(of: "://"), !text[start.upperBound...].contains("/")
+        else { return ServiceURL.percentEncoded(value) }
+        let isOfHost = value.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."): true
+            default: false
+            }
+        }
+        guard isOfHost else { throw .valueNotOfHost(value, word: word, service: title) }
+        return value
+    }
+
+    private func headers(
+        by values: [String: String], _ format: ProfileFormat
+    ) throws(ServiceError) -> [HeaderField] {
+        var fields: [HeaderField] = []
+        for field in ProfileField.merged(headers, format.headers) {
+            guard let value = field.filled(by: values) else { continue }
+            fields.append(try HeaderField(name: field.name, value: value))
+        }
+        return fields
+    }
+
+    private func bodyShape(
+        by values: [String: String], _ format: ProfileFormat
+    ) throws(ServiceError) -> BodyShape {
+        switch body.kind {
+        case .raw: return .raw
+        case .json:
+            let text = WordJSON.filled(body.template, by: values, keeping: ["audio"])
+            return .json(try JSONTemplate(text ?? ""))
+        case .form:
+            var fields: [AudioForm.Field] = []
+            for field in ProfileField.merged(body.fields, format.fields) {
+                guard let value = field.filled(by: values) else { continue }
+                fields.append(
+                    try AudioForm.Field(
+                        name: field.name, value: value,
+                        contentType: field.isJSON ? "application/json" : nil))
+            }
+            return .form(
+                try AudioForm(
+                    fields: fields, fileField: body.fileField,
+                    fileName: format.fileName ?? body.fileName))
+        }
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+package import Settings
+
+/// The description of a service as data: how a request to it is made, and how its answer is read.
+///
+/// It is read from the text of a file, and those of the profiles that it extends. What it says is
+/// complete but for the words, which a person says, and the secret.
+package struct ServiceProfile: Sendable, Hashable {
+    /// The texts it was read from, its own first.
+    package let texts: [ProfileText]
+    /// All that the texts say, with the place of each.
+    package let table: SettingsTable
+
+    /// What the service is called.
+    package var title: String
+    /// Where it is described.
+    package var docs: String?
+    /// What is known of whether the profile works: when and against what it was tried, or that it
+    /// was not.
+    package var verified: String?
+    /// Where the recording is sent to, without what `query` adds.
+    package var url: WordTemplate
+    /// How it is sent there.
+    package var method = RequestMethod.post
+    /// Query parameters.
+    package var query: [ProfileField] = []
+    /// Header fields.
+    package var headers: [ProfileField] = []
+    /// The words that a person can say.
+    package var words: [ProfileWord] = []
+    /// What stands around the audio.
+    package var body = BodyPlan()
+    /// The forms of audio that the service reads, the best first; without any, it reads all.
+    package var formats: [ProfileFormat] = []
+    /// How the request travels.
+    package var transfer = TransferSettings()
+    /// The secret.
+    package var authentication = AuthenticationPlan()
+    /// What the service takes of a recording.
+    package var limits = ServiceLimits()
+    /// How connections are made.
+    package var connection = ConnectionSettings()
+    /// Which requests there are.
+    package var exchange = ExchangePlan.post
+    /// How the answer is read.
+    package var answer = AnswerRule.automatic
+
+    /// The name by which the profile is chosen.
+    package var name: String { texts.first?.name ?? "" }
+
+    /// Reads texts.
+    ///
+    /// - Parameter texts: the profile's own, that of the profile which it extends, and so on.
+    /// - Throws: `SettingsError`, whose place names the text.
+    package init(texts: [ProfileText]) throws(SettingsError) {
+        var table = SettingsTable()
+        for text in texts.reversed() {
+            let own = try SettingsDocument.parse(text.text, file: text.place)
+            table = table.extended(by: own)
+        }
+        self.texts = texts
+        self.table = table
+        var reader = SettingsReader(table)
+        _ = try reader.string("extends")
+        title = try reader.string("title") ?? texts.first?.name ?? ""
+        docs = try reader.string("docs")
+        verified = try reader.string("verified")
+        guard let url = try reader.string("url") else {
+            throw SettingsError(
+                "a profile needs a 'url'",
+                at: SettingsPlace(line: 1, column: 1, file: texts.first?.place))
+        }
+        self.url = WordTemplate(url)
+        method = try reader.word("method") ?? .post
+        query = try ProfileField.read("query", &reader)
+        headers = try ProfileField.read("headers", &reader, allowsJSON: true)
+        if case .table(let words)? = reader.node("words")?.value {
+            var inside = SettingsReader(words, name: "words")
+            // `false` takes a word away that another profile has.
+            for member in words.members where member.node.value != .flag(false) {
+                self.words.append(try ProfileWord(member.name, &inside))
+            }
+        }
+        if let body = try Self.section("body", &reader, BodyPlan.init) { self.body = body }
+        let formatPlace = reader.place("formats")
+        for var format in try reader.tables("formats") ?? [] {
+            formats.append(try Self.placed(formatPlace, &format, ProfileFormat.init))
+        }
+        if let part = try Self.section("transfer", &reader, TransferSettings.init) {
+            transfer = part
+        }
+        if let part = try Self.section("auth", &reader, AuthenticationPlan.init) {
+            authentication = part
+        }
+        if let part = try Self.section("limits", &reader, ServiceLimits.init) { limits = part }
+        if let part = try Self.section("connection", &reader, ConnectionSettings.init) {
+            connection = part
+        }
+        if let part = try Self.section("exchange", &reader, ExchangePlan.init) { exchange = part }
+        if let part = try Self.section("answer", &reader, AnswerRule.init(section:)) {
+            answer = part
+        }
+        try reader.finish()
+        try checkWords(urlPlace: reader.place("url"))
+        try checkSecrets()
+    }
+
+    /// Reads a table, all of whose members must be known.
+    private static func section<Part>(
+        _ key: String, _ reader: inout SettingsReader,
+        _ read: (inout SettingsReader) throws(SettingsError) -> Part
+    ) throws(SettingsError) -> Part? {
+        guard var inside = try reader.table(key) else { return nil }
+        return try placed(reader.place(key), &inside, read)
+    }
+
+    /// Reads a table; what is not there is missed where the table begins.
+    private static func placed<Part>(
+        _ place: SettingsPlace?, _ reader: inout SettingsReader,
+        _ read: (inout SettingsReader) throws(SettingsError) -> Part
+    ) throws(SettingsError) -> Part {
+        do throws(SettingsError) {
+            let part = try read(&reader)
+            try reader.finish()
+            return part
+        } catch {
+            throw SettingsError(error.reason, at: error.place ?? place)
+        }
+    }
+
+    /// Demands that templates have words only that there are, and adds the usual ones.
+    private mutating func checkWords(urlPlace: SettingsPlace?) throws(SettingsError) {
+        let formatWords = Set(formats.flatMap(\.words.keys))
+        for (template, place) in templates(urlPlace: urlPlace) {
+            for name in template.words where !words.contains(where: { $0.name == name }) {
+                if ProfileWord.fixed[name] != nil || formatWords.contains(name) { continue }
+                guard ProfileWord.usual.contains(name) else {
+                    let near = EditDistance.nearest(
+                        to: name, among: words.map(\.name) + ProfileWord.usual)
+                    throw SettingsError(
+                        "'{\(name)}' is no word of 'words'"
+                            + (near.map { "; did you mean '{\($0)}'?" } ?? ""), at: place)
+                }
+                words.append(ProfileWord(name: name))
+            }
+        }
+    }
+
+    /// Demands that nothing stands under the name of a secret but words that are none.
+    private func checkSecrets() throws(SettingsError) {
+        let publicWords = words.filter(\.isPublic).map(\.name)
+        let fields =
+            query + headers + body.fields + formats.flatMap { $0.query + $0.headers + $0.fields }
+        for field in fields where SecretName.isSecret(field.name) {
+            let names = field.value.words
+            guard names.isEmpty || !names.allSatisfy(publicWords.contains) else { continue }
+            throw SettingsError(
+                "'\(field.name)' would hold a secret, which stands in 'auth' alone",
+                at: field.place)
+        }
+    }
+
+    private func templates(
+        urlPlace: SettingsPlace?
+    ) -> [(template: WordTemplate, place: SettingsPlace?)] {
+        var all: [(WordTemplate, SettingsPlace?)] = [(url, urlPlace)]
+        let fields =
+            query + headers + body.fields
+            + formats.flatMap { $0.query + $0.headers + $0.fields }
+        all += fields.map { ($0.value, $0.place) }
+        let bodyPlace: SettingsPlace?
+        if case .table(let table)? = self.table["body"]?.value {
+            bodyPlace = table["template"]?.place ?? table["content-type"]?.place
+        } else {
+            bodyPlace = nil
+        }
+        let types = [body.contentType] + formats.map(\.contentType)
+        all += types.compactMap { $0 }.map { ($0, bodyPlace) }
+        // The mark of the audio is no word.
+        let document = body.template.replacing(JSONTemplate.mark, with: "")
+        all.append((WordTemplate(document), bodyPlace))
+        let others =
+            exchange.words.map { ($0, "exchange") } + authentication.words.map { ($0, "auth") }
+        return all + others.map { (WordTemplate("{\($0)}"), self.table[$1]?.place) }
+    }
+}

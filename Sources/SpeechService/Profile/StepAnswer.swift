@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answer to a step, with a good status.
+package struct StepAnswer: Sendable {
+    /// The fields of its head, names in lower case.
+    package var headers: [(name: String, value: String)]
+    /// Its body.
+    package var body: [UInt8]
+    /// Its JSON; nil when it is none.
+    private let json: JSONValue?
+    /// Why it is none.
+    private let fault: AnswerError?
+
+    /// Takes an answer in.
+    package init(headers: [(name: String, value: String)], body: [UInt8]) {
+        self.headers = headers
+        self.body = body
+        do throws(AnswerError) {
+            (json, fault) = (try JSONParser.parse(body), nil)
+        } catch {
+            (json, fault) = (nil, error)
+        }
+    }
+
+    /// What stands at a place; nil when nothing does.
+    func value(at place: ValueCondition.Place) -> JSONValue? {
+        switch place {
+        case .path(let path): return json.flatMap { path.values(in: $0).first }
+        case .header(let name):
+            let name = name.lowercased()
+            return headers.first { $0.name == name }.map { .string($0.value) }
+        case .event: return nil
+        }
+    }
+
+    /// Whether a condition holds.
+    func fulfils(_ condition: ValueCondition) -> Bool {
+        value(at: condition.place).map { condition.test.holds(of: $0) } ?? false
+    }
+
+    /// Why there is nothing at a place.
+    func fault(at place: ValueCondition.Place) -> AnswerError {
+        if case .path = place, let fault { return fault }
+        return .missingText(
+            path: place.text,
+            excerpt: TerminalText.shown(String(decoding: body.prefix(200), as: UTF8.self)))
+    }
+}
+
+extension ValueCondition.Place {
+    /// The place as a message names it.
+    fileprivate var text: String {
+        switch self {
+        case .path(let path): path.description
+        case .header(let name): "header \(name)"
+        case .event: "event"
+        }
+    }
+}
+
+/// What follows the answer to a step.
+package enum StepVerdict: Sendable, Equatable {
+    /// The next step, with what was captured.
+    case next([String: String])
+    /// The answer is the transcript.
+    case answer
+    /// The same step once more.
+    case again
+    /// The service says that the job has failed.
+    case failed(message: String)
+    /// The answer lacks what it must have.
+    case unusable(AnswerError)
+}
+
+extension JobStep {
+    /// The most bytes of a value: a URL with a signature in it may be long.
+    private static let valueLimit = 8 << 10
+
+    /// Judges an answer with a good status.
+    ///
+    /// - Parameters:
+    ///   - answer: the answer.
+    ///   - isLast: whether no step follows this one.
+    /// - Returns: what follows.
+    package func verdict(on answer: StepAnswer, isLast: Bool) -> StepVerdict {
+        if let failed, answer.fulfils(failed) {
+            let said = message.lazy.compactMap { path in
+                answer.value(at: .path(path))?.string.map(TerminalText.shown)
+            }.first { !$0.isEmpty }
+            return .failed(
+                message: said ?? ServiceMessage.extract(from: answer.body)
+                    ?? "it does not say which")
+        }
+        if let answers, answer.fulfils(answers) { return .answer }
+        if let until, !answer.fulfils(until) { return .again }
+        if isLast { return .answer }
+        var values: [String: String] = [:]
+        for capture in captures {
+            guard let value = answer.value(at: capture.place).flatMap(Self.text) else {
+                return .unusable(answer.fault(at: capture.place))
+            }
+            values[capture.name] = value
+        }
+        return .next(values)
+    }
+
+    /// A value that can stand in a URL or a field; nil for others.
+    private static func text(_ value: JSONValue) -> String? {
+        let text: String
+        switch value {
+        case .string(let string): text = string
+        case .number(let number):
+            text = Int(exactly: number).map(String.init) ?? String(number)
+        case .null, .bool, .array, .object: return nil
+        }
+        let isFit =
+            !text.isEmpty && text.utf8.count <= valueLimit && text != "." && text != ".."
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        return isFit ? text : nil
+    }
+}

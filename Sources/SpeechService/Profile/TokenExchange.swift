@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Settings
+
+/// The request that fetches a token for a secret, and what is to be done with its answer.
+///
+/// In its texts `{secret}` stands for the secret, `{user}` and `{key}` for what is before and behind
+/// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
+package struct TokenExchange: Sendable, Hashable {
+    /// The most that a token and what is around it may be.
+    package static let byteLimit = 64 << 10
+    /// As long a token is good that says nothing of it.
+    private static let usualLifetime = Duration.seconds(300)
+
+    /// Where it goes.
+    package var url: String
+    /// The request's method.
+    package var method = StepMethod.post
+    /// Its fields.
+    package var headers: [SettingsText] = []
+    /// Its body; nil is none.
+    package var body: String?
+    /// Where in the answer the token stands; nil when it is the answer.
+    package var token: JSONPath?
+    /// Where in the answer stands how long it is good.
+    package var expiry: JSONPath?
+    /// How long it is good unless the answer tells.
+    package var lifetime = usualLifetime
+    /// Where the token stands in a request.
+    package var place = Credential.Place.header("Authorization")
+    /// How it is written there.
+    package var form = SecretForm.plain
+
+    /// Reads the table `auth.exchange`; where the token stands is set afterwards.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        guard let url = try reader.string("url") else {
+            throw SettingsError("'\(reader.path("url"))' is not there")
+        }
+        self.url = url
+        method = try reader.word("method") ?? .post
+        headers = try (reader.texts("headers") ?? []).map { SettingsText($0) }
+        body = try reader.string("body")
+        token = try reader.path(of: "token")
+        expiry = try reader.path(of: "expires")
+        if let seconds = try reader.number("seconds") { lifetime = .seconds(seconds) }
+        try reader.finish()
+    }
+
+    /// The exchange with words in place of their marks.
+    func resolved(by word: (String) -> String?) -> TokenExchange {
+        var exchange = self
+        exchange.url = NamedMarks.filled(url) { word($0).map(ServiceURL.percentEncoded) }
+        exchange.headers = headers.map { $0.filled(word) }
+        exchange.body = body.map { NamedMarks.filled($0, word) }
+        return exchange
+    }
+
+    /// The names in its texts that are words.
+    var words: [String] {
+        let texts = [url, body ?? ""] + headers.map(\.value)
+        let own = ["secret", "user", "key", "base64", "uuid"]
+        return texts.flatMap(NamedMarks.names).filter { !own.contains($0) }
+    }
+
+    /// Reads the answer.
+    ///
+    /// - Parameters:
+    ///   - bytes: the body.
+    ///   - now: the time, in seconds since 1970.
+    /// - Returns: the token, which is secret, and how long it is good; nil when there is none.
+    package func read(_ bytes: [UInt8], at now: Double) -> (token: String, lifetime: Duration)? {
+        guard bytes.count <= Self.byteLimit else { return nil }
+        guard let token else {
+            let text = TerminalText.singleLine(String(decoding: bytes, as: UTF8.self))
+            return text.isEmpty ? nil : (text, lifetime)
+        }
+        // What is no JSON holds no token.
+        guard let answer = try? JSONParser.parse(bytes),
+            let text = token.values(in: answer).first?.string, !text.isEmpty
+        else { return nil }
+        let told = expiry.flatMap { $0.values(in: answer).first }.flatMap { value in
+            value.number ?? value.string.flatMap(Double.init)
+        }
+        return (text, told.flatMap { Self.lifetime(of: $0, at: now) } ?? lifetime)
+    }
+
+    /// What a number says: seconds, or a time in seconds or milliseconds since 1970.
+    private static func lifetime(of number: Double, at now: Double) -> Duration? {
+        guard number.isFinite, number > 0 else { return nil }
+        let seconds =
+            switch number {
+            case 1e11...: number / 1_000 - now
+            case 1e9...: number - now
+            default: number
+            }
+        return .seconds(min(max(0, seconds), 30 * 86_400))
+    }
+}
+
+/// A named text of a file of settings.
+package struct SettingsText: Sendable, Hashable {
+    /// The name.
+    package var name: String
+    /// The text.
+    package var value: String
+
+    init(_ member: (name: String, value: String, place: SettingsPlace)) {
+        (name, value) = (member.name, member.value)
+    }
+
+    func filled(_ word: (String) -> String?) -> SettingsText {
+        var text = self
+        text.value = NamedMarks.filled(value, word)
+        return text
+    }
+}
+
+/// The method of a request that need not carry a recording (RFC 9110 §9.3).
+package enum StepMethod: String, Sendable, CaseIterable {
+    /// Something is asked for, and nothing sent.
+    case get = "GET"
+    /// Something is done with what is sent.
+    case post = "POST"
+    /// Something is stored.
+    case put = "PUT"
+    /// Something is removed.
+    case delete = "DELETE"
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A text in which `{word}` stands for what is said of a request, such as `{language}`.
+///
+/// A word is made of small letters, digits, `-` and `_`, and begins with a letter; any other brace is
+/// a brace.
+package struct WordTemplate: Sendable, Hashable {
+    /// A piece of the text.
+    package enum Part: Sendable, Hashable {
+        /// What stands there as it is.
+        case text(String)
+        /// A word, without its braces.
+        case word(String)
+    }
+
+    /// The text as it was written.
+    package let text: String
+    /// Its pieces, in their order.
+    package let parts: [Part]
+
+    /// Reads a text; every text is a template.
+    package init(_ text: String) {
+        self.text = text
+        var parts: [Part] = []
+        var plain = ""
+        var rest = text[...]
+        while let first = rest.first {
+            if first == "{", let word = Self.word(at: rest) {
+                if !plain.isEmpty { parts.append(.text(plain)) }
+                parts.append(.word(String(word)))
+                plain = ""
+                rest = rest[word.endIndex...].dropFirst()
+            } else {
+                plain.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        if !plain.isEmpty { parts.append(.text(plain)) }
+        self.parts = parts
+    }
+
+    /// The words in it, in their order; one may occur twice.
+    package var words: [String] {
+        parts.compactMap { part in
+            if case .word(let name) = part { name } else { nil }
+        }
+    }
+
+    /// The text with the values of its words.
+    ///
+    /// - Parameters:
+    ///   - values: the values by the names of the words.
+    ///   - spelled: makes a value fit for its place.
+    /// - Returns: the text, or nil when a word has no value.
+    package func filled(
+        by values: [String: String], spelled: (String) -> String = { $0 }
+    ) -> String? {
+        var filled = ""
+        for part in parts {
+            switch part {
+            case .text(let text): filled += text
+            case .word(let name):
+                guard let value = values[name] else { return nil }
+                filled += spelled(value)
+            }
+        }
+        return filled
+    }
+
+    /// Whether a text can be the name of a word.
+    package static func isName(_ text: some StringProtocol) -> Bool {
+        guard let first = text.utf8.first, (0x61...0x7A).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x61...0x7A, 0x30...0x39, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+            default: false
+            }
+        }
+    }
+
+    /// The name of the word that begins with a brace here, or nil.
+    private static func word(at rest: Substring) -> Substring? {
+        let inside = rest.dropFirst()
+        guard let end = inside.firstIndex(where: { $0 == "}" || $0 == "{" }), inside[end] == "}"
+        else { return nil }
+        let name = inside[..<end]
+        return isName(name) ? name : nil
+    }
+}

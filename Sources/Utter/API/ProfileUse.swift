@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCodecs
+package import SpeechService
+internal import TakeStore
+
+/// A profile, and what a person says with it.
+package struct ProfileUse: Sendable, Hashable {
+    /// The profile.
+    package let profile: ServiceProfile
+    /// What is said, by the names of the words.
+    package let words: [String: String]
+    /// The form of audio that is sent, and what belongs to it.
+    package let format: ProfileFormat
+
+    /// Chooses the form of audio.
+    ///
+    /// - Parameters:
+    ///   - profile: the profile.
+    ///   - words: what is said, by the names of the words.
+    ///   - codec: the form of audio that is wanted; nil for the service's best.
+    /// - Throws: `ProfileError` when the service does not read it.
+    package init(
+        _ profile: ServiceProfile, words: [String: String], codec: AudioCodec?
+    ) throws(ProfileError) {
+        self.profile = profile
+        self.words = words
+        format = try profile.format(codec)
+    }
+}
+
+extension DeliveryPlan {
+    /// Makes the plan that a profile describes.
+    ///
+    /// - Throws: `ProfileError` when the service lacks what is said, or needs more.
+    package init(_ use: ProfileUse) throws(ProfileError) {
+        let profile = use.profile
+        self.init(
+            service: try profile.service(words: use.words, format: use.format),
+            format: use.format.codec, redirectOrigins: profile.transfer.redirectOrigins)
+        framing = profile.transfer.framing ?? .auto
+        if let name = profile.transfer.idHeader { idHeader = name }
+        if let answer = profile.transfer.answer { deadlines.answer = answer }
+        if let stall = profile.transfer.stall { deadlines.stall = stall }
+        self.profile = use
+    }
+}
+
+extension ProfileUse {
+    /// What a take remembers of it.
+    var record: DeliveryRecord.Profile {
+        DeliveryRecord.Profile(
+            texts: profile.texts.map { .init(name: $0.name, text: $0.text) }, words: words,
+            format: format.codec.name)
+    }
+
+    /// Reads what a take remembers.
+    ///
+    /// - Parameters:
+    ///   - record: what it remembers.
+    ///   - words: what is said now; it counts more.
+    ///   - codec: the form of audio that is wanted now; nil for the one of before.
+    /// - Throws: `ProfileError`.
+    init(
+        _ record: DeliveryRecord.Profile, words: [String: String] = [:], codec: AudioCodec? = nil
+    ) throws(ProfileError) {
+        let profile = try ServiceProfile.reading(
+            record.texts.map { ProfileText(name: $0.name, text: $0.text) })
+        try self.init(
+            profile, words: record.words.merging(words) { _, new in new },
+            codec: codec ?? AudioCodec(rawValue: record.format))
+    }
+}

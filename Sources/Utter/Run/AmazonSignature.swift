@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+internal import FoundationEssentials
+internal import SpeechService
+
+/// Version 4 of Amazon's signatures (AWS4-HMAC-SHA256) over the head of a request.
+///
+/// The body is not signed (`UNSIGNED-PAYLOAD`): it is sent while it is being made.
+struct AmazonSignature {
+    /// Where the service is, such as `eu-west-1`.
+    let region: String
+    /// The service, such as `lex`.
+    let service: String
+    let secrets: ClientSecrets
+
+    private static let algorithm = "AWS4-HMAC-SHA256"
+    private static let bodyDigest = "UNSIGNED-PAYLOAD"
+
+    /// Signs a request.
+    ///
+    /// - Parameters:
+    ///   - headers: its fields.
+    ///   - method: its method.
+    ///   - url: where it goes.
+    ///   - now: the time, which the service compares with its own.
+    /// - Returns: the fields, and those of the signature.
+    func signed(
+        _ headers: [(name: String, value: String)], method: String, url: ServiceURL, at now: Date
+    ) -> [(name: String, value: String)] {
+        let time = Self.time(now)
+        var added = [
+            (name: "X-Amz-Date", value: time),
+            (name: "X-Amz-Content-SHA256", value: Self.bodyDigest),
+        ]
+        if let session = secrets.session {
+            added.append((name: "X-Amz-Security-Token", value: session))
+        }
+        // What a proxy may change is not signed.
+        let names = ["content-type", "x-amz-", "x-lex-"]
+        let own = headers.filter { header in
+            names.contains { header.name.lowercased().hasPrefix($0) }
+        }
+        var fields: [String: String] = ["host": Self.host(of: url.origin)]
+        for (name, value) in own + added {
+            let value = value.split(separator: " ").joined(separator: " ")
+            let name = name.lowercased()
+            fields[name] = fields[name].map { "\($0),\(value)" } ?? value
+        }
+        let sorted = fields.sorted { $0.key < $1.key }
+        let signedNames = sorted.map(\.key).joined(separator: ";")
+        let (path, query) = Self.canonical(url.target)
+        let request = [
+            method, path, query, sorted.map { "\($0.key):\($0.value)\n" }.joined(), signedNames,
+            Self.bodyDigest,
+        ].joined(separator: "\n")
+        let day = String(time.prefix(8))
+        let scope = "\(day)/\(region)/\(service)/aws4_request"
+        let text = [Self.algorithm, time, scope, Self.digest(of: request)].joined(separator: "\n")
+        var key = Array("AWS4\(secrets.key)".utf8)
+        for word in [day, region, service, "aws4_request"] {
+            key = HMACSHA256.digest(key: key, Array(word.utf8))
+        }
+        let signature = Hexadecimal.text(of: HMACSHA256.digest(key: key, Array(text.utf8)))
+        let authorization =
+            "\(Self.algorithm) Credential=\(secrets.user)/\(scope), "
+            + "SignedHeaders=\(signedNames), Signature=\(signature)"
+        return headers + added + [(name: "Authorization", value: authorization)]
+    }
+
+    /// The field `Host`, as it is sent.
+    private static func host(of origin: Origin) -> String {
+        let beginning = "\(origin.scheme)://"
+        return String(origin.description.dropFirst(beginning.count))
+    }
+
+    private static func digest(of text: String) -> String {
+        var digest = SHA256()
+        digest.update(Array(text.utf8).span)
+        return digest.hexadecimal
+    }
+
+    /// The time in the basic form of ISO 8601, such as `20150830T123600Z`.
+    private static func time(_ date: Date) -> String {
+        let style = Date.ISO8601FormatStyle(
+            dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted)
+        return date.formatted(style)
+    }
+
+    /// The path, encoded once more as every service but S3 wants it, and the query, sorted.
+    private static func canonical(_ target: String) -> (path: String, query: String) {
+        let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let path = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+            .map { ServiceURL.percentEncoded(String($0)) }.joined(separator: "/")
+        guard parts.count > 1 else { return (path, "") }
+        let parameters = parts[1].split(separator: "&").map { parameter -> String in
+            let words = parameter.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return "\(words[0])=\(words.count > 1 ? String(words[1]) : "")"
+        }
+        return (path, parameters.sorted().joined(separator: "&"))
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCodecs
+internal import AudioCore
+internal import Capture
+internal import SpeechService
+
+extension DeliveryPlan {
+    /// So long before a recording must end, a person is told.
+    static let limitWarning = Duration.seconds(10)
+
+    /// The longest recording that the service takes in this form; nil for any.
+    var longest: Duration? {
+        let limits = service.limits
+        var frames = limits.longest.map { StreamFormat.speech.frames(in: $0) } ?? .max
+        // How many bytes another form takes is known when it is complete.
+        if let byteCount = limits.byteCount, format == .pcm || format == .wav {
+            let header = format == .wav ? 64 : 0
+            frames = min(frames, max(0, byteCount - header) / 2)
+        }
+        return frames == .max ? nil : StreamFormat.speech.duration(ofFrames: frames)
+    }
+
+    /// Why the service does not take a complete recording; nil when it does.
+    ///
+    /// - Parameters:
+    ///   - frames: its length at 16 kHz.
+    ///   - byteCount: the length of its file.
+    func limitFailure(frames: Int, byteCount: Int) -> TakeFailure? {
+        let (limits, length) = (service.limits, StreamFormat.speech.duration(ofFrames: frames))
+        let bytes = byteCount - format.bodyOffset
+        if let longest = limits.longest, length > longest {
+            return .outsideLimits(
+                reason: "it is \(Self.seconds(length)) long, and the service takes "
+                    + "\(Self.seconds(longest)) at most")
+        }
+        if let shortest = limits.shortest, length < shortest, frames > 0 {
+            return .outsideLimits(
+                reason: "it is \(Self.seconds(length)) long, and the service wants "
+                    + "\(Self.seconds(shortest)) at least")
+        }
+        if let most = limits.byteCount, bytes > most {
+            return .outsideLimits(
+                reason: "it has \(bytes) bytes, and the service takes \(most) at most")
+        }
+        return nil
+    }
+
+    private static func seconds(_ duration: Duration) -> String {
+        let hundredths = Int((duration / .milliseconds(10)).rounded(.up))
+        let (whole, rest) = hundredths.quotientAndRemainder(dividingBy: 100)
+        return rest == 0 ? "\(whole) s" : "\(whole).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+}
+
+extension TakePlan {
+    /// The length at which the service ends the recording of a voice; nil when something else does.
+    ///
+    /// What is no voice is there still, and stays whole: it is refused.
+    var serviceLimit: Duration? {
+        guard source.isLive, let longest = delivery.longest else { return nil }
+        let own = capture.longestFrames ?? .max
+        return StreamFormat.speech.frames(in: longest) < own ? longest : nil
+    }
+
+    /// How the recording ends at the latest.
+    var limitedCapture: CapturePlan {
+        guard let serviceLimit else { return capture }
+        var plan = capture
+        plan.longestFrames = StreamFormat.speech.frames(in: serviceLimit)
+        return plan
+    }
+}

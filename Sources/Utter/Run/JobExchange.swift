@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// Several requests, one after the other: such as upload, create, poll and fetch.
+///
+/// Each is delivered as `PostOnce` delivers one, and its answer judged by the step that it belongs to.
+/// What answers have said is `progress`: it is written down before the next request, with which
+/// another process goes on.
+struct JobExchange: Exchange {
+    private let plan: JobPlan
+    private let delivery: DeliveryPlan
+    /// What tells this job from others.
+    private let fingerprint: String
+    private var index = 0
+    private var values: [String: String] = [:]
+    private var engine: PostOnce
+    private var step: StepRequest?
+    private let wantsLength: Bool
+    /// How often the step was made and said nothing but that it takes time.
+    private var pollCount = 0
+    private var waitingSince: Duration?
+    private var hasAnsweredInPart = false
+    /// Requests with the recording that the service may have taken whole.
+    private var takenBefore: Int
+
+    /// Prepares the first request of this run, which goes on where an earlier one has been.
+    init(
+        _ plan: JobPlan, _ delivery: DeliveryPlan, from progress: ExchangeProgress? = nil,
+        wantsLength: Bool = false, attemptsBefore: Int = 0, takenBefore: Int = 0
+    ) {
+        self.plan = plan
+        self.delivery = delivery
+        self.wantsLength = wantsLength
+        self.takenBefore = takenBefore
+        fingerprint = Self.fingerprint(of: plan, delivery)
+        engine = PostOnce(
+            delivery, wantsLength: wantsLength, attemptsBefore: attemptsBefore,
+            takenBefore: takenBefore)
+        if let progress, progress.plan == fingerprint,
+            let index = plan.steps.firstIndex(where: { $0.name == progress.step })
+        {
+            (self.index, values) = (index, progress.values)
+        }
+        if prepare(number: attemptsBefore + 1) == nil { return }
+        // What was captured leads nowhere.
+        (index, values) = (0, [:])
+        // The profile's own URL is left when a step's makes no sense.
+        _ = prepare(number: attemptsBefore + 1)
+    }
+
+    private static func fingerprint(of plan: JobPlan, _ delivery: DeliveryPlan) -> String {
+        let words = delivery.service.words.sorted { $0.key < $1.key }
+            .map { "\($0.key)=\($0.value)" }
+        let steps = plan.steps.map { "\($0.name) \($0.url ?? "") \($0.content)" }
+        let texts =
+            [delivery.service.url.text, delivery.format.name, delivery.idSuffix] + words + steps
+        return String(FNV.hash(texts.joined(separator: "\n").utf8), radix: 16)
+    }
+
+    // MARK: - The request
+
+    private var current: JobStep { plan.steps[index] }
+    private var carriesRecording: Bool { current.content == .recording }
+
+    var request: ExchangeRequest {
+        var request = engine.request
+        request.step = step
+        let origin = request.url.origin
+        request.step?.carriesSecrets =
+            origin == delivery.service.url.origin || delivery.redirectOrigins.contains(origin)
+        return request
+    }
+
+    /// Makes the request of the current step.
+    ///
+    /// - Returns: why it cannot be made; nil when it can.
+    private mutating func prepare(number: Int) -> TakeFailure? {
+        let step = current
+        let service = delivery.service
+        let values = service.words.merging(values) { _, captured in captured }
+        let value = { (name: String) in values[name] }
+        let request: StepRequest
+        var url: ServiceURL
+        do throws(ServiceError) {
+            url = try step.target(from: service.url, value)
+            guard !step.isLed(by: self.values) || plan.allows(url.origin, of: service.url.origin)
+            else {
+                return .redirectRefused(
+                    location: TerminalText.shown(url.description),
+                    reason: "the service's profile does not name that origin")
+            }
+            if url.origin == service.url.origin { url = service.opening(url) }
+            request = StepRequest(
+                method: step.method, headers: try step.fields(value),
+                content: carriesRecording ? nil : StepRequest.Content(step.json(by: values)),
+                carriesSecrets: false, use: .job(step, isLast: index == plan.steps.count - 1))
+        } catch {
+            return .redirectRefused(
+                location: "another URL", reason: error.description)
+        }
+        var policy = delivery.retry
+        // A question can be asked twice.
+        if step.method == .get { policy.unknownOutcome = .resend }
+        self.step = request
+        engine = PostOnce(
+            url: url, allowed: delivery.redirectOrigins, policy: policy, attemptsBefore: number - 1,
+            takenBefore: takenBefore, framing: carriesRecording ? delivery.framing : .chunked,
+            wantsLength: wantsLength, detectsEnd: service.detectsEnd,
+            sendsAudioAlone: service.body == .raw, redact: { service.redacted($0) })
+        return nil
+    }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        _ = engine.begin(isComplete: isComplete)
+        return request
+    }
+
+    mutating func renew() { engine.renew() }
+
+    // MARK: - What is known
+
+    var takenCount: Int { carriesRecording ? engine.takenCount : takenBefore }
+
+    var needsLength: Bool { carriesRecording && engine.needsLength }
+
+    var progress: ExchangeProgress? {
+        index == 0
+            ? nil : ExchangeProgress(step: current.name, values: values, plan: fingerprint)
+    }
+
+    mutating func record(_ result: TransferResult) {
+        if carriesRecording { engine.record(result) }
+    }
+
+    // MARK: - After a request
+
+    mutating func next(
+        after reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        if reply.result.ending == .answered, let status = reply.result.status,
+            current.pendingStatuses.contains(status)
+        {
+            return again(after: reply.result, at: now)
+        }
+        var plain = reply
+        // Whether the answer is a transcript is asked when it is to be one.
+        plain.failure = nil
+        switch engine.next(after: plain, isSpeaking: isSpeaking, at: now) {
+        case .request(let pause):
+            return .request(after: pause)
+        case .failed(let failure):
+            // The same job would fail again; the next run begins with the recording.
+            if failure.isForGood { forget() }
+            return .failed(failure)
+        case .answeredInPart: hasAnsweredInPart = true
+        case .answered: break
+        }
+        switch reply.verdict {
+        case .next(let captured): return advance(with: captured)
+        case .again: return again(after: reply.result, at: now)
+        case .answer:
+            if let failure = reply.failure { return .failed(.answerUnusable(failure)) }
+            return hasAnsweredInPart ? .answeredInPart : .answered
+        case .failed(let message):
+            forget()
+            return .failed(
+                .answerUnusable(
+                    .serviceReported(message: delivery.service.redacted(message))))
+        case .unusable(let error):
+            forget()
+            return .failed(.answerUnusable(delivery.service.redacted(error)))
+        case nil:
+            return .failed(.responseUnusable(reason: "the answer to a step did not come whole"))
+        }
+    }
+
+    private mutating func advance(with captured: [String: String]) -> ExchangeStep {
+        let number = engine.request.number + 1
+        takenBefore = takenCount
+        values.merge(captured) { _, new in new }
+        index += 1
+        (pollCount, waitingSince) = (0, nil)
+        if let failure = prepare(number: number) {
+            forget()
+            return .failed(failure)
+        }
+        let pause = current.pause(before: 0)
+        return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
+    }
+
+    private mutating func again(
+        after result: TransferResult, at now: Moment
+    ) -> ExchangeStep {
+        let since = waitingSince ?? now.elapsed
+        waitingSince = since
+        pollCount += 1
+        let pause = max(current.pause(before: pollCount), result.retryAfter)
+        guard now.elapsed - since + pause <= plan.limit else {
+            return .failed(.unfinished(after: plan.limit))
+        }
+        // The same question has the same number: it is no other attempt.
+        if let failure = prepare(number: engine.request.number) { return .failed(failure) }
+        return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
+    }
+
+    /// Has another run begin with the recording.
+    private mutating func forget() { (index, values) = (0, [:]) }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import TakeStore
+internal import Upload
+
+/// A token that is fetched before another exchange, and once more when the service refuses it.
+struct TokenFirst: Exchange {
+    private let use: TokenExchange
+    private let url: ServiceURL
+    private let policy: RetryPolicy
+    private var exchange: any Exchange
+    /// Fetches the token; nil while there is one.
+    private var engine: PostOnce?
+    /// Whether a token that is refused may only be too old.
+    private var mayRefresh: Bool
+    /// Whether the request that follows the token was made before.
+    private var isRenewing = false
+
+    /// Prepares an exchange that needs a token.
+    ///
+    /// - Parameters:
+    ///   - exchange: what is done with it.
+    ///   - use: how it is fetched.
+    ///   - url: where it is fetched; secret.
+    ///   - hasToken: whether there is one already.
+    ///   - policy: when a request for it is made again.
+    init(
+        _ exchange: any Exchange, fetching use: TokenExchange, at url: ServiceURL, hasToken: Bool,
+        policy: RetryPolicy
+    ) {
+        self.exchange = exchange
+        self.use = use
+        self.url = url
+        self.policy = policy
+        mayRefresh = hasToken
+        if !hasToken { fetch() }
+    }
+
+    private mutating func fetch() {
+        var policy = policy
+        policy.unknownOutcome = .resend
+        engine = PostOnce(
+            url: url, allowed: [], policy: policy,
+            attemptsBefore: exchange.request.number - 1, framing: .chunked)
+    }
+
+    var request: ExchangeRequest {
+        guard var request = engine?.request else { return exchange.request }
+        // No attempt to deliver the take: the number is that of what follows.
+        request.number = exchange.request.number
+        request.step = StepRequest(
+            method: use.method, content: StepRequest.Content(), carriesSecrets: false,
+            use: .token(use))
+        return request
+    }
+
+    var takenCount: Int { exchange.takenCount }
+    var needsLength: Bool { exchange.needsLength }
+    var progress: ExchangeProgress? { exchange.progress }
+
+    mutating func begin(isComplete: Bool) -> ExchangeRequest {
+        guard engine != nil else { return exchange.begin(isComplete: isComplete) }
+        _ = engine?.begin(isComplete: isComplete)
+        return request
+    }
+
+    mutating func renew() { exchange.renew() }
+
+    mutating func record(_ result: TransferResult) {
+        if engine == nil { exchange.record(result) }
+    }
+
+    mutating func next(
+        after reply: Reply, isSpeaking: Bool, at now: Moment
+    ) -> ExchangeStep {
+        guard engine != nil else {
+            let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
+            guard case .failed(.tokenRefused(status: 401, _, _)) = step, mayRefresh else {
+                return step
+            }
+            (mayRefresh, isRenewing) = (false, true)
+            exchange.renew()
+            fetch()
+            return .request(after: Pause(isOfNextStep: true))
+        }
+        var plain = reply
+        plain.failure = nil
+        switch engine?.next(after: plain, isSpeaking: isSpeaking, at: now) {
+        case .request(let pause)?: return .request(after: pause)
+        case .failed(.refused(let status, let message, let advice))?:
+            return .failed(.tokenRefused(status: status, message: message, advice: advice))
+        case .failed(let failure)?: return .failed(failure)
+        case .answered?, .answeredInPart?, nil: break
+        }
+        guard reply.hasToken else {
+            return .failed(
+                .answerUnusable(
+                    .missingText(path: use.token?.description ?? "", excerpt: "")))
+        }
+        engine = nil
+        defer { isRenewing = false }
+        return .request(after: Pause(isOfNextStep: !isRenewing))
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+
+/// `utter config`: shows, checks and edits the person's file of settings.
+struct ConfigCommand: ParsableCommand {
+    /// What is done with the file.
+    enum Action: String, CaseIterable, ExpressibleByArgument {
+        case path, show, check, edit
+    }
+
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Show, check or edit the settings.",
+        discussion: """
+            path   print where the file of settings is
+            show   print what counts now: a variable goes before the file
+            check  say whether the file can be used
+            edit   open it with $VISUAL or $EDITOR, and check it afterwards
+
+            'utter setup' asks for what there is to say, and writes the file.
+            """)
+
+    @Argument(help: "What to do: path, show, check or edit.")
+    var action = Action.show
+
+    @Flag(help: "Say of each setting where it stands.")
+    var explain = false
+
+    func validate() throws {
+        if explain, action != .show { throw ValidationError("--explain is for 'show'.") }
+    }
+
+    func run() throws {
+        do throws(CommandFailure) {
+            switch action {
+            case .path: try Self.print(ConfigurationFile.path)
+            case .show: try Self.print(SettingsListing.text(isExplained: explain))
+            case .check: try check()
+            case .edit: try edit()
+            }
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+
+    private static func print(_ text: String) throws(CommandFailure) {
+        guard StandardOutput.print(text) else {
+            throw CommandFailure(
+                "standard output takes nothing: \(unsafe String(cString: strerror(errno)))",
+                status: .localIO)
+        }
+    }
+
+    private func check() throws(CommandFailure) {
+        try SettingsListing.check()
+        StandardError.line(
+            unsafe access(ConfigurationFile.path, F_OK) == 0
+                ? "\(ConfigurationFile.path) can be used"
+                : "there is no \(ConfigurationFile.path): everything is as usual")
+    }
+
+    /// Becomes a shell that runs the editor and then checks the file, so that the terminal is
+    /// theirs.
+    private func edit() throws(CommandFailure) {
+        let path = ConfigurationFile.path
+        if unsafe access(path, F_OK) != 0 { try ConfigurationFile.make(SettingsListing.template) }
+        Signals.unblock()
+        let words = [
+            "sh", "-c", #"${VISUAL:-${EDITOR:-vi}} "$1" && exec "$0" config check"#,
+            Launch.programFolder + "/utter", path,
+        ]
+        var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
+        unsafe execv("/bin/sh", &pointers)
+        unsafe pointers.forEach { unsafe free($0) }
+        throw CommandFailure("there is no /bin/sh", status: .internalError)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+internal import Glibc
+internal import LinuxPlatform
+import Utter
+
+/// `utter setup`: asks for the service, its token and the microphone, tries them, and writes the
+/// file of settings.
+struct SetupCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "setup",
+        abstract: "Ask for service, token and microphone, try them, and write the settings.",
+        discussion: """
+            Without a terminal it prints what to write. Ctrl-C at any question leaves
+            everything as it was.
+            """)
+
+    func run() async throws {
+        do throws(CommandFailure) {
+            guard Dialogue.isPossible else { return try printInstructions() }
+            // Ctrl-C ends the program until there is something to write.
+            Signals.unblock()
+            // A connection that breaks in the trial must not.
+            _ = signal(SIGPIPE, SIG_IGN)
+            try await ask()
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+
+    private func ask() async throws(CommandFailure) {
+        let dialogue = Dialogue()
+        CoreDumps.forbid()
+        let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers()
+        let files = SetupFiles(answers: answers)
+        let existing = files.existing
+        dialogue.say("Say something …")
+        let finding = try await SetupTrial(answers: answers).run()
+        for line in finding.lines { dialogue.say(line) }
+        var isWanted = true
+        if !finding.isGood {
+            isWanted = try dialogue.confirms("Write the settings all the same?", usually: false)
+        }
+        if isWanted, !existing.isEmpty {
+            isWanted = try dialogue.confirms(
+                "Replace \(existing.joined(separator: " and "))? What is there gets .old behind "
+                    + "its name", usually: false)
+        }
+        guard isWanted else { throw CommandFailure("nothing was written", status: .cancelled) }
+        try files.write()
+        dialogue.say("Written: \(ConfigurationFile.path)")
+        dialogue.say("Now speak: utter")
+    }
+
+    /// Says what to write, for a person who cannot be asked here.
+    private func printInstructions() throws(CommandFailure) {
+        var answers = SetupAnswers(profile: "openai")
+        answers.token = .typed("")
+        answers.language = "en"
+        let text = """
+            # Write this, with what is true for you, to \(ConfigurationFile.path),
+            # and the token to \(ConfigurationFile.expanded(answers.tokenFileName)), mode 0600.
+            # token-command = "…" and token-variable = "…" go as well; 'utter services' lists the services.
+            \(answers.text())
+            """
+        guard StandardOutput.print(text) else {
+            throw CommandFailure("standard output takes nothing", status: .localIO)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+package import Utter
+
+/// What the person's file says of one service: a table `services.NAME`.
+package struct ServiceSettings: Sendable, Equatable {
+    /// The service's name, which chooses it.
+    package var name: String
+    /// The profile that describes the service; usually that of the same name.
+    package var profile: String
+    /// Another URL than the profile's.
+    package var url: Configuration.Entry?
+    /// Where the token comes from, instead of where the profile says.
+    package var token: SecretSource?
+    /// Where that stands, for a message.
+    package var tokenPlace: SettingsPlace?
+    /// Whether the token may travel over plain http to another machine.
+    package var allowsTokenInClear = false
+    /// How a recording travels to it.
+    package var format: Configuration.Entry?
+    /// What is said for its words, `language`, `model` and `prompt` among them.
+    package var words: [String: Configuration.Entry] = [:]
+
+    /// The words that have members of their own.
+    static let usualWords = ["language", "model", "prompt"]
+
+    /// Reads the table.
+    ///
+    /// - Throws: `SettingsError` where it is wrong.
+    init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
+        self.name = name
+        profile = try Self.entry("profile", &reader)?.text ?? name
+        url = try Self.entry("url", &reader)
+        format = try Self.entry("format", &reader)
+        if let format, !KnownSettings.format.accepts(format.text) {
+            throw SettingsError(
+                "'\(reader.path("format"))' is '\(format.text)', which is not \(AudioCodec.names)",
+                at: format.place)
+        }
+        allowsTokenInClear = try reader.flag("insecure-token") ?? false
+        for word in Self.usualWords { words[word] = try Self.entry(word, &reader) }
+        for word in try reader.texts("words") ?? [] {
+            words[word.name] = Configuration.Entry(text: word.value, place: word.place)
+        }
+        try readToken(&reader)
+        try reader.finish()
+    }
+
+    private mutating func readToken(_ reader: inout SettingsReader) throws(SettingsError) {
+        for key in ["token", "key", "api-key", "secret"] {
+            guard let place = reader.place(key) else { continue }
+            throw SettingsError(
+                "'\(reader.path(key))' would hold the secret itself; say where it is with "
+                    + "token-file, token-command or token-variable", at: place)
+        }
+        let sources: [(key: String, source: (String) -> SecretSource)] = [
+            ("token-file", { .file(ConfigurationFile.expanded($0)) }),
+            ("token-command", { .command($0) }), ("token-variable", { .variable($0) }),
+            ("token-credential", { .credential($0) }),
+        ]
+        var first: String?
+        for (key, source) in sources {
+            guard let entry = try Self.entry(key, &reader) else { continue }
+            if let first {
+                throw SettingsError(
+                    "'\(reader.path(key))' and '\(first)' exclude each other", at: entry.place)
+            }
+            first = key
+            (token, tokenPlace) = (source(entry.text), entry.place)
+        }
+    }
+
+    private static func entry(
+        _ key: String, _ reader: inout SettingsReader
+    ) throws(SettingsError) -> Configuration.Entry? {
+        guard let text = try reader.string(key), let place = reader.place(key) else { return nil }
+        guard !text.isEmpty else {
+            throw SettingsError("'\(reader.path(key))' is empty", at: place)
+        }
+        return Configuration.Entry(text: text, place: place)
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Settings
+
+/// All settings as `utter config` prints them.
+enum SettingsListing {
+    /// What counts now, as a file would say it; what says nothing is a remark.
+    ///
+    /// - Parameter isExplained: whether each line names where its value stands.
+    /// - Throws: `CommandFailure` when a variable or the file is wrong.
+    static func text(isExplained: Bool) throws(CommandFailure) -> String {
+        let configuration = try Configuration.current()
+        var rows: [(text: String, origin: String)] = []
+        for setting in KnownSettings.all {
+            rows.append(try row(setting, in: configuration))
+        }
+        guard isExplained else { return rows.map(\.text).joined(separator: "\n") }
+        let width = rows.map(\.text.count).max() ?? 0
+        return rows.map { TextWidth.padded($0.text, to: width + 2) + "# " + $0.origin }
+            .joined(separator: "\n")
+    }
+
+    /// Reads the file anew, and the variables.
+    ///
+    /// - Throws: `CommandFailure` for the first that is wrong.
+    static func check() throws(CommandFailure) {
+        _ = try Configuration.reading()
+        for setting in KnownSettings.all { _ = try setting.variableText() }
+    }
+
+    private static func row(
+        _ setting: any AnySetting, in configuration: Configuration
+    ) throws(CommandFailure) -> (text: String, origin: String) {
+        if let text = try setting.variableText() {
+            return (line(setting, text), setting.variable ?? "")
+        }
+        if let entry = configuration[setting.name] {
+            return (
+                line(setting, entry.text), "\(ConfigurationFile.path):\(entry.place.line)"
+            )
+        }
+        guard let standard = setting.standard else { return ("# \(setting.name)", "not set") }
+        return (line(setting, standard), "default")
+    }
+
+    private static func line(_ setting: any AnySetting, _ text: String) -> String {
+        let isNumber = setting.kind == .count || setting.kind == .size && Int(text) != nil
+        return "\(setting.name) = \(isNumber ? text : TOMLText.quoted(text))"
+    }
+
+    /// A file that says nothing yet, and what it could say.
+    static var template: String {
+        var lines = [
+            "# Settings of utter; 'man utter' explains them. An option goes before a variable, and",
+            "# a variable before what stands here.", "",
+        ]
+        var group = ""
+        for setting in KnownSettings.all {
+            let parts = setting.name.split(separator: ".").map(String.init)
+            if parts.count == 2, parts[0] != group {
+                group = parts[0]
+                lines += ["", "[\(group)]"]
+            }
+            let value = setting.standard.map { standard in
+                setting.kind == .count ? standard : TOMLText.quoted(standard)
+            }
+            lines.append("# \(parts[parts.count - 1]) = \(value ?? "\"\"")")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

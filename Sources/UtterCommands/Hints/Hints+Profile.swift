@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+extension Hints {
+    /// What to do about a profile that cannot be used so.
+    package static func of(_ error: ProfileError) -> String? {
+        switch error {
+        case .missingWord(let word, _): "say it with \(option(of: word)) VALUE"
+        case .unknownWord(_, _, let known):
+            known.isEmpty ? "leave it out" : "it has: \(known.joined(separator: ", "))"
+        case .valueNotTaken(_, let word, _, let taken):
+            taken.first.map { "write \(option(of: word)) \($0)" }
+        case .valueNotOfHost(_, let word, _):
+            "write letters, digits, '-' and '.' behind \(option(of: word))"
+        case .formatNotTaken(_, _, let taken): taken.first.map { "write --format \($0)" }
+        case .unreadable: "correct it there"
+        case .unusable(let error, _): of(error)
+        }
+    }
+
+    /// The option that says a word.
+    private static func option(of word: String) -> String {
+        ProfileWord.usual.contains(word) ? "--\(word)" : "--set \(word)="
+    }
+}
+
+extension CommandFailure {
+    /// A profile that cannot be used so.
+    package init(_ error: ProfileError) {
+        let status: ExitStatus =
+            switch error {
+            case .unreadable, .unusable: .configuration
+            default: .usage
+            }
+        self.init(error.description, hint: Hints.of(error), status: status)
+    }
+}

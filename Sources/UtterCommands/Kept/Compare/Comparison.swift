@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Utter
+
+/// Sends one kept recording to several services side by side.
+///
+/// Each gets a take of its own, which lives in memory and leaves nothing on the disk. Where the
+/// kept take was meant to go it is sent as it is, and answered by that.
+struct Comparison {
+    /// As many services are asked at a time.
+    private static let jobs = 4
+
+    /// The most samples that are held in memory: 2.3 hours.
+    private static let sampleLimit = 128 << 20
+
+    private let folder: TakeFolder
+    private let manifest: TakeManifest
+    private let services: [String]
+    private let options: KeptTakeOptions
+    private let session: TakeSession
+
+    /// The services that are to be compared; nil when one at most is named.
+    static func services(in options: KeptTakeOptions) -> [String]? {
+        let names = (options.service.profile.service ?? "").split(separator: ",").map(String.init)
+        return names.count > 1 ? names : nil
+    }
+
+    /// Prepares to send a take.
+    ///
+    /// - Throws: `CommandFailure` when something is said that is for one service only.
+    init(
+        of folder: TakeFolder, _ manifest: TakeManifest, _ services: [String],
+        by options: KeptTakeOptions, in session: TakeSession
+    ) throws(CommandFailure) {
+        (self.folder, self.manifest, self.services) = (folder, manifest, services)
+        (self.options, self.session) = (options, session)
+        guard !options.service.bringsSecrets, options.service.to == nil else {
+            throw CommandFailure(
+                "a token and a URL belong to one service, and several are named",
+                hint: "say them in the settings: utter config edit", status: .usage)
+        }
+    }
+
+    /// Sends it, and prints what came back, in the order of the services.
+    ///
+    /// - Returns: the status of the first service that failed.
+    /// - Throws: `CommandFailure` when there is no such service, or the audio cannot be read.
+    func run() async throws(CommandFailure) -> ExitStatus {
+        var plans: [Result<DeliveryPlan, CommandFailure>] = []
+        for service in services {
+            let plan = Result { () throws(CommandFailure) in try self.plan(for: service) }
+            if case .failure(let failure) = plan, failure.status == .usage { throw failure }
+            plans.append(plan)
+        }
+        let samples = try samples()
+        let pipeline: Pipeline
+        do throws(SystemError) {
+            pipeline = try Pipeline(stateFolder: nil)
+        } catch {
+            throw CommandFailure(error)
+        }
+        defer { pipeline.shutDown() }
+        var rows: [Int: ComparisonRow] = [:]
+        await withTaskGroup(of: (Int, ComparisonRow).self) { group in
+            for (index, plan) in plans.enumerated() {
+                if index >= Self.jobs, let (done, row) = await group.next() { rows[done] = row }
+                group.addTask { [services] in
+                    guard session.farewellStatus == nil else {
+                        return (index, ComparisonRow(services[index], Self.left))
+                    }
+                    let row = await row(services[index], plan, samples, in: pipeline)
+                    return (index, row)
+                }
+            }
+            for await (index, row) in group { rows[index] = row }
+        }
+        let ordered = services.indices.compactMap { rows[$0] }
+        let text = options.output.json ? ComparisonRow.json(ordered) : ComparisonRow.table(ordered)
+        guard StandardOutput.print(text) else { return .localIO }
+        return session.farewellStatus
+            ?? ordered.map(\.status).first { $0 != .textPrinted } ?? .textPrinted
+    }
+
+    private static let left = CommandFailure("it was not asked", status: .cancelled)
+
+    private func row(
+        _ service: String, _ plan: Result<DeliveryPlan, CommandFailure>, _ samples: [Int16],
+        in pipeline: Pipeline
+    ) async -> ComparisonRow {
+        let start = ContinuousClock.now
+        let take: Take
+        do throws(CommandFailure) {
+            let delivery = try plan.get()
+            if isOwn(service) {
+                take = try await resend(by: delivery)
+            } else {
+                var plan = TakePlan(
+                    source: SampleSource(manifest.id.text, samples), capture: CapturePlan(),
+                    delivery: delivery)
+                plan.isCompleteSoon = true
+                take = pipeline.start(plan)
+            }
+        } catch {
+            return ComparisonRow(service, error)
+        }
+        session.running.begin(take)
+        let outcome = await take.outcome
+        session.running.end(take, isUnprotected: outcome.unprotected != nil)
+        if isOwn(service), session.isSettled(outcome) {
+            take.release(keepingAudioFor: session.audioTime)
+        }
+        return ComparisonRow(service, outcome, in: .now - start)
+    }
+
+    private func resend(by plan: DeliveryPlan) async throws(CommandFailure) -> Take {
+        do throws(TakeStoreError) {
+            return try await session.pipeline.patientlyResend(folder, by: plan)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Whether the take was meant for the service anyway.
+    private func isOwn(_ service: String) -> Bool {
+        manifest.delivery?.profile?.texts.first?.name == service
+    }
+
+    private func plan(for service: String) throws(CommandFailure) -> DeliveryPlan {
+        var options = options.service
+        options.profile.service = isOwn(service) ? nil : service
+        var plan = try options.delivery(of: manifest, format: self.options.format)
+        plan.reportsProgress = false
+        return plan
+    }
+
+    private func samples() throws(CommandFailure) -> [Int16] {
+        var source = try TakeSamples(of: folder, manifest)
+        if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
+        var (samples, next): ([Int16], [Int16]) = ([], [])
+        while try source.next(into: &next) {
+            samples += next
+            guard samples.count <= Self.sampleLimit else {
+                throw CommandFailure(
+                    "take \(manifest.id.text) is too long to be compared", status: .unusableAudio)
+            }
+        }
+        return samples
+    }
+}

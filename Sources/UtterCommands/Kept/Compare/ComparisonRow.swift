@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Utter
+
+/// What one service made of a recording.
+struct ComparisonRow: Encodable {
+    /// Why there is no text.
+    struct Failure: Encodable {
+        var message: String
+        @Nullable var hint: String?
+    }
+
+    var service: String
+    var exit: Int32
+    @Nullable var text: String?
+    @Nullable var error: Failure?
+    /// From the beginning of the sending to the end of the answer.
+    @Nullable var milliseconds: Double?
+
+    /// The text as a person sees it.
+    private var display: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case service, exit, text, error, milliseconds
+    }
+
+    /// A service that was not asked.
+    init(_ service: String, _ failure: CommandFailure) {
+        (self.service, exit) = (service, failure.status.rawValue)
+        error = Failure(message: failure.message, hint: failure.hint)
+    }
+
+    /// A service that was.
+    init(_ service: String, _ outcome: TakeOutcome, in time: Duration) {
+        self.service = service
+        exit = ExitStatus(outcome).rawValue
+        milliseconds = (time / .milliseconds(1)).rounded()
+        switch outcome.result {
+        case .success(let transcript):
+            (text, display) = (transcript.text, transcript.displayText)
+            if let reason = outcome.shortfall { error = Failure(message: reason) }
+        case .failure(let failure):
+            error = Failure(message: failure.description, hint: Hints.of(failure))
+        }
+    }
+
+    /// How the process should exit for it.
+    var status: ExitStatus { ExitStatus(rawValue: exit) ?? .internalError }
+
+    /// The rows one under the other, the texts at the same column.
+    static func table(_ rows: [ComparisonRow]) -> String {
+        let names = rows.map(\.service.count).max() ?? 0
+        let times = rows.map { row in
+            row.milliseconds.map { "\(Int($0 / 100) / 10).\(Int($0 / 100) % 10) s" } ?? ""
+        }
+        let width = times.map(\.count).max() ?? 0
+        return zip(rows, times).map { row, time in
+            let reason = row.error.map { "error: " + TerminalText.sanitized($0.message) }
+            let text = row.display.flatMap { $0.isEmpty ? nil : $0 } ?? reason ?? ""
+            return TextWidth.padded(row.service, to: names + 2)
+                + String(repeating: " ", count: width - time.count) + time + "  "
+                + TerminalText.singleLine(text)
+        }.joined(separator: "\n")
+    }
+
+    /// The rows as an array.
+    static func json(_ rows: [ComparisonRow]) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Strings and finite numbers can always be encoded.
+        guard let bytes = try? encoder.encode(rows) else { return "[]" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

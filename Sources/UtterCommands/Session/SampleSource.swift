@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+internal import Utter
+
+/// Samples that are in memory already, 16 kHz mono.
+final class SampleSource: CaptureSource {
+    let name: String
+    let isLive = false
+    let isStored = true
+
+    private let samples: [Int16]
+    /// How many have been read.
+    private let position = Atomic(0)
+
+    /// Names samples.
+    init(_ name: String, _ samples: [Int16]) { (self.name, self.samples) = (name, samples) }
+
+    /// Silence, to ask a service when there is no microphone.
+    static func silence(_ length: Duration) -> SampleSource {
+        let count = StreamFormat.speech.frames(in: length)
+        return SampleSource("silence", [Int16](repeating: 0, count: count))
+    }
+
+    func open() throws(CaptureError) -> StreamFormat { .speech }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        let start = position.load(ordering: .relaxed)
+        let count = min(frames.count, samples.count - start)
+        guard count > 0 else { return .end }
+        for index in 0..<count { frames[index] = samples[start + index] }
+        position.store(start + count, ordering: .relaxed)
+        return .frames(count)
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
+
+    func requestStop() { position.store(samples.count, ordering: .relaxed) }
+
+    func close() {}
+}

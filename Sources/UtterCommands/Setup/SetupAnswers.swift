@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a person has answered to `utter setup`, and the file that says it.
+struct SetupAnswers: Equatable {
+    /// Where the token comes from.
+    enum Token: Equatable {
+        /// There is none.
+        case none
+        case variable(String)
+        case file(String)
+        case command(String)
+        /// It was typed, and goes into a file of its own.
+        case typed(String)
+
+        /// Reads what a person types: `-`, `$NAME`, `!command`, a path, or the token itself.
+        init(typed text: String) {
+            switch text.first {
+            case "-" where text == "-": self = .none
+            case "$": self = .variable(String(text.dropFirst()))
+            case "!": self = .command(text.dropFirst().drop { $0 == " " }.description)
+            case "/", "~", ".": self = .file(text)
+            default: self = .typed(text)
+            }
+        }
+    }
+
+    /// The profile's name.
+    var profile: String
+    /// Another URL than the profile's.
+    var url: String?
+    /// The words that the service needs, without the language.
+    var words: [SetupWord] = []
+    var token = Token.none
+    /// Whether the token may travel over plain http to another machine.
+    var allowsTokenInClear = false
+    /// The microphone; nil for the usual one.
+    var device: String?
+    var language: String?
+
+    /// The name of the file for a token that was typed.
+    var tokenFileName: String { "\(profile)-token" }
+
+    /// The text of the file.
+    ///
+    /// - Parameter typedTokenPath: where a token that was typed is read; nil for the file beside
+    ///   this one.
+    /// - Returns: TOML.
+    func text(typedTokenPath: String? = nil) -> String {
+        var lines = [
+            "# Written by utter setup. 'man utter' explains it; utter config edit changes it.",
+            Self.line("service", profile),
+        ]
+        if let device { lines.append(Self.line("device", device)) }
+        if let language { lines.append(Self.line("language", language)) }
+        lines += ["", "[services.\(TOMLText.key(profile))]"]
+        if let url { lines.append(Self.line("url", url)) }
+        switch token {
+        case .none: break
+        case .variable(let name): lines.append(Self.line("token-variable", name))
+        case .file(let path): lines.append(Self.line("token-file", path))
+        case .command(let command): lines.append(Self.line("token-command", command))
+        case .typed: lines.append(Self.line("token-file", typedTokenPath ?? tokenFileName))
+        }
+        if allowsTokenInClear { lines.append("insecure-token = true") }
+        if !words.isEmpty {
+            let members = words.map { Self.line(TOMLText.key($0.name), $0.value) }
+            lines.append("words = { \(members.joined(separator: ", ")) }")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func line(_ name: String, _ value: String) -> String {
+        "\(name) = \(TOMLText.quoted(value))"
+    }
+}
+
+/// A word of a service and what a person says for it.
+struct SetupWord: Equatable {
+    var name, value: String
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import AudioDevices
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// Half a second from the microphone, sent to the service: whether both work.
+struct SetupTrial {
+    /// What was found out.
+    struct Finding {
+        /// What is said, one line each.
+        var lines: [String] = []
+        /// Whether everything works.
+        var isGood = true
+    }
+
+    /// Below this the microphone is as good as silent.
+    fileprivate static let silence: Float = -70
+
+    /// How long is recorded.
+    private static let length = Duration.milliseconds(500)
+
+    /// What is tried.
+    let answers: SetupAnswers
+
+    /// Records and sends.
+    ///
+    /// Nothing is written to the disk. When there is no microphone, silence is sent.
+    ///
+    /// - Throws: `CommandFailure` when the answers cannot be used.
+    /// - Returns: what a person should know of it.
+    func run() async throws(CommandFailure) -> Finding {
+        var finding = Finding()
+        let device = answers.device ?? "default"
+        var outcome = try await take(Microphone(device: device))
+        if case .failure(.capture(let error)) = outcome.result {
+            finding.say(error.description, Hints.of(error))
+            outcome = try await take(SampleSource.silence(Self.length))
+        } else {
+            finding.tellLevel(outcome.peakDecibels, device)
+        }
+        finding.tellAnswer(outcome)
+        return finding
+    }
+
+    private func take(_ source: any CaptureSource) async throws(CommandFailure) -> TakeOutcome {
+        var plan = try planner()(
+            source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
+        plan.delivery.retry = .never
+        do throws(SystemError) {
+            let pipeline = try Pipeline(stateFolder: nil)
+            let outcome = await pipeline.start(plan).outcome
+            pipeline.shutDown()
+            return outcome
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Makes takes by the answers alone; a token that was typed is on no disk yet.
+    private func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
+        guard case .typed(let token) = answers.token else { return try planner(by: answers.text()) }
+        let ends: (reading: Int32, writing: Int32)
+        do throws(SystemError) {
+            ends = try makePipe()
+        } catch {
+            throw CommandFailure(error)
+        }
+        let reading = OwnedDescriptor(taking: ends.reading)
+        // A line of a terminal is shorter than what a pipe takes at once.
+        let line = Array((token + "\n").utf8)
+        _ = unsafe write(ends.writing, line, line.count)
+        _ = close(ends.writing)
+        return try planner(by: answers.text(typedTokenPath: "/dev/fd/\(reading.number)"))
+    }
+
+    private func planner(
+        by settings: String
+    ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
+        try Configuration.use(settings)
+        let options: ServiceOptions
+        do {
+            options = try ServiceOptions.parse([])
+        } catch {
+            throw CommandFailure("\(error)", status: .internalError)
+        }
+        return try options.planner(format: KnownSettings.format.value())
+    }
+}
+
+extension SetupTrial.Finding {
+    fileprivate mutating func say(_ problem: String, _ hint: String?) {
+        isGood = false
+        lines.append("✗ \(problem)")
+        if let hint { lines.append("  \(hint)") }
+    }
+
+    fileprivate mutating func tellLevel(_ decibels: Float?, _ device: String) {
+        guard let decibels, decibels > SetupTrial.silence else {
+            return say(
+                "the microphone '\(device)' is silent",
+                "check that it is not muted, or choose another")
+        }
+        lines.append("✓ the microphone '\(device)' is heard: \(Int(decibels.rounded())) dB")
+    }
+
+    fileprivate mutating func tellAnswer(_ outcome: TakeOutcome) {
+        let url = outcome.attempts.last?.url ?? ""
+        switch outcome.result {
+        case .success(let transcript):
+            let text = transcript.displayText
+            lines.append(
+                "✓ \(url) answers" + (text.isEmpty ? ", and heard no words" : ": \(text)"))
+        case .failure(let failure): say(failure.description, Hints.of(failure))
+        }
+    }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What is said of a file of settings that cannot be used, and that nothing was recorded.
+@Suite struct ConfigurationErrorTests {
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        server = try RecordingServer(otherwise: .answer(text: "heard"))
+        bench = try Bench(server: server)
+    }
+
+    /// Sends a file, which the settings must not let happen.
+    ///
+    /// - Returns: what is said, with `FILE` for the path of the file of settings.
+    private func refusal() async throws -> String {
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(78))
+        #expect(result.output.isEmpty && server.requests.isEmpty)
+        #expect(try bench.takes().isEmpty)
+        return result.errorText.split(separator: bench.configurationPath).joined(separator: "FILE")
+            .split(separator: bench.folder.path).joined(separator: "HOME")
+    }
+
+    private static let cure = "utter: hint: correct it with: utter config edit\n"
+
+    @Test(
+        arguments: [
+            ("device = 3", "1:10: 'device' must be a string, not a whole number"),
+            ("\ndevise = 'hw:0'", "2:1: 'devise' is not known; did you mean 'device'?"),
+            ("colour = 'red'", "1:1: 'colour' is not known"),
+            ("[limits]\ntakes = '9'", "2:9: 'limits.takes' must be a whole number, not a string"),
+            ("limits.takes = 0", "1:16: 'limits.takes' is '0', which is not a number above zero"),
+            (
+                "[keep]\n  audio = '3 days'",
+                "2:11: 'keep.audio' is '3 days', which is not an age with its unit, such as 30d or "
+                    + "12h, forever, or 0"
+            ),
+            ("[keep]\naudi = '1d'", "2:1: 'keep.audi' is not known; did you mean 'keep.audio'?"),
+            ("keep = '1d'", "1:8: 'keep' must be a table, not a string"),
+            (
+                "format = 'mp3'",
+                "1:10: 'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"
+            ),
+            ("device = ''", "1:10: 'device' is '', which is not a text"),
+            (
+                "[output]\ndetail = 'loud'",
+                "2:10: 'output.detail' is 'loud', which is not one of quiet, normal, verbose"
+            ),
+        ])
+    func whatIsWrongIsSaidWithItsPlace(_ text: String, _ reason: String) async throws {
+        try bench.configure(text)
+        #expect(try await refusal() == "utter: error: FILE:\(reason)\n" + Self.cure)
+    }
+
+    @Test func whatIsNoTOMLIsSaidWithItsPlace() async throws {
+        try bench.configure("device = 'x'\nformat\n")
+        let text = try await refusal()
+        #expect(text.hasPrefix("utter: error: FILE:2:7: it is no TOML: "), "\(text)")
+    }
+
+    @Test func aByteThatIsNotUTF8IsSaidWithItsPlace() async throws {
+        try bench.configure(bytes: Array("device = 'x'\n# caf".utf8) + [0xE9, 0x0A])
+        #expect(try await refusal() == "utter: error: FILE:2:6: it is not UTF-8\n" + Self.cure)
+    }
+
+    @Test func aFileWithoutEndIsNotRead() async throws {
+        try bench.configure(bytes: [UInt8](repeating: 0x23, count: 10 << 20))
+        #expect(try await refusal() == "utter: error: FILE: it is longer than 1 MiB\n")
+    }
+
+    @Test(arguments: [(0o602, ""), (0o620, ""), (0o700, "FOLDER")])
+    func whatOthersMayWriteIsRefused(_ mode: Int, _ what: String) async throws {
+        let path = try bench.configure("device = 'x'\n")
+        let folder = bench.folder.path(".config/utter")
+        if what.isEmpty { chmod(path, mode_t(mode)) } else { chmod(folder, 0o777) }
+        let (name, cured) =
+            what.isEmpty ? ("it", "FILE") : ("its folder", "HOME/.config/utter")
+        #expect(
+            try await refusal() == """
+                utter: error: FILE: \(name) can be written by others
+                utter: hint: change that with: chmod go-w \(cured)
+
+                """)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root gives files away"))
+    func whatBelongsToAnotherUserIsRefused() async throws {
+        let path = try bench.configure("device = 'x'\n")
+        try #require(chown(path, 65_534, 65_534) == 0)
+        #expect(try await refusal() == "utter: error: FILE: it belongs to another user\n")
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root reads everything"))
+    func whatCannotBeReadIsRefused() async throws {
+        let path = try bench.configure("device = 'x'\n")
+        chmod(path, 0)
+        #expect(
+            try await refusal() == "utter: error: FILE: it cannot be read: Permission denied\n")
+    }
+
+    @Test func whatIsNoFileIsRefused() async throws {
+        bench.makeConfigurationFolder()
+        let path = bench.configurationPath
+        try #require(mkdir(path, 0o700) == 0)
+        #expect(try await refusal() == "utter: error: FILE: it is a folder\n")
+        try #require(rmdir(path) == 0 && mkfifo(path, 0o600) == 0)
+        #expect(try await refusal() == "utter: error: FILE: it is not a file\n")
+        try #require(unlink(path) == 0 && symlink("nowhere", path) == 0)
+        #expect(
+            try await refusal() == "utter: error: FILE: it is a link to a file that is not there\n")
+        try #require(unlink(path) == 0 && symlink("config.toml", path) == 0)
+        #expect(
+            try await refusal()
+                == "utter: error: FILE: it cannot be read: Too many levels of symbolic links\n")
+    }
+
+    @Test func aLinkToAFileOfOnesOwnIsFollowed() async throws {
+        bench.makeConfigurationFolder()
+        let file = try bench.folder.write(Array("output.detail = 'quiet'\n".utf8), to: "dotfile")
+        try #require(symlink(file, bench.configurationPath) == 0)
+        let result = try await bench.run("send", Clip.goForward.path)
+        #expect(result.status == .exited(0) && result.error.isEmpty)
+    }
+
+    @Test(arguments: ["list", "show", "rm", "retry", "flush"])
+    func everyCommandThatAsksTheFileSaysSo(_ command: String) async throws {
+        try bench.configure("colour = 'red'\n")
+        let words = command == "rm" ? [command, "last"] : [command]
+        let result = try await bench.start(words).result()
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("config.toml:1:1: 'colour' is not known\n"))
+    }
+
+    @Test func whatNeedsNoSettingsRunsAllTheSame() async throws {
+        try bench.configure("colour = 'red'\n")
+        for words in [["--version"], ["--help"], ["config", "path"], ["record", "--help"]] {
+            #expect(try await bench.start(words).result().status == .exited(0), "\(words)")
+        }
+    }
+
+    @Test func aFileThatBreaksMeanwhileCostsNoRecording() async throws {
+        try bench.configure("keep.audio = '1d'\n")
+        let run = try bench.start(["send", "-"], input: .pipe, variables: ["UTTER_KEEP_AUDIO": ""])
+        run.write(Array(try Clip.goForward.samples.prefix(32_000)))
+        #expect(await bench.wait(untilSamples: 32_000))
+        try bench.configure("colour = ")
+        run.closeInput()
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "heard\n")
+        // What the file said at the beginning still counts.
+        #expect(try bench.onlyTake()?.samples?.count == 32_000)
+    }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What the file of settings changes, and what goes before it.
+@Suite struct ConfigurationTests {
+    private func lines(_ result: CommandResult, _ name: String) -> [Substring] {
+        result.outputText.split(separator: "\n").filter { $0.hasPrefix(name) }
+    }
+
+    @Test func anOptionGoesBeforeAVariableAndThatBeforeTheFile() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": ""])
+        func keepsAudio(_ words: [String], _ variables: [String: String]) async throws -> Bool {
+            let result = try await bench.start(
+                ["send"] + words + [Clip.goForward.path], variables: variables
+            ).result()
+            #expect(result.status == .exited(0), "\(result.errorText)")
+            return try bench.takes().last?.names.contains("audio.wav") == true
+        }
+        // Usually it stays for a day.
+        #expect(try await keepsAudio([], [:]))
+        try bench.configure("[keep]\naudio = '0'\n")
+        #expect(try await !keepsAudio([], [:]))
+        #expect(try await keepsAudio([], ["UTTER_KEEP_AUDIO": "1d"]))
+        #expect(try await !keepsAudio(["--keep-audio", "0"], ["UTTER_KEEP_AUDIO": "1d"]))
+        try bench.configure("[keep]\naudio = '1d'\n")
+        #expect(try await !keepsAudio([], ["UTTER_KEEP_AUDIO": "0"]))
+        #expect(try await keepsAudio(["--keep-audio", "1d"], ["UTTER_KEEP_AUDIO": "0"]))
+    }
+
+    @Test func theMicrophoneTheFormatAndTheDetailAreTheFilesUnlessTheyAreGiven() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("spoken"))
+        let bench = try Bench(server: server, microphone: card)
+        try bench.configure(
+            """
+            \u{FEFF}device = "nowhere"\r
+            format = "ogg-opus"\r
+            output.detail = "quiet"\r
+
+            """)
+        let lost = try await bench.run("--for", "300ms")
+        #expect(lost.status == .exited(66))
+        #expect(lost.errorText.contains("'nowhere'"))
+        let quiet = try await bench.run("--for", "300ms", "--device", "default")
+        #expect(quiet.status == .exited(0) && quiet.error.isEmpty)
+        let verbose = try await bench.run(
+            "--for", "300ms", "--device", "default", "--format", "pcm", "-v")
+        #expect(verbose.status == .exited(0) && !verbose.error.isEmpty)
+        let beginnings = server.requests.map { String(decoding: $0.body.prefix(4), as: UTF8.self) }
+        #expect(beginnings.map { $0 == "OggS" } == [true, false])
+    }
+
+    @Test func theLongestRecordingIsTheFilesUnlessItIsGiven() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("spoken"))
+        let bench = try Bench(server: server, microphone: card)
+        try bench.configure("recording = { max = '300ms', tail = '0s' }\n")
+        for words in [[], ["--for", "600ms"]] {
+            #expect(try await bench.start(words).result().status == .exited(0))
+        }
+        #expect(server.requests.map(\.body.count) == [9_600, 19_200])
+    }
+
+    @Test func theKeyOfTakesIsTheFilesAndItsPathBeginsBesideTheFile() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
+        try bench.configure("[encryption]\nkey-file = 'disk key'\n")
+        let key = bench.folder.path(".config/utter/disk key")
+        #expect(try await bench.run("key", "new", key).status == .exited(0))
+        #expect(try await bench.run("send", Clip.goForward.path).status == .exited(0))
+        let take = try #require(try bench.onlyTake())
+        #expect(take.names.contains("audio.wav.encrypted"))
+        #expect(try await bench.run("last").outputText == "heard\n")
+        try bench.configure("")
+        #expect(try await bench.run("last").status == .exited(78))
+    }
+
+    @Test func theLimitsAreTheFiles() async throws {
+        let bench = try Bench()
+        try bench.configure("[limits]\ntakes = 1\n")
+        for _ in 0..<2 {
+            _ = try await bench.run("send", "-q", "--no-retry", Clip.goForward.path)
+        }
+        #expect(try bench.takes().count == 1)
+        _ = try await bench.run("send", "-q", "--no-retry", "--max-takes", "9", Clip.goForward.path)
+        #expect(try bench.takes().count == 2)
+    }
+
+    @Test func whatCountsIsShownWithWhereItStands() async throws {
+        let bench = try Bench(["UTTER_MAX_TAKES": "7"])
+        try bench.configure("device = \"a \\\"b\\\"\"\n\n[limits]\ntakes = 3\nbytes = 1024\n")
+        let plain = try await bench.run("config", "show")
+        #expect(plain.status == .exited(0))
+        #expect(lines(plain, "device") == [#"device = "a \"b\"""#])
+        #expect(lines(plain, "limits.takes") == ["limits.takes = 7"])
+        let explained = try await bench.run("config", "show", "--explain")
+        func origin(_ name: String) -> Substring? {
+            lines(explained, name + " ").first?.split(separator: "  # ").last
+        }
+        #expect(origin("device") == "\(bench.configurationPath):1")
+        #expect(origin("limits.takes") == "UTTER_MAX_TAKES")
+        #expect(origin("limits.bytes") == "\(bench.configurationPath):5")
+        #expect(origin("limits.free") == "default")
+        // What is shown is what a file may say.
+        try bench.configure(explained.outputText)
+        #expect(try await bench.run("config", "check").status == .exited(0))
+        #expect(try await bench.run("config", "show").outputText == plain.outputText)
+    }
+
+    @Test func checkSaysWhetherTheFileCanBeUsed() async throws {
+        let bench = try Bench()
+        let none = try await bench.run("config", "check")
+        #expect(none.status == .exited(0))
+        #expect(
+            none.errorText
+                == "utter: there is no \(bench.configurationPath): everything is as usual\n")
+        try bench.configure("device = 'hw:0'\n")
+        let right = try await bench.run("config", "check")
+        #expect(right.status == .exited(0) && right.output.isEmpty)
+        #expect(right.errorText == "utter: \(bench.configurationPath) can be used\n")
+        try bench.configure("device = 0\n")
+        #expect(try await bench.run("config", "check").status == .exited(78))
+        #expect(try await bench.run("config", "check", "--explain").status == .exited(64))
+        #expect(try await bench.run("config", "path").outputText == bench.configurationPath + "\n")
+    }
+
+    @Test func aRelativeFolderOfSettingsIsIgnored() async throws {
+        let bench = try Bench(["XDG_CONFIG_HOME": "relative"])
+        #expect(try await bench.run("config", "path").outputText == bench.configurationPath + "\n")
+        let own = try Bench(["XDG_CONFIG_HOME": "/own"])
+        #expect(try await own.run("config", "path").outputText == "/own/utter/config.toml\n")
+    }
+
+    @Test(arguments: ["device = 'typed'", "device = 3"])
+    func theEditorGetsTheFileAndThenItIsChecked(_ line: String) async throws {
+        let bench = try Bench()
+        let editor = try bench.folder.write(
+            Array("#!/bin/sh\ncp \"$2\" \"$2.seen\"; echo \"$NEW\" >\"$2\"\n".utf8), to: "editor")
+        chmod(editor, 0o700)
+        let variables = ["VISUAL": "\(editor) -x", "EDITOR": "false", "NEW": line]
+        let result = try await bench.start(["config", "edit"], variables: variables).result()
+        let isRight = line.hasSuffix("'")
+        #expect(result.status == .exited(isRight ? 0 : 78))
+        #expect(result.errorText.contains(isRight ? "can be used" : "config.toml:1:10: "))
+        #expect(try bench.folder.read(".config/utter/config.toml") == Array((line + "\n").utf8))
+        // The first time there is a file that says nothing, and what it could say, for its owner.
+        let seen = String(
+            decoding: try bench.folder.read(".config/utter/config.toml.seen"), as: UTF8.self)
+        #expect(seen.contains("# device = \"default\"\n") && seen.contains("\n[limits]\n"))
+        var status = stat()
+        #expect(stat(bench.configurationPath, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(stat(bench.folder.path(".config"), &status) == 0 && status.st_mode & 0o777 == 0o700)
+        try bench.configure(seen)
+        #expect(try await bench.run("config", "check").status == .exited(0))
+    }
+
+    @Test func anEditorThatFailsIsNotFollowedByACheck() async throws {
+        let bench = try Bench(["VISUAL": "false"])
+        try bench.configure("device = 3\n")
+        let result = try await bench.run("config", "edit")
+        #expect(result.status == .exited(1) && result.error.isEmpty)
+    }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A service that is called by its name is asked as its profile says.
+@Suite struct ServiceByNameTests {
+    private static let answer: [ServerStep] = .answer(
+        headers: [TestSupport.HeaderField("Content-Type", "application/json")],
+        text: "{\"deep\":{\"words\":\"heard\"},\"text\":\"else\"}")
+
+    /// A service of one's own; `port` is where it is.
+    private func profile(_ server: RecordingServer, more: String = "") -> String {
+        """
+        title = "My service"
+        url = "\(server.url("/v1/{model}/listen"))"
+        [query]
+        lang = "{language}"
+        [words]
+        model = "small"
+        language = { values = { en = "en-US" } }
+        [[formats]]
+        codec = "flac"
+        content-type = "audio/x-flac;rate={rate}"
+        [[formats]]
+        codec = "wav"
+        query = { format = "wav" }
+        [answer]
+        text = ["deep.words"]
+        \(more)
+        """
+    }
+
+    @Test func aProfileAndWordsMakeTheRequest() async throws {
+        let server = try RecordingServer(otherwise: Self.answer)
+        let bench = try Bench.withProfiles(["mine": profile(server)])
+        let result = try await bench.run(
+            "send", "--service", "mine", "--language", "en", "--set", "model=big one",
+            Clip.goForward.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        let request = try #require(server.requests.first)
+        #expect(request.requestLine == "POST /v1/big%20one/listen?lang=en-US HTTP/1.1")
+        #expect(request["Content-Type"] == "audio/x-flac;rate=16000")
+        #expect(request.body.starts(with: Array("fLaC".utf8)))
+    }
+
+    @Test func optionsGoBeforeTheProfile() async throws {
+        let server = try RecordingServer(otherwise: Self.answer)
+        let bench = try Bench.withProfiles(["mine": profile(server)], ["UTTER_SERVICE": "mine"])
+        let result = try await bench.run(
+            "send", "--format", "wav", "--method", "put", "--content-type", "audio/wave",
+            "--answer", "json:text", "-H", "X-A: b", "--to", server.url("/other"),
+            Clip.goForward.path)
+        #expect(result.outputText == "else\n", "\(result.errorText)")
+        let request = try #require(server.requests.first)
+        #expect(request.requestLine == "PUT /other?format=wav HTTP/1.1")
+        #expect(request["Content-Type"] == "audio/wave")
+        #expect(request["X-A"] == "b")
+    }
+
+    @Test func anOriginAloneMovesTheService() async throws {
+        let (meant, server) = (try RecordingServer(), try RecordingServer(otherwise: Self.answer))
+        let bench = try Bench.withProfiles(["mine": profile(meant)], ["UTTER_URL": meant.url()])
+        let result = try await bench.run(
+            "send", "--service", "mine", "--language", "en", "--to", server.url(""),
+            Clip.goForward.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.first?.target == "/v1/small/listen?lang=en-US")
+        #expect(meant.connectionCount == 0)
+    }
+
+    /// Nothing is recorded when the service cannot be asked so.
+    @Test(arguments: [
+        (["--service", "mine", "--prompt", "x"], 64, "My service has no prompt"),
+        (["--service", "mine", "--format", "pcm"], 64, "My service does not read pcm"),
+        (["--service", "mine", "--set", "tenant="], 64, "My service needs a tenant"),
+        (["--service", "mime"], 64, "there is no service 'mime'; did you mean 'mine'?"),
+        (["--service", "./none.toml"], 66, "there is no file './none.toml'"),
+        (["--language", "en"], 64, "--language: no service is named"),
+        (["--service", "mine", "--set", "Region"], 64, "--set: 'Region' is not WORD=VALUE"),
+        (["--service", "bad"], 78, "/bad.toml:2:1: 'urll' is not known; did you mean 'url'?"),
+        (["--service", "loop"], 78, "/loop2.toml:1:11: 'loop' extends 'loop' itself"),
+        (
+            ["--service", "orphan"], 78,
+            "/orphan.toml:1:11: there is no profile 'nothing' to extend"
+        ),
+    ])
+    func whatCannotBeIsSaidBeforeRecording(
+        arguments: [String], status: Int32, message: String
+    ) async throws {
+        let server = try RecordingServer()
+        let bench = try Bench.withProfiles(
+            [
+                "mine": profile(server, more: "[words.tenant]\nrequired = true\ndefault = \"a\""),
+                "bad": "url = \"http://127.0.0.1/\"\nurll = 1", "loop": "extends = \"loop2\"",
+                "loop2": "extends = \"loop\"", "orphan": "extends = \"nothing\"",
+            ], server: nil)
+        let result = try await bench.start(["send"] + arguments + [Clip.goForward.path]).result()
+        #expect(result.status == .exited(status))
+        #expect(result.errorText.contains(message), "\(result.errorText)")
+        #expect(try bench.takes().isEmpty)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test(arguments: ["retry last", "flush"])
+    func aTakeRemembersItsProfileByValue(_ command: String) async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: Self.answer)
+        let bench = try Bench.withProfiles([
+            "base": profile(server), "mine": "extends = \"base\"\n[query]\nx = \"1\"",
+        ])
+        let first = try await bench.run(
+            "send", "--no-retry", "--service", "mine", "--language", "en", "-H", "X-A: b",
+            Clip.goForward.path)
+        #expect(first.status == .exited(75), "\(first.errorText)")
+        // One is gone, the other is something else.
+        unlink(bench.profilePath("base"))
+        try bench.writeProfile("url = \"http://127.0.0.1:9/\"", to: "mine")
+        let again = try await bench.start(
+            command.split(separator: " ").map(String.init),
+            variables: ["UTTER_SERVICE": "mine"]
+        ).result()
+        #expect(again.outputText == "heard\n", "\(again.errorText)")
+        let (one, two) = (server.requests[0], server.requests[1])
+        #expect(one.target == "/v1/small/listen?lang=en-US&x=1")
+        #expect(two.target == one.target)
+        #expect(two["X-A"] == "b")
+        #expect(two.body == one.body)
+    }
+
+    @Test func aKilledTakeIsSentByTheProfileThatItHad() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readBodyToEnd, .stall(.ages)]], otherwise: Self.answer)
+        let bench = try Bench.withProfiles(["mine": profile(server)])
+        let run = try bench.start(["send", "--service", "mine", Clip.goForward.path])
+        #expect(await server.request(0) { $0.isComplete } != nil)
+        run.signal(SIGKILL)
+        _ = try await run.result()
+        unlink(bench.profilePath("mine"))
+        let again = try await bench.run("retry", "last")
+        #expect(again.outputText == "heard\n", "\(again.errorText)")
+        #expect(server.requests.last?.target == "/v1/small/listen")
+    }
+
+    @Test func aKeptTakeMayBeSaidOtherwiseOrGoElsewhere() async throws {
+        let server = try RecordingServer(
+            scripts: Array(repeating: .answer(status: 503, text: ""), count: 3),
+            otherwise: Self.answer)
+        let bench = try Bench.withProfiles([
+            "mine": profile(server),
+            "other": "url = \"\(server.url("/other"))\"\n[answer]\ntext = [\"text\"]",
+        ])
+        let first = try await bench.run(
+            "send", "--no-retry", "--service", "mine", "--method", "put", Clip.goForward.path)
+        #expect(first.status == .exited(75), "\(first.errorText)")
+        _ = try await bench.run("retry", "last", "--no-retry", "--language", "en")
+        _ = try await bench.run("retry", "last", "--no-retry", "--format", "wav")
+        let last = try await bench.run("retry", "last", "--service", "other")
+        #expect(last.outputText == "else\n", "\(last.errorText)")
+        #expect(
+            server.requests.map(\.requestLine) == [
+                "PUT /v1/small/listen HTTP/1.1", "PUT /v1/small/listen?lang=en-US HTTP/1.1",
+                "PUT /v1/small/listen?format=wav HTTP/1.1", "POST /other HTTP/1.1",
+            ])
+        #expect(server.requests[2]["Content-Type"] == "audio/wav")
+        #expect(server.requests[3].body.starts(with: Array("fLaC".utf8)))
+    }
+
+    @Test func wordsNeedATakeThatHasAProfile() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 503, text: ""))
+        let bench = try Bench(server: server)
+        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        let result = try await bench.run("retry", "last", "--model", "x")
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.contains("was for no service by its name"), "\(result.errorText)")
+    }
+}

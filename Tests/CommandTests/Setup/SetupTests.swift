@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter setup` with a person at the terminal, from a home without any file.
+@Suite struct SetupTests {
+    private let card: VirtualMicrophone
+    private let server: RecordingServer
+    private let bench: Bench
+
+    init() throws {
+        card = try VirtualMicrophone()
+        server = try RecordingServer(otherwise: .answer(text: #"{"text":"it works"}"#))
+        bench = try Bench(microphone: card, ["UTTER_URL": ""])
+    }
+
+    /// What is asked, in order, and what is typed there.
+    private func dialogue(_ token: String = "\n") -> [(question: String, answer: String)] {
+        [
+            ("that is another: ", "openai \(server.url("/v1/audio/transcriptions"))\n"),
+            ("to paste it unseen: ", token),
+            ("Enter for the first: ", "\n"),
+            ("as the service decides: ", "en\n"),
+        ]
+    }
+
+    /// Types answers, each once its question is there.
+    private func type(
+        _ answers: [(question: String, answer: String)], to run: BenchRun,
+        on terminal: PseudoTerminal
+    ) async throws {
+        for (question, answer) in answers {
+            #expect(await run.wait(for: question, in: .screen), "\(question)")
+            try terminal.type(answer)
+        }
+    }
+
+    private func mode(_ path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
+    }
+
+    private var tokenPath: String { bench.folder.path(".config/utter/openai-token") }
+
+    @Test func aFreshHomeSpeaksAfterFourTypedLines() async throws {
+        let terminal = try PseudoTerminal(columns: 200)
+        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+        var answers = dialogue()
+        answers.insert(("Enter alone for none): ", "sk-typed-unseen\n"), at: 2)
+        try await type(answers, to: run, on: terminal)
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.screenText)")
+        #expect(result.screenText.contains("✓ the microphone 'default' is heard: "))
+        #expect(result.screenText.contains(" answers: it works\r\n"))
+        #expect(result.screenText.hasSuffix("Now speak: utter\r\n"))
+        #expect(!result.screenText.contains("sk-typed"))
+        #expect(mode(bench.configurationPath) == 0o600 && mode(tokenPath) == 0o600)
+        #expect(mode(bench.folder.path(".config/utter")) == 0o700)
+        #expect(try readFile(tokenPath) == Array("sk-typed-unseen\n".utf8))
+        #expect(
+            String(decoding: try readFile(bench.configurationPath), as: UTF8.self) == """
+                # Written by utter setup. 'man utter' explains it; utter config edit changes it.
+                service = "openai"
+                language = "en"
+
+                [services.openai]
+                url = "\(server.url("/v1/audio/transcriptions"))"
+                token-file = "openai-token"
+
+                """)
+        #expect(try bench.folder.names(in: ".config/utter") == ["config.toml", "openai-token"])
+        // The fourth line.
+        let spoken = try await bench.run("--for", "300ms")
+        #expect(spoken.status == .exited(0) && spoken.outputText == "it works\n")
+        #expect(server.requests.count == 2)
+        for request in server.requests {
+            #expect(request["Authorization"] == "Bearer sk-typed-unseen")
+            #expect(request["Content-Type"]?.hasPrefix("multipart/form-data") == true)
+            #expect(request.body.contains(#"name="language"\#r\#n\#r\#nen"#.utf8))
+        }
+    }
+
+    @Test(arguments: 0..<6)
+    func ctrlCAtAnyQuestionLeavesNothingBehind(_ step: Int) async throws {
+        let terminal = try PseudoTerminal(columns: 200)
+        let busy = try RecordingServer(otherwise: [.readHead, .readOn])
+        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+        var answers = dialogue()
+        answers[0].answer = "openai \(busy.url("/v1/audio/transcriptions"))\n"
+        answers.insert(("Enter alone for none): ", "sk-typed-unseen\n"), at: 2)
+        answers.append(("Say something …", ""))
+        answers[step].answer = "\u{3}"
+        try await type(Array(answers.prefix(step + 1)), to: run, on: terminal)
+        let result = try await run.result()
+        #expect(result.status == .signalled(SIGINT))
+        #expect(mode(bench.folder.path(".config")) == nil)
+        #expect(terminal.isEchoing)
+    }
+
+    @Test func whatIsThereIsReplacedOnlyWhenThatIsSaid() async throws {
+        let old = "# mine\noutput.detail = 'quiet'\n"
+        for (answer, isReplaced) in [("\n", false), ("y\n", true)] {
+            try bench.configure(old)
+            let terminal = try PseudoTerminal(columns: 200)
+            let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+            try await type(
+                dialogue("-\n") + [("behind its name [y/N]: ", answer)], to: run, on: terminal)
+            #expect(try await run.result().status == .exited(isReplaced ? 0 : 130))
+            let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
+            #expect((text == old) != isReplaced)
+        }
+        #expect(
+            try bench.folder.read(".config/utter/config.toml.old") == Array(old.utf8))
+    }
+
+    @Test func whatDoesNotWorkIsSaidAndWrittenOnlyWhenThatIsSaid() async throws {
+        let refusing = try RecordingServer(otherwise: [
+            .readHead, .respond(status: 401, body: Array("no such token".utf8)),
+        ])
+        card.setBusy()
+        for (answer, isWritten) in [("\n", false), ("y\n", true)] {
+            let terminal = try PseudoTerminal(columns: 200)
+            let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+            var answers = dialogue("sk-wrong\n") + [("all the same? [y/N]: ", answer)]
+            answers[0].answer = "openai \(refusing.url("/v1/audio/transcriptions"))\n"
+            try await type(answers, to: run, on: terminal)
+            let result = try await run.result()
+            #expect(result.screenText.contains("✗ "))
+            #expect(result.screenText.contains("another program holds it"))
+            #expect(result.screenText.contains("no such token"))
+            #expect(result.status == .exited(isWritten ? 0 : 130))
+            #expect((mode(bench.configurationPath) == 0o600) == isWritten)
+        }
+    }
+
+    @Test func aTokenMayStandElsewhere() async throws {
+        let file = try bench.folder.write(Array("sk-file\n".utf8), to: "token")
+        for (typed, line, sent) in [
+            (file, "token-file = \"\(file)\"", "sk-file"),
+            ("!echo sk-command", "token-command = \"echo sk-command\"", "sk-command"),
+            ("$MY_TOKEN", "token-variable = \"MY_TOKEN\"", "sk-variable"),
+        ] {
+            let terminal = try PseudoTerminal(columns: 200)
+            let run = try bench.start(
+                ["setup"], input: .terminal, terminal: terminal,
+                variables: ["MY_TOKEN": "sk-variable"])
+            try await type(dialogue(typed + "\n"), to: run, on: terminal)
+            if line != "token-file = \"\(file)\"" {
+                try await type([("behind its name [y/N]: ", "y\n")], to: run, on: terminal)
+            }
+            #expect(try await run.result().status == .exited(0))
+            let text = String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
+            #expect(text.contains("\n\(line)\n"), "\(text)")
+            #expect(server.requests.last?["Authorization"] == "Bearer \(sent)")
+        }
+    }
+
+    @Test func aWrongAnswerIsAskedForAgain() async throws {
+        let terminal = try PseudoTerminal(columns: 200)
+        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+        let first = "that is another: "
+        try await type([(first, "opneai\n")], to: run, on: terminal)
+        #expect(await run.wait(for: "did you mean 'openai'?\r\n", in: .screen))
+        try terminal.type("http://127.0.0.1:1/elsewhere\n")
+        #expect(await run.wait(for: "write NAME URL.\r\n", in: .screen))
+        try terminal.type(dialogue()[0].answer)
+        try await type([("to paste it unseen: ", "$NOT_SET\n")], to: run, on: terminal)
+        #expect(await run.wait(for: "The variable NOT_SET is not set.\r\n", in: .screen))
+        try terminal.type("/no/such/file\n")
+        #expect(await run.wait(for: "No such file", in: .screen))
+        // The end of what is typed is a no.
+        try terminal.type("\u{4}")
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        #expect(mode(bench.folder.path(".config")) == nil)
+    }
+
+    @Test func withoutATerminalItPrintsWhatToWrite() async throws {
+        let result = try await bench.run("setup")
+        #expect(result.status == .exited(0) && result.error.isEmpty)
+        #expect(result.outputText.contains(bench.configurationPath))
+        #expect(mode(bench.folder.path(".config")) == nil)
+        try bench.configure(result.outputText)
+        #expect(try await bench.run("config", "check").status == .exited(0))
+    }
+}

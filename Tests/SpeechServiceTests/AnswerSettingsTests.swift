@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import Testing
+
+@testable import SpeechService
+
+/// The tables `answer` and `retry` of a service's description.
+@Suite struct AnswerSettingsTests {
+    private func rule(_ text: String) throws -> AnswerRule {
+        var reader = SettingsReader(try SettingsDocument.parse(text), name: "answer")
+        let rule = try AnswerRule(&reader)
+        try reader.finish()
+        return rule
+    }
+
+    private func retry(_ text: String) throws -> RetryRule {
+        var reader = SettingsReader(try SettingsDocument.parse(text), name: "retry")
+        let rule = try RetryRule(&reader)
+        try reader.finish()
+        return rule
+    }
+
+    private func error(_ text: String) -> String? {
+        do {
+            _ = try rule(text)
+            return nil
+        } catch let error as SettingsError {
+            return error.text(of: "a.toml")
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    @Test func anEmptyTableIsTheUsualRule() throws {
+        #expect(try rule("") == .automatic)
+        #expect(try rule("framing = \"json\"") == .json(path: JSONPath(names: "text")))
+        #expect(try retry("") == RetryRule())
+    }
+
+    @Test(arguments: [
+        (
+            "framing = \"json\"\ntext = \"results[].alternatives[0].transcript\"",
+            #"{"results":[{"alternatives":[{"transcript":"one "}]},{"alternatives":[{"transcript":"two"}]}]}"#,
+            "one two"
+        ),
+        // The first place that has words counts.
+        (
+            #"text = ["a", "b", "c"]"#, #"{"a":"","b":null,"c":"see"}"#, "see"
+        ),
+        (
+            """
+            framing = "sequence"
+            text = ["PartialTranscript", "Disambiguation.ChoiceData[0].Transcription"]
+            otherwise = "final"
+            stop = "SafeToStopAudio"
+            [[select]]
+            path = "PartialTranscript"
+            is = "partial"
+            """,
+            "74\n{\"PartialTranscript\":\"what\"}\n"
+                + "{\"Status\":\"OK\",\"Disambiguation\":{\"ChoiceData\":[{\"Transcription\":\"what is up\"}]}}",
+            "what is up"
+        ),
+        (
+            """
+            framing = "events"
+            merge = "append"
+            text = "piece"
+            [[select]]
+            event = "whole"
+            is = "final"
+            text = "all"
+            merge = "replace"
+            """,
+            "data: {\"piece\":\"a\"}\n\ndata: {\"piece\":\"b\"}\n\nevent: whole\ndata: {\"all\":\"a b\"}\n\n",
+            "a b"
+        ),
+        (
+            "framing = \"events\"\nmerge = \"append\"\ntext = \"piece\"\nskip = [\"beat\"]",
+            "data: {\"piece\":\"a\"}\n\ndata: beat\n\ndata: {\"piece\":\"b\"}\n\n", "ab"
+        ),
+    ])
+    func aDescriptionReadsItsAnswer(table: String, body: String, text: String) throws {
+        let decoded = decode(try rule(table), body)
+        #expect(decoded.error == nil)
+        #expect(decoded.transcript.text == text)
+    }
+
+    @Test(arguments: [
+        // kaldi-gstreamer-server
+        (
+            "success = { path = \"status\", equals = 0 }", #"{"status":9,"message":"No speech"}"#,
+            AnswerError.serviceReported(message: "No speech", code: "9")
+        ),
+        // Baidu
+        (
+            "success = { path = \"err_no\", equals = 0 }",
+            #"{"err_no":3302,"err_msg":"token invalid","result":["x"]}"#,
+            .serviceReported(message: "token invalid", code: "3302")
+        ),
+        // Aliyun, whose words are its own place
+        (
+            "success = { path = \"status\", equals = 20000000 }\nerrors = { message = [\"why\"] }",
+            #"{"status":40000001,"why":"no quota","message":"other"}"#,
+            .serviceReported(message: "no quota", code: "40000001")
+        ),
+        // What never says that it succeeded has not.
+        (
+            "success = { path = \"Status\", equals = \"OK\" }", #"{"text":"hello"}"#,
+            .serviceReported(message: "it does not say that it has succeeded")
+        ),
+        (
+            "success = { path = \"a.b\", one-of = [\"x\", true] }", #"{"a":{"b":false}}"#,
+            .serviceReported(message: "'a.b' is another value")
+        ),
+    ])
+    func successIsByTheServicesOwnRule(table: String, body: String, error: AnswerError) throws {
+        for framing in ["json", "sequence", "auto"] {
+            let decoded = decode(
+                try rule("framing = \"\(framing)\"\n\(table)"), body, mediaType: "application/json")
+            #expect(decoded.error == error, "\(framing)")
+        }
+    }
+
+    @Test func successMayBeANumberThatIsWrittenAsAText() throws {
+        let table = "success = { path = \"status\", equals = 20000000 }"
+        #expect(
+            decode(try rule(table), #"{"status":"20000000","text":"hi"}"#).transcript.text == "hi")
+    }
+
+    @Test func noSpeechIsAnEmptyText() throws {
+        let table = """
+            framing = "json"
+            text = "DisplayText"
+            success = { path = "RecognitionStatus", equals = "Success" }
+            no-speech = { path = "RecognitionStatus", one-of = ["NoMatch", "Quiet"] }
+            """
+        let quiet = decode(try rule(table), #"{"RecognitionStatus":"Quiet","DisplayText":"x"}"#)
+        #expect(quiet.error == nil)
+        #expect(quiet.hypotheses == [Hypothesis(text: "", isFinal: true)])
+        let failed = decode(try rule(table), #"{"RecognitionStatus":"Error"}"#)
+        #expect(
+            failed.error
+                == .serviceReported(message: "'RecognitionStatus' is Error", code: "Error"))
+    }
+
+    @Test func successMayStandInTheHead() throws {
+        let rule = try rule(
+            "success = { header = \"X-Api-Status-Code\", equals = 20000000 }")
+        func decode(_ status: String?, _ body: String) -> Decoded {
+            let fields = status.map { [(name: "x-api-status-code", value: $0)] } ?? []
+            var decoder = rule.makeDecoder(
+                AnswerHead(
+                    headers: [(name: "content-type", value: "application/json")] + fields))
+            return Decoded(&decoder, [Array(body.utf8)])
+        }
+        #expect(decode("20000000", #"{"text":"hi"}"#).transcript.text == "hi")
+        #expect(
+            decode("45000001", #"{"message":"bad audio"}"#).error
+                == .serviceReported(message: "bad audio", code: "45000001"))
+        #expect(
+            decode(nil, #"{"text":"hi"}"#).error
+                == .serviceReported(message: #"{"text":"hi"}"#))
+    }
+
+    @Test func wordsHavePlacesAndUnits() throws {
+        let table = """
+            framing = "json"
+            words = { path = "r.words", text = "w", start = "s", end = "e", confidence = "c", \
+            speaker = "who", unit = 0.001 }
+            language = "r.lang"
+            confidence = "r.c"
+            duration = { path = "r.ms", unit = 0.001 }
+            """
+        let body = #"""
+            {"text":"hi","r":{"words":[{"w":"hi","s":250,"e":"500","c":0.5,"who":2}],
+            "lang":"en","c":0.75,"ms":1500}}
+            """#
+        let transcript = decode(try rule(table), body).transcript
+        #expect(
+            transcript.words == [
+                RecognizedWord(text: "hi", start: 0.25, end: 0.5, probability: 0.5, speaker: "2")
+            ])
+        #expect(transcript.language == "en")
+        #expect(transcript.confidence == 0.75)
+        #expect(transcript.duration == 1.5)
+    }
+
+    @Test(arguments: [
+        (
+            "framing = \"jsn\"",
+            "a.toml:1:11: 'answer.framing' cannot be 'jsn'; did you mean 'json'?"
+        ),
+        (
+            "framing = \"header\"",
+            "a.toml:1:11: 'answer.header' is missing: it names the field of the transcript"
+        ),
+        (
+            "text = \"a[\"",
+            "a.toml:1:8: 'answer.text': 'a[' is not a path into a JSON answer: ']' is missing at byte 2"
+        ),
+        ("texts = \"a\"", "a.toml:1:1: 'answer.texts' is not known; did you mean 'answer.text'?"),
+        (
+            "[[select]]\npath = \"a\"",
+            "a.toml: 'answer.select.is' is missing: it says what the value is"
+        ),
+        (
+            "[[select]]\nis = \"final\"",
+            "a.toml: 'answer.select.path' is missing, or stands beside another place"
+        ),
+        (
+            "[[select]]\npath = \"a\"\nequals = 1\nset = true\nis = \"final\"",
+            "a.toml:4:7: 'answer.select.set' stands beside another test"
+        ),
+        (
+            "[[select]]\npath = \"a\"\nis = \"final\"\nmerge = \"append\"",
+            "a.toml:4:9: 'answer.select.merge' of a final is accumulate or replace"
+        ),
+        (
+            "success = { path = \"a\", equals = [1] }",
+            "a.toml:1:34: 'answer.success.equals' must be a string, a number, true or false, not a list"
+        ),
+        (
+            "header = { name = \"a\", coding = [\"zip\"] }",
+            "a.toml:1:33: 'answer.header.coding' cannot be 'zip'; it is one of base64, gzip, percent"
+        ),
+    ])
+    func whatIsWrongIsNamedWithItsPlace(table: String, message: String) {
+        #expect(error(table) == message)
+    }
+
+    @Test func statusesAndCodesDecide() throws {
+        let rule = try retry(
+            "statuses = [429, 404]\ntoken-refused = [401, 409]\ncodes = [\"inference_timeout\", 3301]"
+                + "\ntoken-codes = [\"invalid_key\"]\nretry-after = false")
+        #expect(rule.verdict(status: 404) == .retryable)
+        #expect(rule.verdict(status: 503) == .refused)
+        #expect(rule.verdict(status: 409) == .tokenRefused)
+        #expect(rule.verdict(status: 403) == .refused)
+        #expect(rule.verdict(status: 200) == .accepted)
+        #expect(rule.verdict(status: 307) == .redirect)
+        #expect(rule.verdict(status: 400, code: "INFERENCE_TIMEOUT") == .retryable)
+        #expect(rule.verdict(status: 400, code: "invalid_key") == .tokenRefused)
+        #expect(rule.verdict(code: "3301") == .retryable)
+        #expect(rule.verdict(code: "other") == nil)
+        #expect(!rule.honoursRetryAfter)
+        #expect(throws: SettingsError.self) { try retry("statuses = [200]") }
+    }
+
+    @Test func withoutARuleTheUsualOneHolds() {
+        for status in 100..<700 {
+            #expect(RetryRule().verdict(status: status) == StatusVerdict.of(status: status))
+        }
+    }
+}

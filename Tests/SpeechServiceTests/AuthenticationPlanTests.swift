@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Settings
+import SpeechService
+import Testing
+
+/// What a service's description says of its secrets.
+@Suite struct AuthenticationPlanTests {
+    private func plan(_ text: String) throws -> AuthenticationPlan {
+        var reader = SettingsReader(try SettingsDocument.parse(text), name: "auth")
+        let plan = try AuthenticationPlan(&reader)
+        try reader.finish()
+        return plan
+    }
+
+    private func reason(_ text: String) -> String? {
+        do {
+            _ = try plan(text)
+            return nil
+        } catch {
+            return (error as? SettingsError)?.reason
+        }
+    }
+
+    struct Kind: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var place: Credential.Place
+        /// What is sent for the secret `name:sesame`.
+        var value: String
+    }
+
+    @Test(arguments: [
+        Kind(
+            testDescription: "", place: .header("Authorization"), value: "Bearer name:sesame"),
+        Kind(
+            testDescription: "kind = 'bearer'", place: .header("Authorization"),
+            value: "Bearer name:sesame"),
+        Kind(
+            testDescription: "kind = 'scheme'\nscheme = 'Token'",
+            place: .header("Authorization"), value: "Token name:sesame"),
+        Kind(
+            testDescription: "kind = 'header'\nheader = 'xi-api-key'",
+            place: .header("xi-api-key"), value: "name:sesame"),
+        Kind(
+            testDescription: "kind = 'header'\nheader = 'Authorization'\nform = 'Key {}!'",
+            place: .header("Authorization"), value: "Key name:sesame!"),
+        Kind(
+            testDescription: "kind = 'query'\nparameter = 'key'", place: .query("key"),
+            value: "name%3Asesame"),
+        Kind(
+            testDescription: "kind = 'basic'", place: .header("Authorization"),
+            value: "Basic bmFtZTpzZXNhbWU="),
+        Kind(
+            testDescription: "kind = 'basic'\nuser = 'apikey'", place: .header("Authorization"),
+            value: "Basic YXBpa2V5Om5hbWU6c2VzYW1l"),
+    ])
+    func aSecretIsWrittenAsItsKindSays(_ kind: Kind) throws {
+        let part = try #require(try plan(kind.testDescription).token)
+        #expect(part.place == kind.place)
+        #expect(part.isRequired)
+        let credential = try Credential(place: part.place, form: part.form, secret: "name:sesame")
+        #expect(credential.value == kind.value)
+    }
+
+    @Test func aServiceWithoutSecretsSaysSo() throws {
+        #expect(try plan("kind = 'none'") == AuthenticationPlan())
+    }
+
+    @Test func aSecretComesFromOnePlace() throws {
+        #expect(try plan("variable = 'A'").token?.source == .variable("A"))
+        #expect(try plan("file = '/a'").token?.source == .file("/a"))
+        #expect(try plan("command = 'pass a'").token?.source == .command("pass a"))
+        #expect(try plan("credential = 'a'").token?.source == .credential("a"))
+        #expect(try plan("optional = true").token?.isRequired == false)
+        #expect(
+            reason("variable = 'A'\nfile = '/a'")
+                == "'auth.file': the secret comes from one place")
+    }
+
+    @Test(arguments: [
+        ("kind = 'bearr'", "'auth.kind' cannot be 'bearr'; did you mean 'bearer'?"),
+        ("kind = 'scheme'", "'auth.scheme' is not there"),
+        ("kind = 'header'", "'auth.header' is not there"),
+        (
+            "kind = 'header'\nheader = 'Host'",
+            "header 'Host' cannot be sent: utter sets it itself"
+        ),
+        (
+            "kind = 'header'\nheader = 'X'\nform = 'Key'",
+            "'auth.form': 'Key' does not say where the token goes"
+        ),
+        ("kind = 'query'", "'auth.parameter' is not there"),
+        ("kind = 'basic'\nuser = 'a:b'", "'auth.user' cannot be 'a:b'"),
+        ("kind = 'hmac'", "'auth.signature' is not there"),
+        ("kind = 'aws-sigv4'", "'auth.region' is not there"),
+        ("scheme = 'Token'", "'auth.scheme' is not known"),
+        ("[exchange]\nbody = ''", "'auth.exchange.url' is not there"),
+        ("kind = 'bearer'\nuser = { variable = 'A' }", "'auth.user' must be a string here"),
+    ])
+    func aMistakeIsNamed(_ text: String, _ expected: String) {
+        #expect(reason(text)?.hasPrefix(expected) == true, "\(reason(text) ?? "none")")
+    }
+
+    @Test func aTokenThatIsFetchedStandsWhereItsKindSays() throws {
+        let plan = try plan(
+            """
+            kind = 'scheme'
+            scheme = 'Token'
+            variable = 'ID_AND_SECRET'
+            [exchange]
+            url = 'https://{region}.example/issue?c={user}'
+            headers = { Authorization = 'Basic {base64}', RqUID = '{uuid}' }
+            body = 'scope={scope}'
+            token = 'access_token'
+            expires = 'expires_at'
+            """
+        ).resolved { ["region": "eu", "scope": "a b"][$0] }
+        #expect(plan.token?.place == .part("key"))
+        #expect(plan.token?.source == .variable("ID_AND_SECRET"))
+        guard case .token(let exchange) = plan.use else {
+            Issue.record("it is \(plan.use)")
+            return
+        }
+        #expect(exchange.url == "https://eu.example/issue?c={user}")
+        #expect(exchange.body == "scope=a b")
+        #expect(exchange.headers.map(\.value) == ["Basic {base64}", "{uuid}"])
+        #expect(exchange.place == .header("Authorization"))
+        #expect(exchange.form.description == "Token {}")
+        let answers = [
+            (#"{"access_token":"t","expires_at":1000000060000}"#, Duration.seconds(60)),
+            (#"{"access_token":"t","expires_at":"1000000090"}"#, .seconds(90)),
+            (#"{"access_token":"t","expires_at":1800}"#, .seconds(1_800)),
+            (#"{"access_token":"t"}"#, .seconds(300)),
+        ]
+        for (text, lifetime) in answers {
+            let read = exchange.read(Array(text.utf8), at: 1e9)
+            #expect(read?.token == "t")
+            #expect(read?.lifetime == lifetime)
+        }
+        #expect(exchange.read(Array("{}".utf8), at: 0) == nil)
+        #expect(exchange.read(Array("t".utf8), at: 0) == nil)
+    }
+
+    @Test func aSignatureNamesItsSecrets() throws {
+        let plan = try plan(
+            """
+            kind = 'aws-sigv4'
+            region = '{region}'
+            service = 'lex'
+            variable = 'AWS_SECRET_ACCESS_KEY'
+            user = { variable = 'AWS_ACCESS_KEY_ID' }
+            session = { variable = 'AWS_SESSION_TOKEN', optional = true }
+            """
+        ).resolved { $0 == "region" ? "eu-west-1" : nil }
+        #expect(plan.use == .signature(.awsV4(region: "eu-west-1", service: "lex")))
+        #expect(plan.parts.map(\.place) == [.part("key"), .part("user"), .part("session")])
+        #expect(plan.parts.map(\.isRequired) == [true, true, false])
+    }
+
+    @Test func aParameterThatHoldsASecretIsAddedToTheURL() throws {
+        var service = try RecognitionService(url: ServiceURL("https://speech.example/a?b=c"))
+        service.add(
+            try Credential(place: .query("key"), form: .percentEncoded, secret: "s/1"))
+        #expect(service.url.text == "https://speech.example/a?b=c&key=")
+        #expect(service.requestURL.text == "https://speech.example/a?b=c&key=s%2F1")
+    }
+}

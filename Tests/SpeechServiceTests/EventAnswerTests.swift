@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+
+@Suite struct EventAnswerTests {
+    @Test(arguments: EventSamples.all.indices)
+    func eachServicesStreamIsRead(index: Int) {
+        let sample = EventSamples.all[index]
+        let decoded = decode(.events, sample.body)
+        #expect(decoded.error == nil)
+        #expect(decoded.transcript.text == sample.text)
+        // By its type, and by its beginning: many send events as `text/plain`.
+        for type in ["text/event-stream; charset=utf-8", "text/plain", nil] {
+            let isPlain = sample.body == EventSamples.speachesText
+            if type == nil || type == "text/plain", isPlain || sample.body.hasPrefix("\u{FEFF}") {
+                continue
+            }
+            let automatic = decode(.automatic, sample.body, mediaType: type)
+            #expect(automatic.transcript.text == sample.text, "\(type ?? "no type")")
+        }
+    }
+
+    @Test(
+        arguments: EventSamples.all.map(\.body) + [
+            EventSamples.localAIError, "data: {\"text\": nope}\n\n", "data: \u{1E}\n\n: x",
+            "\n\n\r\r",
+            "event: error\ndata: it broke\n\n",
+        ])
+    func chunksMayEndAtAnyByte(body: String) {
+        for rule in [AnswerRule.events, .automatic] { expectSameForEverySplit(rule, body) }
+    }
+
+    @Test func aPieceIsKnownBeforeTheStreamEnds() throws {
+        var decoder = AnswerRule.events.makeDecoder(mediaType: nil)
+        let bytes = Array(EventSamples.openAI.utf8)
+        let first = Array("data: {\"type\":\"transcript.text.delta\",\"delta\":\"I see\"}\n\n".utf8)
+        let before = try decoder.accumulate(Array(first.dropLast()).span)
+        #expect(before.isEmpty)
+        var transcript = Transcript()
+        transcript.apply(try decoder.accumulate(Array(first.suffix(1)).span))
+        #expect(transcript.partial == "I see")
+        transcript.apply(try decoder.accumulate(Array(bytes[first.count...]).span))
+        #expect(transcript.finals == ["I see skies of blue"])
+        #expect(transcript.partial.isEmpty)
+    }
+
+    @Test func piecesThatNothingEndsAreTheText() {
+        let body =
+            "data: {\"type\":\"transcript.text.delta\",\"delta\":\"I\"}\n\n"
+            + "data: {\"type\":\"transcript.text.delta\",\"delta\":\" see\"}\n\n"
+        #expect(decode(.events, body).transcript.finals == ["I see"])
+    }
+
+    @Test func whatIsToldBesideTheTextIsKept() {
+        let diarized = decode(.events, EventSamples.diarized).transcript
+        #expect(
+            diarized.segments == [RecognizedWord(text: "Hi.", start: 0.5, end: 1, speaker: "A")])
+        let mistral = decode(.events, EventSamples.mistral).transcript
+        #expect(mistral.language == "en")
+        #expect(mistral.segments.map(\.end) == [1.5])
+    }
+
+    @Test func segmentsAloneAreTheText() {
+        let body =
+            "data: {\"type\":\"transcription.segment\",\"text\":\" One\"}\n\n"
+            + "data: {\"type\":\"transcription.segment\",\"text\":\" two\"}\n\n"
+        #expect(decode(.events, body).transcript.text == "One two")
+    }
+
+    @Test(arguments: [
+        (
+            EventSamples.localAIError,
+            AnswerError.serviceReported(message: "backend is gone", code: "502")
+        ),
+        ("event: error\ndata: it broke\n\n", .serviceReported(message: "it broke")),
+        (
+            "data: {\"error\":{\"message\":\"bad file\",\"code\":400}}\n\ndata: [DONE]\n\n",
+            .serviceReported(message: "bad file", code: "400")
+        ),
+        ("", .empty), (": ping\n\n: ping\n\n", .empty), ("data: [DONE]\n\n", .empty),
+        (
+            "data: {\"type\":\"session\",\"note\":\"two words\"}\n\n",
+            .missingText(
+                path: "text", excerpt: "{\"type\":\"session\",\"note\":\"two words\"}",
+                places: ["note"])
+        ),
+        ("data: {\"text\": nope}\n\n", .notJSON(offset: 6, excerpt: "{\"text\": nope}")),
+        ("data: {\"text\":\n\n", .notJSON(offset: 6, excerpt: "{\"text\":")),
+    ])
+    func whatIsNoAnswerIsAnError(body: String, error: AnswerError) {
+        #expect(decode(.events, body).error == error)
+    }
+
+    @Test func nothingCountsBehindTheEnd() {
+        let body = "data: {\"text\":\"a\"}\n\ndata: [DONE]\n\ndata: {\"error\":\"late\"}\n\n\u{0}"
+        let decoded = decode(.events, body)
+        #expect(decoded.error == nil)
+        #expect(decoded.transcript.text == "a")
+    }
+
+    @Test func bytesThatAreNoTextAreNamed() {
+        let body = Array("data: x\n\ndata: a".utf8) + [0xC3, 0x28] + Array("\n\n".utf8)
+        #expect(decode(.events, chunks: [body]).error == .notText(offset: 16))
+    }
+
+    @Test(arguments: [
+        "data: ", ": comment\n", "event: x\n", "data: {\"type\":\"ready\"}\n\n", "\n", "data: a\n",
+        "data: {\"text\":\"a\"}\n\n",
+        "data: {\"type\":\"transcript.text.delta\",\"delta\":\"a\"}\n\n",
+        "data: {\"type\":\"transcription.segment\",\"text\":\"a\"}\n\n",
+    ])
+    func whatGrowsWithoutEndIsRefused(piece: String) {
+        let chunks = Array(repeating: Array(piece.utf8), count: 2000)
+        #expect(decode(.events, chunks: chunks, byteLimit: 1000).error == .tooLarge(limit: 1000))
+    }
+
+    @Test func manyPiecesTakeTimeThatGrowsWithTheirNumber() {
+        // With a copy for each piece this is 200,000 times 600 kB, which no patience outlasts.
+        let piece = Array("data: {\"type\":\"transcript.text.delta\",\"delta\":\"abc\"}\n\n".utf8)
+        let count = AnswerRule.standardByteLimit / 60
+        let chunk = Array(repeating: piece, count: 1000).flatMap { $0 }
+        let decoded = decode(
+            .events, chunks: Array(repeating: chunk, count: count / 1000))
+        #expect(decoded.error == nil)
+        #expect(decoded.transcript.text.utf8.count == count / 1000 * 3000)
+    }
+}
+
+/// Decodes a body whole, in halves that end at each byte, and byte by byte: always the same.
+func expectSameForEverySplit(
+    _ rule: AnswerRule, _ body: String, mediaType: String? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let bytes = Array(body.utf8)
+    let whole = decode(rule, chunks: [bytes], mediaType: mediaType)
+    func compare(_ other: Decoded, _ way: String) {
+        // A failure is thrown by the call after what stands before it.
+        #expect(other.hypotheses == whole.hypotheses, "\(way)", sourceLocation: sourceLocation)
+        #expect(
+            other.error?.withoutExcerpt == whole.error?.withoutExcerpt, "\(way)",
+            sourceLocation: sourceLocation)
+    }
+    for split in 0...bytes.count {
+        let halves = [Array(bytes[..<split]), Array(bytes[split...])]
+        compare(decode(rule, chunks: halves, mediaType: mediaType), "split at \(split)")
+    }
+    compare(decode(rule, chunks: bytes.map { [$0] }, mediaType: mediaType), "byte by byte")
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import Settings
+import Testing
+
+@testable import SpeechService
+
+@Suite struct ServiceProfileTests {
+    /// What a request without audio is: the URL, the fields and the body around the audio.
+    private func request(
+        _ profile: ServiceProfile, _ words: [String: String] = [:], codec: AudioCodec? = nil
+    ) throws -> (service: RecognitionService, frame: BodyFrame, text: String) {
+        let format = try profile.format(codec)
+        let service = try profile.service(words: words, format: format)
+        let frame = service.frame(
+            mediaType: format.codec.mediaType, fileName: "audio.wav", id: "id")
+        return (service, frame, String(decoding: frame.prologue, as: UTF8.self))
+    }
+
+    @Test func aDozenLinesDescribeAService() throws {
+        let profile = try ServiceProfile(
+            """
+            url = "https://{region}.speech.example/v1/{model}/listen?v=3"
+            [query]
+            language = "{language}"
+            hint = "{prompt}"
+            [headers]
+            X-Rate = "{rate}"
+            [words]
+            region = { required = true, values = { europe = "eu1" } }
+            model = "large v2"
+            [[formats]]
+            codec = "flac"
+            content-type = "audio/x-flac;rate={rate}"
+            [transfer]
+            framing = "length"
+            """)
+        let (service, frame, _) = try request(profile, ["region": "europe", "language": "pt BR"])
+        #expect(
+            service.url.text
+                == "https://eu1.speech.example/v1/large%20v2/listen?v=3&language=pt%20BR")
+        #expect(service.headers.map(\.value) == ["16000"])
+        #expect(frame.contentType == "audio/x-flac;rate=16000")
+        #expect(profile.transfer.framing == .length)
+        // A word that is not said leaves out what it stands in.
+        #expect(!service.url.text.contains("hint"))
+    }
+
+    @Test func aFormHasItsFieldsInOrderBeforeTheAudio() throws {
+        let profile = try ServiceProfile(
+            """
+            url = "http://a.example/"
+            [body]
+            kind = "form"
+            file-field = "audio"
+            [body.fields]
+            z = "{model}"
+            a = "{language}"
+            config = { json = '{"model":"{model}","language":"{language}","rate":16000}' }
+            [words]
+            model = 'small "x"'
+            [[formats]]
+            codec = "ogg-opus"
+            file-name = "speech.ogg"
+            fields = { format = "ogg" }
+            """)
+        let (_, frame, text) = try request(profile)
+        #expect(frame.contentType == "multipart/form-data; boundary=utter-id")
+        #expect(
+            text == """
+                --utter-id\r
+                Content-Disposition: form-data; name="z"\r
+                \r
+                small "x"\r
+                --utter-id\r
+                Content-Disposition: form-data; name="config"\r
+                Content-Type: application/json\r
+                \r
+                {"model":"small \\"x\\"","rate":16000}\r
+                --utter-id\r
+                Content-Disposition: form-data; name="format"\r
+                \r
+                ogg\r
+                --utter-id\r
+                Content-Disposition: form-data; name="audio"; filename="speech.ogg"\r
+                Content-Type: audio/ogg;codecs=opus\r
+                \r
+
+                """)
+    }
+
+    @Test func wordsInJSONAreEscapedAndLeftOutWithoutAValue() throws {
+        let profile = try ServiceProfile(
+            #"""
+            url = "https://a.example/recognize"
+            [body]
+            kind = "json"
+            template = '{"config":{"code":"{language}","hints":["{prompt}"],"encoding":"{encoding}"},"audio":{"content":"{audio}"}}'
+            [[formats]]
+            codec = "flac"
+            words = { encoding = "FLAC" }
+            """#)
+        let (_, frame, text) = try request(profile, ["language": "a\"b\\c\n"])
+        #expect(
+            text
+                == #"{"config":{"code":"a\"b\\c\n","hints":[],"encoding":"FLAC"},"audio":{"content":""#
+        )
+        #expect(String(decoding: frame.epilogue, as: UTF8.self) == #""}}"#)
+        #expect(frame.isBase64)
+    }
+
+    @Test func aProfileExtendsAnotherMemberByMember() throws {
+        let base = ProfileText(
+            name: "base",
+            text: """
+                url = "https://base.example/v1"
+                [query]
+                a = "1"
+                b = "2"
+                [words.model]
+                default = "large"
+                about = "the model"
+                [words.prompt]
+                [[formats]]
+                codec = "flac"
+                [[formats]]
+                codec = "wav"
+                """)
+        let own = ProfileText(
+            name: "own",
+            text: """
+                extends = "base"
+                url = "http://own.example/v1"
+                [query]
+                b = ""
+                c = "3"
+                [words]
+                prompt = false
+                [words.model]
+                default = "small"
+                [[formats]]
+                codec = "wav"
+                """)
+        let profile = try ServiceProfile(texts: [own, base])
+        #expect(try request(profile).service.url.text == "http://own.example/v1?a=1&c=3")
+        #expect(profile.words.map(\.name) == ["model"])
+        #expect(profile.words[0].standard == "small")
+        #expect(profile.words[0].about == "the model")
+        #expect(profile.formats.map(\.codec) == [.wav])
+        #expect(profile.name == "own")
+        #expect(profile.table["url"]?.place == SettingsPlace(line: 2, column: 7, file: "own.toml"))
+        guard case .table(let query)? = profile.table["query"]?.value else {
+            Issue.record("no query")
+            return
+        }
+        #expect(query["a"]?.place == SettingsPlace(line: 3, column: 5, file: "base.toml"))
+    }
+
+    @Test func whatAServiceLacksIsSaidBefore() throws {
+        let profile = try ServiceProfile(
+            """
+            url = "https://{region}.a.example/{project}?l={language}"
+            [words]
+            region = "eu"
+            project = {}
+            language = { required = true, only = true, values = { en = "en-US" } }
+            [[formats]]
+            codec = "wav"
+            """)
+        let format = try profile.format(nil)
+        func said(_ words: [String: String]) -> ProfileError? {
+            do throws(ProfileError) {
+                _ = try profile.service(words: words, format: format)
+                return nil
+            } catch { return error }
+        }
+        let name = "test"
+        #expect(said([:]) == .missingWord("language", service: name))
+        #expect(said(["language": "en"]) == .missingWord("project", service: name))
+        #expect(
+            said(["language": "fr", "project": "p"])
+                == .valueNotTaken("fr", word: "language", service: name, taken: ["en"]))
+        #expect(said(["language": "en-US", "project": "p"]) == nil)
+        #expect(
+            said(["model": "x"])
+                == .unknownWord("model", service: name, known: ["region", "project", "language"]))
+        #expect(
+            said(["language": "en", "project": "p", "region": "evil.example/"])
+                == .valueNotOfHost("evil.example/", word: "region", service: name))
+        #expect(
+            throws: ProfileError.formatNotTaken("flac", service: name, taken: ["wav"])
+        ) { try profile.format(.flac) }
+    }
+
+    /// Each profile is wrong at the place that is said.
+    @Test(arguments: [
+        ("title = \"x\"", "test.toml:1:1: a profile needs a 'url'"),
+        ("url = 1", "test.toml:1:7: 'url' must be a string, not a whole number"),
+        (
+            "url = \"http://a/\"\nurll = 2",
+            "test.toml:2:1: 'urll' is not known; did you mean 'url'?"
+        ),
+        (
+            "url = \"http://a/{langage}\"",
+            "test.toml:1:7: '{langage}' is no word of 'words'; did you mean '{language}'?"
+        ),
+        (
+            "url = \"http://a/\"\n[query]\nx = \"{wrd}\"",
+            "test.toml:3:5: '{wrd}' is no word of 'words'"
+        ),
+        (
+            "url = \"http://a/\"\n[query]\napi_key = \"abc\"",
+            "test.toml:3:11: 'api_key' would hold a secret, which stands in 'auth' alone"
+        ),
+        (
+            "url = \"http://a/\"\n[headers]\nAuthorization = \"Bearer x\"",
+            "test.toml:3:17: 'Authorization' would hold a secret, which stands in 'auth' alone"
+        ),
+        (
+            "url = \"http://a/\"\n[body]\nkind = \"jsn\"",
+            "test.toml:3:8: 'body.kind' cannot be 'jsn'; did you mean 'json'?"
+        ),
+        (
+            "url = \"http://a/\"\n[body]\nkind = \"json\"",
+            "test.toml:2:1: a body of kind 'json' needs a 'template'"
+        ),
+        (
+            "url = \"http://a/\"\n[body]\nkind = \"json\"\ntemplate = '{}'",
+            "test.toml:4:12: 'body.template': the JSON body cannot be sent: {audio} stands in no string"
+        ),
+        (
+            "url = \"http://a/\"\n[[formats]]\ncodec = \"mp3\"",
+            "test.toml:3:9: 'formats.codec' cannot be 'mp3'; it is one of pcm, wav, ogg-opus, flac"
+        ),
+        (
+            "url = \"http://a/\"\n[limits]\nsecond = 1",
+            "test.toml:3:1: 'limits.second' is not known; did you mean 'limits.seconds'?"
+        ),
+        (
+            "url = \"http://a/\"\n[words]\nRegion = \"x\"",
+            "test.toml:3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
+        ),
+        (
+            "url = \"http://a/\"\n[transfer]\nanswer-seconds = -1",
+            "test.toml:3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
+        ),
+        (
+            "url = \"http://a/\"\nx = [",
+            "test.toml:2:6: it is no TOML: Error while parsing array: encountered end-of-file"
+        ),
+    ])
+    func aWrongProfileIsRefusedAtItsPlace(text: String, message: String) {
+        let error = #expect(throws: SettingsError.self) { try ServiceProfile(text) }
+        #expect(error?.text(of: "-") == message)
+    }
+}
+
+extension ServiceProfile {
+    /// Reads one text, which is called `test`.
+    init(_ text: String) throws(SettingsError) {
+        try self.init(texts: [ProfileText(name: "test", text: text)])
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+
+@Suite struct SubtitleAnswerTests {
+    static let srt = """
+        1
+        00:00:00,000 --> 00:00:02,500
+        And so, my <i>fellow</i>
+        Americans
+
+        2
+        01:02:03,250 --> 01:02:04,000
+         ask not
+
+
+        """
+    static let webVTT =
+        "\u{FEFF}WEBVTT - made by whisper\r\nKind: captions\r\n\r\nNOTE a --> b is no cue\r\n\r\n"
+        + "STYLE\r\n::cue { color: red }\r\n\r\nintro\r\n00:00.500 --> 00:02.000 align:start\r\n"
+        + "<v Ann>Hi &amp; hello</v>\r\n\r\n00:02.000 --> 00:03.000\r\n- bye"
+
+    @Test func anSRTFileIsReadWithItsTimes() {
+        for (rule, type) in [
+            (AnswerRule.subtitles, nil), (.automatic, "text/plain"), (.automatic, nil),
+        ] {
+            let decoded = decode(rule, Self.srt, mediaType: type)
+            #expect(decoded.error == nil)
+            #expect(decoded.transcript.text == "And so, my fellow Americans ask not")
+            #expect(
+                decoded.transcript.segments == [
+                    RecognizedWord(text: "And so, my fellow Americans", start: 0, end: 2.5),
+                    RecognizedWord(text: "ask not", start: 3723.25, end: 3724),
+                ])
+        }
+    }
+
+    @Test(.spec("W3C WebVTT §4"))
+    func aWebVTTFileIsReadWithItsVoices() {
+        for (rule, type) in [(AnswerRule.subtitles, nil), (.automatic, "text/vtt; charset=utf-8")] {
+            let decoded = decode(rule, Self.webVTT, mediaType: type)
+            #expect(decoded.error == nil)
+            #expect(decoded.transcript.text == "Hi & hello - bye")
+            #expect(decoded.transcript.segments.map(\.speaker) == ["Ann", nil])
+        }
+    }
+
+    @Test(arguments: [srt, webVTT, "WEBVTT\n\n", "1\n00:00 --> \nx", "no cue at all", "\n\n"])
+    func chunksMayEndAtAnyByte(body: String) {
+        expectSameForEverySplit(.subtitles, body)
+        expectSameForEverySplit(.automatic, body, mediaType: "text/plain")
+    }
+
+    @Test func nothingHeardIsAnEmptyText() {
+        for body in ["WEBVTT\n\n", "\n"] {
+            let decoded = decode(.subtitles, body)
+            #expect(decoded.error == nil)
+            #expect(decoded.transcript.text.isEmpty)
+        }
+        #expect(decode(.subtitles, "").error == .empty)
+        #expect(
+            decode(.subtitles, "just text").error == .missingText(path: "-->", excerpt: "just text")
+        )
+    }
+
+    @Test func anExplicitTextStaysWhatItIs() {
+        #expect(decode(.text, Self.srt).transcript.text.hasPrefix("1 00:00:00,000 -->"))
+    }
+
+    @Test(arguments: ["x", "x\n", "1\n00:00:00,000 --> 00:00:01,000\nmore and more\n\n", "\n"])
+    func whatGrowsWithoutEndIsRefused(piece: String) {
+        let chunks = Array(repeating: Array(piece.utf8), count: 2000)
+        #expect(decode(.subtitles, chunks: chunks, byteLimit: 1000).error == .tooLarge(limit: 1000))
+    }
+}
