@@ -2,6 +2,7 @@
 
 import Cassettes
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
