@@ -202,7 +202,7 @@ let package = Package(
                 "AudioDevices", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-            ],
+            ], exclude: ["Requests"],
             swiftSettings: settings),
         // The files' faults: the real program on a disk that fails, fills up or loses its power.
         .testTarget(

@@ -77,11 +77,16 @@ final class FaultBench: Sendable {
         try await start(arguments, faults, shell: shell).result()
     }
 
-    /// The operations of the last traced run; a run after it starts a new trace by `forgetTrace`.
+    /// The operations of the last traced run on files of takes; a run after it starts a new trace by
+    /// `forgetTrace`.
+    ///
+    /// Settings that cannot be read are refused before there is a take.
     var trace: [FileOperation] {
         get throws {
             guard access(folder.path("trace"), R_OK) == 0 else { return [] }
-            return FileOperation.trace(try folder.read("trace"))
+            return FileOperation.trace(try folder.read("trace")).filter {
+                !$0.path.contains("/.config/")
+            }
         }
     }
 

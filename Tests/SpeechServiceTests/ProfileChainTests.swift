@@ -9,7 +9,7 @@ import Testing
     /// A shelf with these texts.
     private func shelf(
         _ texts: [String: String], in folder: String
-    ) -> (String) -> ProfileText? {
+    ) -> ProfileChain.Shelf {
         { name in
             texts[name].map {
                 ProfileText(name: name, place: "\(folder)/\(name).toml", text: $0)
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func places(
-        of name: String, _ shelves: [(String) -> ProfileText?]
+        of name: String, _ shelves: [ProfileChain.Shelf]
     ) throws -> [String]? {
         try ProfileChain.texts(of: name, in: shelves)?.map(\.place)
     }

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ShippedProfilesTests {
     private func profile(_ name: String) throws -> ServiceProfile {
         let texts = try ProfileChain.texts(
-            of: name, in: [{ (name: String) in ShippedProfiles.text(of: name) }])
+            of: name, in: [{ ShippedProfiles.text(of: $0) }])
         return try ServiceProfile(texts: try #require(texts))
     }
 
@@ -22,7 +22,7 @@ import Testing
             #expect(ShippedProfiles.text(of: name)?.text == String(decoding: file, as: UTF8.self))
         }
         let files = try FileManager.default.contentsOfDirectory(atPath: folder)
-           .filter { $0.hasSuffix(".toml") }
+            .filter { $0.hasSuffix(".toml") }
         #expect(files.sorted() == ShippedProfiles.names.map { $0 + ".toml" }.sorted())
     }
 

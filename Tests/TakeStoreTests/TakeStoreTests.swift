@@ -144,13 +144,13 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"version": 4}"#, #"{"version": 4, "id": 7, "state": "dreaming"}"#,
+        #"{"version": 5}"#, #"{"version": 5, "id": 7, "state": "dreaming"}"#,
     ])
     func aManifestOfALaterVersionIsRefusedAsSuch(text: String) throws {
         let scratch = try TemporaryFolder()
         let take = try store(in: scratch).makeTake(try id(first))
         try scratch.write(Array(text.utf8), to: manifestPath(first))
-        #expect(throws: TakeStoreError.laterVersion(take: first, version: 4)) {
+        #expect(throws: TakeStoreError.laterVersion(take: first, version: 5)) {
             try take.manifest()
         }
     }

@@ -193,7 +193,7 @@ import Testing
 
     @Test func aLaterVersionIsNeverTouched() throws {
         try leave(nil)
-        let text = Array(#"{"version": 4, "mood": "good"}"#.utf8)
+        let text = Array(#"{"version": 5, "mood": "good"}"#.utf8)
         try folder.write(text, to: path("take.json"))
         #expect(try Recovery.recoverAll(in: store) == [])
         #expect(try readFile(folder.path(path("take.json"))) == text)

@@ -4,6 +4,9 @@ internal import Settings
 
 /// Finds the texts of a profile: its own, that of the profile which it extends, and so on.
 package enum ProfileChain {
+    /// Where profiles are looked for: gives the text of a name, or nil.
+    package typealias Shelf = @Sendable (_ name: String) throws -> ProfileText?
+
     /// The most texts of one profile.
     package static let limit = 8
 
@@ -17,8 +20,8 @@ package enum ProfileChain {
     ///   - shelves: where profiles are looked for, in this order; each gives the text of a name.
     /// - Returns: the texts, the profile's own first; nil when there is none of this name.
     /// - Throws: `SettingsError` when one is no TOML, or extends what it cannot.
-    package static func texts<Failure: Error>(
-        of name: String, in shelves: [(String) throws(Failure) -> ProfileText?]
+    package static func texts(
+        of name: String, in shelves: [Shelf]
     ) throws -> [ProfileText]? {
         for (index, shelf) in shelves.enumerated() {
             guard let own = try shelf(name) else { continue }
@@ -35,9 +38,9 @@ package enum ProfileChain {
     ///   - shelves: where the others are looked for.
     /// - Returns: the texts, `own` first.
     /// - Throws: `SettingsError` when one is no TOML, or extends what it cannot.
-    package static func texts<Failure: Error>(
+    package static func texts(
         of own: ProfileText, at index: Int = -1,
-        in shelves: [(String) throws(Failure) -> ProfileText?]
+        in shelves: [Shelf]
     ) throws -> [ProfileText] {
         var texts = [own]
         var place = index

@@ -68,6 +68,7 @@ extension ServiceProfile {
             service.limits = limits
             service.connection = connection
             service.exchange = exchange
+            service.retry = retry
             service.words = values
             service.authentication = authentication.resolved { values[$0] }
             service.authentication.origin = service.url.origin

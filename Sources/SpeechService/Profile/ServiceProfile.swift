@@ -46,6 +46,8 @@ package struct ServiceProfile: Sendable, Hashable {
     package var exchange = ExchangePlan.post
     /// How the answer is read.
     package var answer = AnswerRule.automatic
+    /// Which refusals are tried again.
+    package var retry = RetryRule()
 
     /// The name by which the profile is chosen.
     package var name: String { texts.first?.name ?? "" }
@@ -99,9 +101,8 @@ package struct ServiceProfile: Sendable, Hashable {
             connection = part
         }
         if let part = try Self.section("exchange", &reader, ExchangePlan.init) { exchange = part }
-        if let part = try Self.section("answer", &reader, AnswerRule.init(section:)) {
-            answer = part
-        }
+        if let part = try Self.section("answer", &reader, AnswerRule.init(_:)) { answer = part }
+        if let part = try Self.section("retry", &reader, RetryRule.init(_:)) { retry = part }
         try reader.finish()
         try checkWords(urlPlace: reader.place("url"))
         try checkSecrets()
@@ -170,6 +171,8 @@ package struct ServiceProfile: Sendable, Hashable {
             query + headers + body.fields
             + formats.flatMap { $0.query + $0.headers + $0.fields }
         all += fields.map { ($0.value, $0.place) }
+        let steps = table["exchange"]?.place
+        all += exchange.words.map { (WordTemplate("{\($0)}"), steps) }
         let bodyPlace: SettingsPlace?
         if case .table(let table)? = self.table["body"]?.value {
             bodyPlace = table["template"]?.place ?? table["content-type"]?.place

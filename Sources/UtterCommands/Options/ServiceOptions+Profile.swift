@@ -87,6 +87,16 @@ extension ServiceOptions {
         return plan
     }
 
+    /// The plan of a trial of the service that is named, which is made once.
+    func trialPlan() throws(CommandFailure) -> DeliveryPlan {
+        guard let use = try profileUse(format: nil, usual: nil) else {
+            throw CommandFailure("no service is named", status: .usage)
+        }
+        var plan = try delivery(use)
+        plan.retry = .never
+        return plan
+    }
+
     /// Sends to another URL than the profile's.
     ///
     /// - Returns: the parameter of the query that stands for the token, if one does.
@@ -97,7 +107,13 @@ extension ServiceOptions {
         let new = try explained(option) { () throws(ServiceError) in
             try RecognitionService(url: ServiceURL(mark.url))
         }
-        if new.url.origin != plan.service.url.origin { plan.redirectOrigins = [] }
+        if new.url.origin != plan.service.url.origin {
+            plan.redirectOrigins = []
+            // Whether a service elsewhere wants a token is not known.
+            for index in plan.service.authentication.parts.indices {
+                plan.service.authentication.parts[index].isRequired = false
+            }
+        }
         plan.service.url = plan.service.url.moved(to: new.url)
         plan.service.credentials = new.credentials
         return mark.parameter

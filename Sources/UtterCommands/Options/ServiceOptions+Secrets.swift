@@ -160,7 +160,9 @@ extension ServiceOptions {
         }
         let name = ServiceVariables.tokenName
         // For a kept take without one, only a variable that says whose token it is.
+        // A service that is named has its own token, unless this one says that it is meant.
         guard authentication.token != nil || tokenHeader != nil,
+            authentication.origin == nil || to != nil || ServiceVariables.url != nil,
             let token = ServiceVariables.token, ServiceVariables.tokenBelongs(to: origin),
             !isKept || !isKnown && (ServiceVariables.url != nil || to != nil)
         else { return nil }

@@ -41,7 +41,7 @@ package enum Services {
 
     // MARK: - Shelves
 
-    private static let shelves: [@Sendable (String) throws -> ProfileText?] = [
+    private static let shelves: [ProfileChain.Shelf] = [
         { name in
             guard isName(name) else { return nil }
             let path = "\(folder)/\(name).toml"

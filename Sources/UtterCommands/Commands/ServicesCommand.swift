@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `utter services`: what services can be named, and what each needs.
+struct ServicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "services", abstract: "List, show, try and describe speech services.",
+        subcommands: [
+            ListServicesCommand.self, ShowServiceCommand.self, CheckServiceCommand.self,
+            NewServiceCommand.self, TestServiceCommand.self,
+        ],
+        defaultSubcommand: ListServicesCommand.self)
+}
+
+/// `utter services list`: the services that can be named.
+struct ListServicesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "List the services by name (the default).",
+        discussion: """
+            Each line is a name, whether its token is there, what must be said with --set,
+            and what the service is called.
+            """)
+
+    func run() throws {
+        do throws(CommandFailure) {
+            try ServiceListing.print(ServiceListing.table())
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+}
+
+/// `utter services show NAME`: a profile as it counts, and where each part comes from.
+struct ShowServiceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Print a service's profile as it counts.",
+        discussion: """
+            What it extends is put together with it; behind each line stands where it
+            comes from. The profiles of your own are in ~/.config/utter/profiles.
+            """)
+
+    @Argument(help: "The service's name, or a file that describes it.", completion: .services)
+    var name: String
+
+    func run() throws {
+        do throws(CommandFailure) {
+            try ServiceListing.print(ProfileListing.text(of: Services.profile(name)))
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+}
+
+/// `utter services new NAME`: a profile to be filled in.
+struct NewServiceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "new", abstract: "Write a profile with remarks, to be filled in.")
+
+    @Argument(help: "The name of the new service.")
+    var name: String
+
+    func run() throws {
+        do throws(CommandFailure) {
+            let path = try Services.make(name)
+            StandardError.line("a new profile is in '\(path)'")
+            StandardError.hint(
+                "edit it, then try it with: utter services check \(name)")
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+}
+
+/// `utter services check NAME`: whether a service can be used from here.
+struct CheckServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Say whether a service can be used: token, words, answer.",
+        discussion: """
+            Half a second of a quiet tone is sent, as a recording would be. That nothing
+            was understood is what a service should say of it. Nothing is kept.
+            """)
+
+    @Argument(help: "The service's name, or a file that describes it.", completion: .services)
+    var name: String
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    func run() async throws {
+        try await ServiceTrial(name, service).run()
+    }
+}
+
+/// `utter services test FILE --with recording.wav`: what a profile makes of a recording.
+struct TestServiceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "test", abstract: "Send a recording by a profile, and say what came back.",
+        discussion: "Nothing is kept, and nothing is tried again.")
+
+    @Argument(help: "The file that describes the service, or its name.", completion: .file())
+    var file: String
+
+    @Option(
+        help: ArgumentHelp("The recording, WAV or Ogg Opus.", valueName: "file"),
+        completion: .file())
+    var with: String
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    func run() async throws {
+        try await ServiceTrial(file, service, recording: with).run()
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// Sends one recording to a service, keeps nothing, and says what was sent and what came back.
+struct ServiceTrial {
+    private var options: ServiceOptions
+    /// The recording; nil for half a second of a tone, of which no text is expected.
+    private let recording: String?
+
+    init(_ name: String, _ options: ServiceOptions, recording: String? = nil) {
+        self.options = options
+        self.options.profile.service = name
+        self.recording = recording
+    }
+
+    /// Runs the trial; each line is printed as soon as it is known.
+    ///
+    /// - Throws: `ExitCode`, unless the service can be used.
+    func run() async throws {
+        let status: ExitStatus
+        do throws(CommandFailure) {
+            let profile = try Services.profile(options.profile.service ?? "")
+            try say("service", "\(profile.title), by \(profile.texts[0].place)")
+            if let verified = profile.verified { try say("verified", verified) }
+            let plan = try options.trialPlan()
+            try say("token", token(of: plan))
+            try say("request", request(of: plan))
+            status = try await send(by: plan)
+        } catch {
+            throw Launch.exit(error)
+        }
+        if status != .textPrinted { throw status.code }
+    }
+
+    private func token(of plan: DeliveryPlan) -> String {
+        let credentials = plan.service.credentials
+        guard !credentials.isEmpty else { return "none" }
+        return credentials.map { "\($0.place), from \($0.source)" }.joined(separator: "; ")
+    }
+
+    private func request(of plan: DeliveryPlan) -> String {
+        "\(plan.service.method.rawValue) \(plan.service.url.text) with \(plan.format.name)"
+    }
+
+    private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> ExitStatus {
+        let pipeline: Pipeline
+        let tone: Int32?
+        do throws(SystemError) {
+            pipeline = try Pipeline(stateFolder: nil)
+            tone = recording == nil ? try Tone.file() : nil
+        } catch {
+            throw CommandFailure(error)
+        }
+        defer {
+            pipeline.shutDown()
+            if let tone { close(tone) }
+        }
+        let path = recording ?? "/proc/self/fd/\(tone ?? -1)"
+        var take = TakePlan(source: FileReplay(path: path, pace: .unpaced), delivery: plan)
+        take.isCompleteSoon = true
+        let outcome = await pipeline.start(take).outcome
+        if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }
+        return try say(outcome)
+    }
+
+    private func answer(_ attempt: TakeAttempt) -> String {
+        let status = attempt.result.status.map { "status \($0)" } ?? "none"
+        return status
+    }
+
+    private func say(_ outcome: TakeOutcome) throws(CommandFailure) -> ExitStatus {
+        switch outcome.result {
+        case .success(let transcript) where !transcript.text.isEmpty:
+            try say("text", TerminalText.singleLine(transcript.text))
+            return .textPrinted
+        case .success:
+            try say(
+                "text",
+                recording == nil ? "none, as is right for a tone" : "none: nothing was heard")
+            return recording == nil ? .textPrinted : .heardNothing
+        case .failure(let failure):
+            throw CommandFailure(
+                failure.description, hint: Hints.of(failure), status: ExitStatus(outcome))
+        }
+    }
+
+    private func say(_ name: String, _ text: String) throws(CommandFailure) {
+        try ServiceListing.print(TextWidth.padded(name, to: 10) + text)
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// `utter services`: what services there are, and whether they can be used.
+@Suite struct ServicesTests {
+    private static let heard: [ServerStep] = .answer(
+        headers: [TestSupport.HeaderField("Content-Type", "application/json")],
+        text: "{\"text\":\"heard\"}")
+
+    private func profile(_ server: RecordingServer) -> String {
+        """
+        title = "Mine"
+        url = "\(server.url("/v1/{region}"))"
+        [auth]
+        variable = "MINE_KEY"
+        [words.region]
+        required = true
+        about = "where it is"
+        """
+    }
+
+    @Test func theListNamesOnesOwnAndWhatEachNeeds() async throws {
+        let bench = try Bench.withProfiles([
+            "mine": profile(try RecordingServer()), "wrong": "urll = 1",
+            "groq": "extends = \"groq\"",
+        ])
+        let lines = try await bench.run("services").outputText.split(separator: "\n")
+            .map { $0.split(separator: " ").map(String.init) }
+        let mine = try #require(lines.first { $0[0] == "mine" })
+        #expect(mine.dropFirst() == ["MINE_KEY", "is", "not", "set", "region=…", "Mine"])
+        #expect(lines.contains { $0[0] == "openai" })
+        #expect(lines.count { $0[0] == "groq" } == 1)
+        #expect(lines.first { $0[0] == "wrong" }?[1] == "wrong")
+        let set = try await bench.start(["services", "list"], variables: ["MINE_KEY": "x"]).result()
+        #expect(set.outputText.contains("mine                   token there"), "\(set.outputText)")
+        #expect(set.status == .exited(0))
+    }
+
+    @Test func theEffectiveProfileSaysWhereEachPartComesFrom() async throws {
+        let bench = try Bench.withProfiles([
+            "groq": "extends = \"groq\"\nwords.model = \"other\"\n"
+        ])
+        let result = try await bench.run("services", "show", "groq")
+        #expect(result.status == .exited(0))
+        let text = result.outputText
+        #expect(text.contains("words.model = \"other\"  # \(bench.profilePath("groq")):2\n"))
+        #expect(
+            text.contains(
+                "url = \"https://api.groq.com/openai/v1/audio/transcriptions\"  # shipped/groq.toml:"
+            ))
+        #expect(text.contains("body.kind = \"form\"  # shipped/openai.toml:"))
+        #expect(text.contains("# token: GROQ_API_KEY is not set\n"))
+        #expect(text.contains("# word model, usually other\n"))
+    }
+
+    @Test func aNewProfileIsThereToBeFilledIn() async throws {
+        let server = try RecordingServer(otherwise: Self.heard)
+        let bench = try Bench()
+        let result = try await bench.run("services", "new", "mine")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.errorText.contains(bench.profilePath("mine")))
+        // As it is, it can be read; each remark is an example that can be used.
+        let shown = try await bench.run("services", "show", "mine")
+        #expect(shown.status == .exited(0), "\(shown.errorText)")
+        let again = try await bench.run("services", "new", "mine")
+        #expect(again.status != .exited(0))
+        let sent = try await bench.run(
+            "send", "--service", "mine", "--to", server.url(""), Clip.goForward.path)
+        #expect(sent.outputText == "heard\n", "\(sent.errorText)")
+        #expect(server.requests.first?.target == "/v1/audio/transcriptions")
+        let bad = try await bench.run("services", "new", "../mine")
+        #expect(bad.status == .exited(64))
+    }
+
+    @Test func aCheckSendsHalfASecondAndSaysWhatCameBack() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                .answer(
+                    headers: [TestSupport.HeaderField("Content-Type", "application/json")],
+                    text: "{\"text\":\"\"}")
+            ], otherwise: .answer(status: 401, text: "{\"error\":{\"message\":\"bad token\"}}"))
+        let bench = try Bench.withProfiles(["mine": profile(server)])
+        let arguments = ["services", "check", "mine", "--set", "region=eu"]
+        let missing = try await bench.start(arguments).result()
+        #expect(missing.status == .exited(78))
+        #expect(missing.errorText.contains("MINE_KEY is not set"), "\(missing.errorText)")
+        let word = try await bench.start(
+            ["services", "check", "mine"], variables: ["MINE_KEY": "sesame"]
+        ).result()
+        #expect(word.status == .exited(64))
+        #expect(word.errorText.contains("Mine needs a region"), "\(word.errorText)")
+        #expect(server.connectionCount == 0)
+        let good = try await bench.start(arguments, variables: ["MINE_KEY": "sesame"]).result()
+        #expect(good.status == .exited(0), "\(good.errorText)")
+        #expect(good.outputText.contains("answer    status 200"), "\(good.outputText)")
+        #expect(good.outputText.contains("text      none, as is right for a tone"))
+        #expect(!good.outputText.contains("sesame"))
+        let request = try #require(server.requests.first)
+        #expect(request.target == "/v1/eu")
+        #expect(request["Authorization"] == "Bearer sesame")
+        // Half a second of 16-bit samples behind the header of a WAV file.
+        #expect(request.body.count == 44 + 16_000)
+        let refused = try await bench.start(arguments, variables: ["MINE_KEY": "sesame"]).result()
+        #expect(refused.status == .exited(77))
+        #expect(refused.outputText.contains("answer    status 401"))
+        #expect(refused.errorText.contains("bad token"), "\(refused.errorText)")
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func aFileIsTriedWithARecording() async throws {
+        let server = try RecordingServer(otherwise: Self.heard)
+        let bench = try Bench()
+        let path = try bench.folder.write(
+            Array("url = \"\(server.url("/x"))\"\n[[formats]]\ncodec = \"pcm\"".utf8),
+            to: "draft.toml")
+        chmod(path, 0o600)
+        let result = try await bench.run("services", "test", path, "--with", Clip.goForward.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText.contains("text      heard"))
+        #expect(result.outputText.contains("request   POST \(server.url("/x")) with pcm"))
+        #expect(try server.requests.first?.body == Clip.goForward.samples)
+    }
+
+    @Test func theTokenOfTheEnvironmentGoesToNoServiceThatIsNamed() async throws {
+        let (server, other) = (try RecordingServer(otherwise: Self.heard), try RecordingServer())
+        let bench = try Bench.withProfiles(
+            ["mine": profile(server).replacing("[auth]", with: "[auth]\noptional = true")],
+            ["UTTER_URL": other.url(), "UTTER_TOKEN": "sesame"])
+        let arguments = ["send", "--service", "mine", "--set", "region=eu", Clip.goForward.path]
+        let one = try await bench.start(arguments).result()
+        #expect(one.outputText == "heard\n", "\(one.errorText)")
+        // Without UTTER_URL it belongs to what --to names, and to nothing that a name stands for.
+        let two = try await bench.start(arguments, variables: ["UTTER_URL": ""]).result()
+        #expect(two.outputText == "heard\n", "\(two.errorText)")
+        let three = try await bench.start(
+            arguments + ["--to", server.url("")], variables: ["UTTER_URL": ""]
+        ).result()
+        #expect(three.outputText == "heard\n", "\(three.errorText)")
+        #expect(
+            server.requests.map { $0["Authorization"] } == [nil, nil, "Bearer sesame"])
+        // The service's own is not sent to where it does not belong.
+        let four = try await bench.start(
+            arguments + ["--to", other.url("")],
+            variables: ["UTTER_URL": "", "UTTER_TOKEN": "", "MINE_KEY": "own"]
+        ).result()
+        #expect(four.status != .exited(0))
+        #expect(other.requests.map { $0["Authorization"] } == [nil])
+    }
+}
