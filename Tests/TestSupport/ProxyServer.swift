@@ -15,6 +15,7 @@ package final class ProxyServer: Sendable {
     /// - Parameters:
     ///   - login: the name and the password that it wants, such as `user secret`; nil for none.
     ///   - connectPort: the only port to which it connects; nil for any.
+    /// - Throws: `CommandError` without `tinyproxy`.
     package init(login: String? = nil, connectPort: UInt16? = nil) async throws {
         folder = try TemporaryFolder()
         reservation = try ReservedPort()

@@ -18,6 +18,7 @@ package final class WebServer: Sendable {
     ///   - service: the port on 127.0.0.1 that requests go to.
     ///   - buffers: whether requests and answers are taken whole before they are handed on.
     ///   - maximumBodySize: the longest body, such as `1m`.
+    /// - Throws: `CommandError` without `nginx`.
     package init(to service: UInt16, buffers: Bool, maximumBodySize: String = "1m") async throws {
         let folder = try TemporaryFolder()
         self.folder = folder

@@ -10,10 +10,12 @@ import Upload
     private func upload(
         to url: String, by proxy: String, login: String? = nil, _ certificate: String? = nil
     ) throws -> Upload {
-        try Upload(to: url, bytes(6_400), isSealed: true) {
-            $0.connection.proxy = try? Proxy(proxy)
-            $0.connection.proxyLogin = login.flatMap { try? ProxyLogin($0) }
-            $0.connection.certificateFile = certificate
+        var settings = ConnectionSettings()
+        settings.proxy = try Proxy(proxy)
+        settings.proxyLogin = try login.map { text in try ProxyLogin(text) }
+        settings.certificateFile = certificate
+        return try Upload(to: url, bytes(6_400), isSealed: true) {
+            $0.connection = settings
         }
     }
 
@@ -34,6 +36,7 @@ import Upload
         let server = try await TLSServer()
         let proxy = try await ProxyServer()
         let upload = try Upload(to: server.url) {
+            // A test that has none fails below.
             $0.connection.proxy = try? Proxy(proxy.url)
             $0.connection.certificateFile = server.certificateFile
         }
@@ -117,6 +120,7 @@ import Upload
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let reserved = try ReservedPort()
         let exceptions = try Upload(to: server.url(), bytes(640), isSealed: true) {
+            // A test that has none fails below.
             $0.connection.proxy = try? Proxy("http://127.0.0.1:\(reserved.port)")
             $0.connection.proxyExceptions = ["other.example", "127.0.0.1"]
         }

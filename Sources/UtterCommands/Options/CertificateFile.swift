@@ -20,6 +20,7 @@ enum CertificateFile {
     /// - Parameters:
     ///   - path: the file.
     ///   - option: behind which it was named.
+    ///   - what: what it is to hold.
     ///   - markers: lines of which it has one.
     static func check(
         _ path: String, option: String = "--cacert", holds what: String = "certificate",
