@@ -62,13 +62,12 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     }
 
     func transferDidEnd(_ result: TransferResult) {
-        var result = result
-        if answer.finish() { hear() }
-        if let firstText, let began = result.timings.began {
-            result.timings.firstText = firstText - began
-        }
         var reply = Reply(result: result)
         if let head { read(head, into: &reply) }
+        if answer.finish() { hear() }
+        if let firstText, let began = result.timings.began {
+            reply.result.timings.firstText = firstText - began
+        }
         let service = run.service
         if let failure = answer.failure, !answer.kept.isEmpty {
             // It may have been paid for, and another rule may read it.
@@ -102,7 +101,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             reply.verdict = verdict
             guard verdict == .answer else { return }
             answer.begin(status: head.status, head.fields)
-            if answer.accumulate(body.span) { run.handle(.heard(part: part, answer.transcript)) }
+            if answer.accumulate(body.span) { hear() }
         }
     }
 }
