@@ -34,7 +34,7 @@ let package = Package(
             name: "CCrypto", path: "Sources/C/CCrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
             name: "CCurl", path: "Sources/C/CCurl",
-            providers: [.apt(["libcurl4-openssl-dev"])]),
+            providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
         .systemLibrary(
             name: "CFLAC", path: "Sources/C/CFLAC", providers: [.apt(["libflac-dev"])]),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
@@ -81,21 +81,23 @@ let package = Package(
             name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
-            name: "Upload", dependencies: ["Cryptography", "LinuxPlatform", "CCurl"],
+            name: "Upload",
+            dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
             swiftSettings: shipped),
 
         // The products.
         .target(
             name: "Utter",
             dependencies: [
-                "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cryptography",
+                "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
                 "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(
             name: "RecognitionEndpoint",
             dependencies: [
-                "AudioCore", "AudioCodecs", "Cryptography", "LinuxPlatform", "CPocketSphinx",
+                "AudioCore", "AudioCodecs", "Cassettes", "Cryptography", "LinuxPlatform",
+                "CPocketSphinx",
                 .product(name: "Hummingbird", package: "hummingbird"),
             ],
             swiftSettings: shipped),
@@ -117,7 +119,7 @@ let package = Package(
         .executableTarget(
             name: "UtterEndpointCLI",
             dependencies: [
-                "Utter", "UtterCommands", "LinuxPlatform", "RecognitionEndpoint",
+                "Utter", "UtterCommands", "Cassettes", "LinuxPlatform", "RecognitionEndpoint",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
@@ -176,25 +178,28 @@ let package = Package(
             name: "UploadTests",
             dependencies: [
                 "Upload", "TakeStore", "AudioCore", "Cryptography", "LinuxPlatform",
-                "TestSupport",
+                "SpeechService", "TestSupport",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "UtterTests",
             dependencies: [
-                "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cryptography",
-                "LinuxPlatform", "SpeechService", "TakeStore", "TestSupport", "Upload",
+                "Utter", "AudioCodecs", "AudioCore", "AudioDevices", "Capture", "Cassettes",
+                "Cryptography", "LinuxPlatform", "SpeechService", "TakeStore", "TestSupport",
+                "Upload",
             ],
             swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",
-            dependencies: ["RecognitionEndpoint", "AudioCodecs", "AudioCore", "TestSupport"],
+            dependencies: [
+                "RecognitionEndpoint", "AudioCodecs", "AudioCore", "Cassettes", "TestSupport",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "CommandTests",
             dependencies: [
                 "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
-                "AudioDevices", "Capture", "Cryptography", "LinuxPlatform", "Settings",
+                "AudioDevices", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],

@@ -44,6 +44,8 @@ gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
+nginx-light                  a web server in front of a service, over TLS and HTTP/2
+tinyproxy                    a proxy on the way to a service
 socat                        TLS in front of a service, which counts the handshakes
 brotli                       compresses answers
 curl                         a second client to compare with

@@ -78,7 +78,9 @@ package struct Cassette: Sendable, Equatable {
     /// What came back; nil is nothing.
     package var response: Response?
     /// How the exchange ended, in a word of the reports, such as `connection-lost`; nil is as it
-    /// should. A replay breaks the connection off where it says anything else than `answered`.
+    /// should.
+    ///
+    /// A replay breaks the connection off where it says anything else than `answered`.
     package var ending: String?
 
     /// Creates a cassette.

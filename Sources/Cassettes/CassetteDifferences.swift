@@ -11,6 +11,7 @@ extension Cassette.Request {
     ///   - method: its method.
     ///   - target: its path and query.
     ///   - headers: its fields.
+    /// - Returns: nothing when it is the same.
     package func differences(
         method: String, target: String, headers: [CassetteField]
     ) -> [String] {

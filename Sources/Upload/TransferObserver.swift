@@ -7,9 +7,12 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// The connection stands and the request is about to be sent.
     func transferDidConnect()
 
+    /// The head of the request has been handed to the connection; it holds secrets.
+    func transferDidSendHead(_ head: String)
+
     /// The connection has taken this many bytes of the recording, in all; what stands around it
-    /// in the body is not counted.
-    func transferDidSend(byteCount: Int)
+    /// in the body is not counted, and is in `wireByteCount`.
+    func transferDidSend(byteCount: Int, wireByteCount: Int)
 
     /// The head of the final response has been read, perhaps while the body is still being sent.
     ///
@@ -21,4 +24,9 @@ package protocol TransferObserver: AnyObject, Sendable {
 
     /// The transfer is over; nothing follows.
     func transferDidEnd(_ result: TransferResult)
+}
+
+extension TransferObserver {
+    /// Most have no use for it.
+    package func transferDidSendHead(_ head: String) {}
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import SpeechService
+
 /// One HTTP request of a take: where to, with what headers, and what body.
 package struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
@@ -12,10 +14,10 @@ package struct TransferRequest: Sendable {
     package var body: RequestBody
     /// How long each part may take.
     package var deadlines: TransferDeadlines
-    /// A file of PEM certificates to trust instead of the system's, or nil.
-    package var certificateFile: String?
-    /// Whether the proxies of the environment (`https_proxy` and others) are left alone.
-    package var bypassesProxy = false
+    /// How the connection is made.
+    package var connection = ConnectionSettings()
+    /// What it shares with the other requests of its take; nil for nothing, cookies included.
+    package var session: TransferSession?
     /// More header fields, asked for on the transfer thread when the transfer begins.
     package var lateHeaders: @Sendable () -> [(name: String, value: String)] = { [] }
     /// The most bytes of the body a second, or nil for as many as the line takes.
@@ -23,8 +25,6 @@ package struct TransferRequest: Sendable {
     /// Asked on the transfer thread before the body is ended: false breaks the transfer off
     /// instead, for a take that was cancelled after the loop last looked.
     package var mayEndBody: @Sendable () -> Bool = { true }
-    /// The newest version of HTTP to speak.
-    package var httpVersion = HTTPVersion.one
     /// How long a connection that an earlier transfer has left may have been idle to carry it, in
     /// whole seconds; nil for a connection of its own.
     package var longestIdleTime: Duration?
@@ -36,13 +36,11 @@ package struct TransferRequest: Sendable {
     /// Creates a request.
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
-        deadlines: TransferDeadlines = TransferDeadlines(),
-        certificateFile: String? = nil
+        deadlines: TransferDeadlines = TransferDeadlines()
     ) {
         self.url = url
         self.headers = headers
         self.body = body
         self.deadlines = deadlines
-        self.certificateFile = certificateFile
     }
 }

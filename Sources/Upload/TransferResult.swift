@@ -12,6 +12,8 @@ public struct TransferResult: Sendable {
         case cannotConnect(String)
         /// The peer could not prove who it is, or TLS failed; the text is libcurl's.
         case insecure(String)
+        /// The proxy does not let the request through: it answers with this status.
+        case proxyRefused(status: Int)
         /// What answers there does not speak TLS, or none that we speak; the text is libcurl's.
         case notTLS(String)
         /// The connection broke before a complete answer; the text is libcurl's.
@@ -38,6 +40,10 @@ public struct TransferResult: Sendable {
     public var sentByteCount: Int
     /// Bytes of the body that the connection took, without chunk framing.
     public var wireByteCount: Int
+    /// The same with chunk framing, where there is one.
+    public var framedByteCount = 0
+    /// Bytes of the answer's body that came, as they travelled.
+    public var receivedByteCount = 0
     /// Whether the whole body was handed over.
     public var isBodyComplete: Bool
     /// When things happened.
@@ -47,6 +53,8 @@ public struct TransferResult: Sendable {
     public var retryAfter = Duration.zero
     /// Whether it went over a connection that an earlier transfer had left.
     public var hasReusedConnection = false
+    /// The connection that carried it.
+    public var route = TransferRoute()
 
     /// The value of the first header field of that name; `name` in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
@@ -70,18 +78,26 @@ public struct TransferResult: Sendable {
 
 /// When the parts of a transfer happened, as durations since its start.
 public struct TransferTimings: Sendable, Equatable {
+    /// The start; nil when it did not begin.
+    public var began: ContinuousClock.Instant?
     /// The name was resolved.
     public var resolved: Duration?
     /// The TCP connection stood.
     public var connected: Duration?
     /// TLS was agreed; nil without TLS.
     public var secured: Duration?
+    /// The head of the request was handed to the connection.
+    public var headOut: Duration?
     /// The first body byte was handed to the connection.
     public var firstByteOut: Duration?
     /// The last body byte was handed to the connection.
     public var lastByteOut: Duration?
     /// The final response's head was complete.
     public var firstByteIn: Duration?
+    /// The first byte of its body was read.
+    public var firstBodyByteIn: Duration?
+    /// The first words of the answer were understood; noted by what reads it.
+    public var firstText: Duration?
     /// The last response byte was read.
     public var lastByteIn: Duration?
     /// The transfer ended.

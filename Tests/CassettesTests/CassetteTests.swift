@@ -75,7 +75,8 @@ import Testing
         let all = try Cassette.load(folder.path)
         #expect(all.map(\.request.target) == ["/1-create.json", "/2-poll.json"])
         #expect(try Cassette.load(folder.path("2-poll.json")).count == 1)
-        #expect(throws: CassetteError.self) { try Cassette.load(folder.path("notes.txt")) }
+        let other = try folder.write(Array("no cassette".utf8), to: "other.txt")
+        #expect(throws: CassetteError.self) { try Cassette.load(other) }
         #expect(throws: CassetteError.self) { try Cassette.load(folder.path("missing")) }
     }
 

@@ -13,18 +13,15 @@ package final class TLSServer: Sendable {
     private let run: CommandRun
 
     /// Starts the server with a certificate for `name`; it answers nothing until it is told to.
-    package init(certificateFor name: String = "IP:127.0.0.1", options: [String] = []) async throws
-    {
+    package init(
+        certificateFor name: String = "IP:127.0.0.1", options: [String] = [],
+        isExpired: Bool = false
+    ) async throws {
         folder = try TemporaryFolder()
         certificateFile = folder.path("certificate.pem")
         let key = folder.path("key.pem")
         let made = try await CommandRun.run(
-            "openssl",
-            [
-                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out",
-                certificateFile, "-days", "2", "-subj", "/CN=utter test", "-addext",
-                "subjectAltName=\(name)",
-            ])
+            "sh", ["-c", isExpired ? Self.expired : Self.valid, folder.path, name])
         try #require(made.status == .exited(0), "\(made.errorText)")
         run = try CommandRun(
             "openssl",
@@ -33,6 +30,23 @@ package final class TLSServer: Sendable {
         try #require(await run.wait(in: .output) { Self.port(in: $0) != nil })
         port = try #require(Self.port(in: run.output))
     }
+
+    /// Makes key and certificate in the folder `$0` for the name `$1`.
+    private static let valid = """
+        openssl req -x509 -newkey rsa:2048 -nodes -keyout "$0/key.pem" -days 2 \\
+          -out "$0/certificate.pem" -subj '/CN=utter test' -addext "subjectAltName=$1"
+        """
+
+    /// The same, for a time that is over.
+    private static let expired = """
+        cd "$0" && touch index && echo 01 >serial &&
+        printf '%s\\n' '[ca]' default_ca=d '[d]' database=index serial=serial new_certs_dir=. \\
+          default_md=sha256 policy=p x509_extensions=e '[p]' commonName=supplied '[e]' \\
+          "subjectAltName=$1" >configuration &&
+        openssl req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj '/CN=utter test' &&
+        openssl ca -batch -notext -selfsign -config configuration -keyfile key.pem -in request.pem \\
+          -out certificate.pem -startdate 20200101000000Z -enddate 20200102000000Z
+        """
 
     /// The port in what the server says first, once all of that line has come.
     private static func port(in output: [UInt8]) -> Int? {

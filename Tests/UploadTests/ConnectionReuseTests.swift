@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SpeechService
 import TestSupport
 import Testing
 import Upload
@@ -145,7 +146,7 @@ import Upload
             let upload = try Upload(
                 to: front.url(), bytes(100_000, from: number), isSealed: true, on: loop
             ) {
-                $0.certificateFile = front.certificateFile
+                $0.connection.certificateFile = front.certificateFile
                 reusing(&$0)
             }
             let result = try #require(await upload.result())

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SpeechService
 import TestSupport
 import Testing
 import Upload
@@ -11,8 +12,8 @@ import Upload
         version: HTTPVersion = .two, on loop: TransferLoop? = nil
     ) throws -> Upload {
         try Upload(to: server.url, bytes, isSealed: isSealed, on: loop) {
-            $0.certificateFile = server.certificateFile
-            $0.httpVersion = version
+            $0.connection.certificateFile = server.certificateFile
+            $0.connection.http = version
             $0.longestIdleTime = loop == nil ? nil : .seconds(600)
             $0.leavesConnection = loop != nil
         }
@@ -47,8 +48,8 @@ import Upload
         let server = try RecordingServer(otherwise: .answer(text: "heard in one"))
         let front = try await TLSFront(to: server)
         let upload = try Upload(to: front.url(), bytes(640), isSealed: true) {
-            $0.certificateFile = front.certificateFile
-            $0.httpVersion = .two
+            $0.connection.certificateFile = front.certificateFile
+            $0.connection.http = .two
         }
         let result = try #require(await upload.result())
         #expect(result.ending == .answered)

@@ -33,7 +33,7 @@ final class TransferRecorder: TransferObserver {
         }
     }
 
-    func transferDidSend(byteCount: Int) {
+    func transferDidSend(byteCount: Int, wireByteCount: Int) {
         record.update { record in
             record.longestPieces.sent = max(
                 record.longestPieces.sent, byteCount - record.sentByteCount)

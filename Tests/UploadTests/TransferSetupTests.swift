@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SpeechService
 import TestSupport
 import Testing
 import Upload
@@ -17,7 +18,7 @@ import Upload
         let upload = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop) {
             switch option {
             case "CURLOPT_URL": $0.url += Self.tooLong
-            case "CURLOPT_CAINFO": $0.certificateFile = "/" + Self.tooLong
+            case "CURLOPT_CAINFO": $0.connection.certificateFile = "/" + Self.tooLong
             default: $0.longestIdleTime = .seconds(-2)
             }
         }

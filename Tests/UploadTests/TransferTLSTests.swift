@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SpeechService
 import TestSupport
 import Testing
 import Upload
@@ -26,7 +27,7 @@ import Upload
     @Test func anotherHostsCertificateIsRefused() async throws {
         let server = try await TLSServer(certificateFor: "DNS:speech.example")
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
-            $0.certificateFile = server.certificateFile
+            $0.connection.certificateFile = server.certificateFile
         }
         let result = try #require(await upload.result())
         guard case .insecure = result.ending else {
@@ -40,7 +41,7 @@ import Upload
     @Test func aMissingCertificateFileIsSaid() async throws {
         let server = try await TLSServer()
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
-            $0.certificateFile = "/nowhere/authority.pem"
+            $0.connection.certificateFile = "/nowhere/authority.pem"
         }
         guard case .insecure(let reason) = try #require(await upload.result()).ending else {
             Issue.record("no error")
@@ -53,7 +54,7 @@ import Upload
     func anOldProtocolIsRefused(_ option: String) async throws {
         let server = try await TLSServer(options: [option, "-cipher", "ALL:@SECLEVEL=0"])
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
-            $0.certificateFile = server.certificateFile
+            $0.connection.certificateFile = server.certificateFile
         }
         let result = try #require(await upload.result())
         #expect(result.ending != .answered)
@@ -63,7 +64,9 @@ import Upload
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func aNamedAuthorityIsTrustedAndTheBodyIsSentWhileItGrows(_ option: String) async throws {
         let server = try await TLSServer(options: [option])
-        let upload = try Upload(to: server.url) { $0.certificateFile = server.certificateFile }
+        let upload = try Upload(to: server.url) {
+            $0.connection.certificateFile = server.certificateFile
+        }
         for word in ["first,", "second,", "third"] {
             try upload.append(Array(word.utf8))
             #expect(await server.hasReceived(word))
@@ -86,7 +89,7 @@ import Upload
     func anAnswerThatEndsWithTheConnectionIsNoSuccess(isOrderly: Bool) async throws {
         let server = try await TLSServer()
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
-            $0.certificateFile = server.certificateFile
+            $0.connection.certificateFile = server.certificateFile
         }
         #expect(await server.hasReceived("\r\n0\r\n\r\n"))
         server.send("HTTP/1.1 200 OK\r\n\r\n{\"text\":\"pay")
@@ -102,7 +105,7 @@ import Upload
     @Test func anAnswerShorterThanItSaysIsNoSuccess() async throws {
         let server = try await TLSServer()
         let upload = try Upload(to: server.url, Self.body, isSealed: true) {
-            $0.certificateFile = server.certificateFile
+            $0.connection.certificateFile = server.certificateFile
         }
         #expect(await server.hasReceived("\r\n0\r\n\r\n"))
         server.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"text\":\"pay")

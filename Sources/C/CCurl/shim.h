@@ -4,6 +4,8 @@
 #define UTTER_CCURL_H
 
 #include <curl/curl.h>
+#include <openssl/ssl.h>
+#include <stdbool.h>
 #include <locale.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -62,6 +64,37 @@ static inline curl_off_t utter_getinfo_offset(CURL *_Nonnull easy, CURLINFO info
     curl_off_t value = 0;
     curl_easy_getinfo(easy, info, &value);
     return value;
+}
+
+static inline const char *_Nullable utter_getinfo_string(CURL *_Nonnull easy, CURLINFO info) {
+    const char *value = NULL;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : NULL;
+}
+
+// What TLS has agreed on, while the connection stands; false when there is none, or when libcurl
+// does not use OpenSSL.
+static inline bool utter_get_security(
+    CURL *_Nonnull easy, const char *_Nullable *_Nonnull version,
+    const char *_Nullable *_Nonnull cipher) {
+    struct curl_tlssessioninfo *session = NULL;
+    if (curl_easy_getinfo(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session ||
+        session->backend != CURLSSLBACKEND_OPENSSL || !session->internals)
+        return false;
+    *version = SSL_get_version((SSL *)session->internals);
+    *cipher = SSL_get_cipher((SSL *)session->internals);
+    return true;
+}
+
+typedef int (*utter_debug_callback)(
+    CURL *_Nullable, curl_infotype, char *_Nullable, size_t, void *_Nullable);
+
+static inline CURLcode utter_setopt_debug(
+    CURL *_Nonnull easy, utter_debug_callback _Nonnull value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
+static inline CURLSHcode utter_share(CURLSH *_Nonnull share, curl_lock_data kind) {
+    return curl_share_setopt(share, CURLSHOPT_SHARE, kind);
 }
 
 typedef int (*utter_socket_callback)(void *_Nullable, curl_socket_t, curlsocktype);

@@ -13,6 +13,10 @@ package final class CaptureAccount: Sendable {
     private let encoded = Atomic(0)
     private let bytes = Atomic(0)
     private let levelBits = Atomic<UInt64>(0)
+    /// When the first frame was captured, in nanoseconds since the account was made, plus 1; 0
+    /// before that.
+    private let firstFrameBits = Atomic<Int64>(0)
+    private let made = ContinuousClock.now
     /// Below zero until there is a level.
     private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
 
@@ -26,13 +30,19 @@ package final class CaptureAccount: Sendable {
     ///   - gapFrames: those of them that are silence in place of lost ones.
     ///   - encodedBytes: the size of its audio.
     package init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
-        addCaptured(encodedFrames - gapFrames)
+        captured.store(encodedFrames - gapFrames, ordering: .relaxed)
         if gapFrames > 0 { addGap(gapFrames) }
         addEncoded(frames: encodedFrames, bytes: encodedBytes)
     }
 
     /// Frames that came from the source.
     package var capturedFrames: Int { captured.load(ordering: .relaxed) }
+
+    /// When the first frame came from the source; nil before that.
+    package var firstFrame: ContinuousClock.Instant? {
+        let nanoseconds = firstFrameBits.load(ordering: .relaxed)
+        return nanoseconds > 0 ? made + .nanoseconds(nanoseconds - 1) : nil
+    }
 
     /// Frames that were lost, and replaced by silence of the same length.
     package var gapFrames: Int { lost.load(ordering: .relaxed) }
@@ -60,6 +70,11 @@ package final class CaptureAccount: Sendable {
     // The capture thread is the only writer, so that a load and a store make an addition.
 
     func addCaptured(_ frames: Int) {
+        if frames > 0, firstFrameBits.load(ordering: .relaxed) == 0 {
+            let (seconds, attoseconds) = (.now - made).components
+            firstFrameBits.store(
+                seconds * 1_000_000_000 + attoseconds / 1_000_000_000 + 1, ordering: .relaxed)
+        }
         captured.store(captured.load(ordering: .relaxed) + frames, ordering: .relaxed)
     }
 

@@ -67,6 +67,7 @@ struct DemoCommand: AsyncParsableCommand {
         output.json = json
         output.quiet = false
         output.verbose = true
+        (output.trace, output.record, output.recordBodies) = (nil, nil, false)
         // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true

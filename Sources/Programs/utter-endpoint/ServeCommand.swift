@@ -38,6 +38,18 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Misbehave when a request asks for it with X-Misbehave; for tests of clients.")
     var allowFaults = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Recognise nothing, and answer with what these cassettes hold: files, or folders of "
+                + "them in the order of their names.", valueName: "file"), completion: .file())
+    var cassette: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "How fast the time of the cassettes passes: max, or a factor such as 1.",
+            valueName: "speed"))
+    var speed = ReplaySpeed.max
+
     @Flag(name: .shortAndLong, help: "Do not print where the endpoint listens.")
     var quiet = false
 
@@ -54,9 +66,14 @@ struct ServeCommand: AsyncParsableCommand {
             throw ValidationError("--max-recognitions must be from 1 to 256.")
         }
         guard maxBody > 0 else { throw ValidationError("--max-body must be above zero.") }
+        guard cassette.isEmpty || grammar == nil && tokenFile == nil && !allowFaults else {
+            throw ValidationError(
+                "--cassette excludes --grammar, --token-file and --allow-faults.")
+        }
     }
 
     func run() async throws {
+        guard cassette.isEmpty else { return try await replay() }
         var configuration = RecognitionEndpointConfiguration(
             model: grammar.map { .grammar($0) } ?? .languageModel)
         configuration.host = host
@@ -72,27 +89,48 @@ struct ServeCommand: AsyncParsableCommand {
                 StandardError.line(RequestLine.text(request))
             }
         }
+        let endpoint: RecognitionEndpoint
+        do throws(RecognitionEndpointError) {
+            endpoint = try RecognitionEndpoint(configuration)
+        } catch {
+            throw Launch.exit(CommandFailure(error))
+        }
+        try await serve(endpoint.shutdown) { onReady throws(RecognitionEndpointError) in
+            try await endpoint.run(onReady: onReady)
+        } onReady: { [host, quiet, tokenFile] port in
+            guard !quiet else { return }
+            let url = Self.url(host, port) + "/recognize"
+            let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
+            StandardError.line("listening on \(url)")
+            StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
+        }
+    }
+
+    /// What a server is told once clients can connect: its port.
+    typealias Ready = @Sendable (Int) async -> Void
+
+    /// Runs a server until a signal.
+    func serve(
+        _ shutdown: @escaping @Sendable () -> Void,
+        _ run: @escaping @Sendable (@escaping Ready) async throws(RecognitionEndpointError) -> Void,
+        onReady: @escaping Ready
+    ) async throws {
         do {
-            let endpoint = try RecognitionEndpoint(configuration)
             let signals = try Signals(toEnter: false)
-            signals.handle { _ in endpoint.shutdown() }
+            signals.handle { _ in shutdown() }
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                [host, quiet, tokenFile] in
-                try await endpoint.run { port in
-                    let shown = host.contains(":") ? "[\(host)]" : host
-                    guard !quiet else { return }
-                    let url = "http://\(shown):\(port)/recognize"
-                    let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
-                    StandardError.line("listening on \(url)")
-                    StandardError.line("try it with: utter send --to \(url)\(key) FILE.wav")
-                }
+                try await run(onReady)
             }
         } catch let error as RecognitionEndpointError {
             throw Launch.exit(CommandFailure(error))
         } catch let error as SystemError {
             throw Launch.exit(CommandFailure(error.description, status: .internalError))
         }
+    }
+
+    static func url(_ host: String, _ port: Int) -> String {
+        "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
     }
 
     private func token() throws -> BearerToken? {

@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Hummingbird
-internal import HummingbirdCore
-internal import LinuxPlatform
-internal import Logging
-internal import NIOCore
-internal import ServiceLifecycle
-internal import Synchronization
-
 /// An HTTP server that recognises speech while it is being uploaded.
 ///
 /// `POST /recognize` (or `PUT`, or `/v1/recognize`) takes audio of any length and rate: WAV, Ogg Opus, or
@@ -36,16 +28,8 @@ internal import Synchronization
 /// Recognition runs on threads named `recognise-1` and so on. For tests of clients, the endpoint
 /// misbehaves on request; see `FaultPlan`.
 public final class RecognitionEndpoint: Sendable {
-    private enum State {
-        case unused
-        case running(ServiceGroup)
-        case over
-    }
-
-    private let configuration: RecognitionEndpointConfiguration
     private let pool: RecogniserPool
-    private let ledger = AnswerLedger()
-    private let state = Mutex(State.unused)
+    private let service: HTTPService
 
     /// Prepares an endpoint; nothing is loaded and nothing listens yet.
     ///
@@ -53,10 +37,20 @@ public final class RecognitionEndpoint: Sendable {
     ///   grammar is not understood.
     public init(_ configuration: RecognitionEndpointConfiguration) throws(RecognitionEndpointError)
     {
-        self.configuration = configuration
-        pool = RecogniserPool(
+        let pool = RecogniserPool(
             model: try PreparedModel(configuration.model),
             maximumCount: max(1, configuration.maximumConcurrentRecognitions))
+        let ledger = AnswerLedger()
+        self.pool = pool
+        service = HTTPService(
+            host: configuration.host, port: configuration.port,
+            idleTimeout: configuration.idleTimeout,
+            gracePeriod: configuration.shutdownGracePeriod, onRequest: configuration.onRequest
+        ) { request, writer, connection in
+            try await RecognitionExchange(
+                request, on: connection, pool: pool, ledger: ledger, configuration: configuration
+            ).answer(writer)
+        }
     }
 
     /// Listens and answers until `shutdown` is called or the task is cancelled.
@@ -70,108 +64,20 @@ public final class RecognitionEndpoint: Sendable {
     public func run(
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {
-        let group = try prepare(onReady: onReady)
-        // The group holds the caller's closure, which may hold this.
-        defer { state.withLock { $0 = .over } }
-        do {
-            try await pool.warmUp()
+        do throws(RecognitionEndpointError) {
+            try await service.run(
+                preparing: { () throws(RecognitionEndpointError) in try await pool.warmUp() },
+                onReady: onReady)
         } catch {
-            await pool.stop()
+            // That it has run already is no reason to stop the one that runs.
+            if error != .alreadyUsed { await pool.stop() }
             throw error
         }
-        // Tasks of the server would be cancelled with the caller's, and could not finish; so
-        // they are no children of it.
-        let server = Task { () async -> (any Error)? in
-            do {
-                try await group.run()
-                return nil
-            } catch {
-                return error
-            }
-        }
-        let failure = await withTaskCancellationHandler {
-            await server.value
-        } onCancel: {
-            shutdown()
-        }
         await pool.stop()
-        if let failure { throw translated(failure) }
     }
 
     /// Lets the work that runs finish and ends `run`; without effect when it has ended.
     ///
     /// From any thread; returns at once.
-    public func shutdown() {
-        let group: ServiceGroup? = state.withLock { state in
-            switch state {
-            case .running(let group): return group
-            case .unused:
-                state = .over
-                return nil
-            case .over: return nil
-            }
-        }
-        guard let group else { return }
-        Task { await group.triggerGracefulShutdown() }
-    }
-
-    // MARK: - Server
-
-    private func prepare(
-        onReady: @escaping @Sendable (Int) async -> Void
-    ) throws(RecognitionEndpointError) -> ServiceGroup {
-        let group: ServiceGroup
-        do {
-            group = try makeServiceGroup(onReady: onReady)
-        } catch {
-            throw .serverFailed(reason: "\(error)")
-        }
-        let isFirst = state.withLock { state in
-            guard case .unused = state else { return false }
-            state = .running(group)
-            return true
-        }
-        guard isFirst else { throw .alreadyUsed }
-        return group
-    }
-
-    private func makeServiceGroup(
-        onReady: @escaping @Sendable (Int) async -> Void
-    ) throws -> ServiceGroup {
-        // A library leaves standard error alone.
-        let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
-        let builder = HTTPServerBuilder { [configuration] responder in
-            // A client that stalls in its body hears why before.
-            EndpointChannel(
-                responder: responder,
-                idleTimeout: configuration.idleTimeout + Connection.lingerTime * 2,
-                onRequest: configuration.onRequest)
-        }
-        let server = try builder.buildServer(
-            configuration: ServerConfiguration(
-                address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    Self.maximumConnectionCount)),
-            eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger,
-            responder: { [configuration, pool, ledger] request, writer, channel in
-                try await RecognitionExchange(
-                    request, on: Connection(channel), pool: pool, ledger: ledger,
-                    configuration: configuration
-                ).answer(writer)
-            },
-            onServerRunning: { await onReady($0.localAddress?.port ?? 0) })
-        var services = ServiceGroupConfiguration(services: [server], logger: logger)
-        services.maximumGracefulShutdownDuration = configuration.shutdownGracePeriod
-        return ServiceGroup(configuration: services)
-    }
-
-    /// Beyond it, connections wait to be accepted.
-    private static let maximumConnectionCount = 256
-
-    private func translated(_ error: any Error) -> RecognitionEndpointError {
-        guard let error = error as? IOError else { return .serverFailed(reason: "\(error)") }
-        return .cannotListen(
-            host: configuration.host, port: configuration.port,
-            reason: SystemError(call: "bind", code: error.errnoCode).reason)
-    }
+    public func shutdown() { service.shutdown() }
 }

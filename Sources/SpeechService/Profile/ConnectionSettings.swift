@@ -3,12 +3,95 @@
 package import Settings
 
 /// How connections to a service are made, where that differs from the usual.
-package struct ConnectionSettings: Sendable, Hashable {
+public struct ConnectionSettings: Sendable, Hashable {
+    /// The newest version of HTTP to speak.
+    public var http = HTTPVersion.one
+    /// The proxy on the way; nil is that of the environment.
+    public var proxy: Proxy?
+    /// Hosts that are reached without the proxy, each with all names below it; nil is those that
+    /// the environment says.
+    public var proxyExceptions: [String]?
+    /// The proxy's name and password; not a part of a service's description.
+    public var proxyLogin: ProxyLogin?
+    /// A file of PEM certificates to trust instead of the system's, or nil.
+    public var certificateFile: String?
+    /// A file with the certificate that shows who we are (PEM), or nil.
+    public var clientCertificate: String?
+    /// The file with its private key; nil where the key stands in the same file.
+    public var clientKey: String?
+    /// The oldest version of TLS to speak.
+    public var minimumTLS = TLSVersion.two
+    /// The public keys of which the service must have one; empty is any.
+    public var pinnedKeys: [PinnedKey] = []
+    /// The kind of address to connect to; nil is any.
+    public var addresses: AddressKind?
+    /// Addresses of hosts that are not asked for.
+    public var resolutions: [HostResolution] = []
+
     /// The usual.
-    package init() {}
+    public init() {}
 
     /// Reads the table `connection` of a service's description.
     ///
     /// - Throws: `SettingsError` where it is wrong.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {}
+    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+        http = try reader.word("http") ?? .one
+        proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }
+        proxyExceptions = try reader.strings("no-proxy")
+        certificateFile = try reader.string("ca-file")
+        clientCertificate = try reader.string("client-certificate")
+        clientKey = try reader.string("client-key")
+        minimumTLS = try reader.word("minimum-tls") ?? .two
+        pinnedKeys =
+            try reader.checkedList("pinned-key") { text throws(ServiceError) in
+                try PinnedKey(text)
+            } ?? []
+        addresses = try reader.word("ip")
+        resolutions =
+            try reader.checkedList("resolve") { text throws(ServiceError) in
+                try HostResolution(text)
+            } ?? []
+        if clientKey != nil, clientCertificate == nil {
+            throw SettingsError(
+                "'\(reader.path("client-key"))' is of no use without "
+                    + "'\(reader.path("client-certificate"))'", at: reader.place("client-key"))
+        }
+    }
+}
+
+/// A version of TLS.
+public enum TLSVersion: String, Sendable, CaseIterable {
+    /// TLS 1.2 (RFC 5246).
+    case two = "1.2"
+    /// TLS 1.3 (RFC 8446).
+    case three = "1.3"
+}
+
+/// A kind of internet address.
+public enum AddressKind: String, Sendable, CaseIterable {
+    /// IPv4.
+    case four = "4"
+    /// IPv6.
+    case six = "6"
+}
+
+extension SettingsReader {
+    fileprivate mutating func checked<Value>(
+        _ key: String, _ read: (String) throws(ServiceError) -> Value
+    ) throws(SettingsError) -> Value? {
+        try string(key, as: read) { $0.description }
+    }
+
+    fileprivate mutating func checkedList<Value>(
+        _ key: String, _ read: (String) throws(ServiceError) -> Value
+    ) throws(SettingsError) -> [Value]? {
+        let place = place(key)
+        return try strings(key)?.map { text throws(SettingsError) in
+            do throws(ServiceError) {
+                return try read(text)
+            } catch {
+                throw SettingsError("'\(path(key))': \(error.description)", at: place)
+            }
+        }
+    }
 }

@@ -67,6 +67,18 @@ public struct Credential: Sendable, Hashable {
         return value
     }
 
+    /// All that must not be written anywhere: the secret, what stands in the request without its
+    /// scheme, and the password alone; secret.
+    package var secrets: [String] {
+        var all = [secret]
+        if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
+        var isLogin = form.isBase64
+        // A name and a key in one.
+        if case .part = place { isLogin = true }
+        if isLogin { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
+        return all
+    }
+
     private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
         var bytes = Array(text.utf8)[...].drop(while: JSONScanner.isWhitespace)
         while let last = bytes.last, JSONScanner.isWhitespace(last) { bytes.removeLast() }

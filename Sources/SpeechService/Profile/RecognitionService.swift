@@ -29,7 +29,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// What it takes of a recording.
     package var limits = ServiceLimits()
     /// How connections to it are made.
-    package var connection = ConnectionSettings()
+    public var connection = ConnectionSettings()
     /// Which requests deliver a recording.
     package var exchange = ExchangePlan.post
     /// What is sent for each word of its profile, for requests that are made later.

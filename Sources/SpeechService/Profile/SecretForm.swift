@@ -50,6 +50,9 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
         SecretForm(unchecked: "Basic {base64:\(user)}")
     }
 
+    /// Whether the secret is written in base64, as a name and a password are.
+    var isBase64: Bool { description.contains("{base64") }
+
     /// The text with the secret in it; secret.
     func applied(to secret: String) -> String {
         replacingMark { mark in

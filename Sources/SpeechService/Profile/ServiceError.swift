@@ -25,6 +25,8 @@ public enum ServiceError: Error, Sendable, Equatable {
     case secretInBody(name: String)
     /// A text is no JSON document into which a recording can be put; `reason` says why.
     case invalidTemplate(reason: String)
+    /// A connection cannot be made as `what` says; `reason` says why.
+    case invalidConnection(what: String, reason: String)
 }
 
 extension ServiceError {
@@ -49,6 +51,7 @@ extension ServiceError {
         case .secretInBody(let name):
             "'\(name)' would hold a token, and what is sent in a form or in JSON is kept as it is"
         case .invalidTemplate(let reason): "the JSON body cannot be sent: \(reason)"
+        case .invalidConnection(let what, let reason): "\(what) cannot be used: \(reason)"
         }
     }
 }

@@ -100,6 +100,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var detectsEnd: Bool?
     /// A file of certificates to trust instead of the system's, an absolute path.
     package var certificateFile: String?
+    /// What else is unusual about connections; nil is nothing.
+    package var connection: Connection?
     /// Other origins to which a redirect may lead; nil is none.
     package var redirectOrigins: [String]?
     /// Where the secrets come from; nil is none.

@@ -17,7 +17,6 @@ extension CurlEasy {
         if !isGet, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
-        try set(CURLOPT_HTTP_VERSION, Int(request.httpVersion.option))
         // Each encoding that libcurl can undo; what is counted and read is the decoded answer.
         try set(CURLOPT_ACCEPT_ENCODING, "")
         try set(CURLOPT_FOLLOWLOCATION, 0)
@@ -29,21 +28,14 @@ extension CurlEasy {
         if !request.leavesConnection { try forbidReuse() }
         // Breaking off must not wait for a name server that is silent.
         try set(CURLOPT_QUICK_EXIT, 1)
-        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         try set(CURLOPT_NOSIGNAL, 1)
-        if request.bypassesProxy { try set(CURLOPT_PROXY, "") }
-        // A proxy's own answer to CONNECT is not the service's.
-        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        if let session = request.session { try join(session) }
+        try connect(by: request.connection)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.
         try set(CURLOPT_BUFFERSIZE, 131_072)
         // Our own deadline comes first; without this libcurl has one of 300 s.
         let connect = request.deadlines.connect + .seconds(1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
-        if let file = request.certificateFile {
-            try set(CURLOPT_CAINFO, file)
-            // The system's folder would be trusted beside it.
-            try set(CURLOPT_CAPATH, nil)
-        }
         // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
         // cost a second of dead air, and the second is libcurl's own to write.
         let lines = (request.headers + request.lateHeaders()).map { name, value in
@@ -55,17 +47,4 @@ extension CurlEasy {
 
     /// Has the connection closed when the transfer ends, whatever it has come to.
     func forbidReuse() throws(CurlRefusal) { try set(CURLOPT_FORBID_REUSE, 1) }
-}
-
-extension HTTPVersion {
-    /// libcurl's value for `CURLOPT_HTTP_VERSION`.
-    ///
-    /// HTTP/2 is agreed on in the TLS handshake alone: without TLS, libcurl 7.88 loses the second
-    /// request of a connection.
-    fileprivate var option: UInt32 {
-        switch self {
-        case .one: UInt32(CURL_HTTP_VERSION_1_1)
-        case .two: UInt32(CURL_HTTP_VERSION_2TLS)
-        }
-    }
 }

@@ -6,8 +6,11 @@ internal import CCurl
 @safe struct CurlEasy: ~Copyable {
     private let handle: UnsafeMutableRawPointer
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private var resolutions: UnsafeMutablePointer<curl_slist>?
     /// Where libcurl writes what went wrong (`CURLOPT_ERRORBUFFER`).
     private let message: UnsafeMutablePointer<CChar>
+    /// Goes after the handle.
+    private var session: TransferSession?
 
     /// The corresponding C function is `curl_easy_init`; nil when memory ran out.
     init?() {
@@ -20,6 +23,7 @@ internal import CCurl
     deinit {
         unsafe curl_easy_cleanup(handle)
         unsafe curl_slist_free_all(headers)
+        unsafe curl_slist_free_all(resolutions)
         unsafe message.deallocate()
     }
 
@@ -72,16 +76,64 @@ internal import CCurl
         try check(CURLOPT_HTTPHEADER, unsafe utter_setopt_list(handle, CURLOPT_HTTPHEADER, headers))
     }
 
+    /// Sets addresses of hosts that are not asked for, each as `HOST:PORT:ADDRESS`.
+    mutating func setResolutions(_ lines: [String]) throws(CurlRefusal) {
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(resolutions, line) else { throw .noMemory }
+            unsafe resolutions = longer
+        }
+        try check(
+            CURLOPT_RESOLVE, unsafe utter_setopt_list(handle, CURLOPT_RESOLVE, resolutions))
+    }
+
+    /// Takes part in what the requests of one take share.
+    mutating func join(_ session: TransferSession) throws(CurlRefusal) {
+        self.session = session
+        unsafe try set(CURLOPT_SHARE, session.handle)
+        // Turns cookies on, and reads none.
+        try set(CURLOPT_COOKIEFILE, "")
+    }
+
+    /// Has a function told of each head that is sent.
+    func setDebugging(_ callback: utter_debug_callback) throws(CurlRefusal) {
+        try check(CURLOPT_DEBUGFUNCTION, unsafe utter_setopt_debug(handle, callback))
+        try set(CURLOPT_VERBOSE, 1)
+    }
+
     private func check(_ option: CURLoption, _ code: CURLcode) throws(CurlRefusal) {
         guard code == CURLE_OK else { throw CurlRefusal(option, code) }
     }
 
     // MARK: - While it runs, and after
 
+    /// The version of HTTP of the answer (`CURLINFO_HTTP_VERSION`).
+    var httpVersion: String? {
+        switch UInt32(clamping: long(CURLINFO_HTTP_VERSION)) {
+        case UInt32(CURL_HTTP_VERSION_1_0): "1.0"
+        case UInt32(CURL_HTTP_VERSION_1_1): "1.1"
+        case UInt32(CURL_HTTP_VERSION_2_0): "2"
+        default: nil
+        }
+    }
+
     /// Lets the body flow again; harmless when it is not paused.
     func unpause() { _ = unsafe curl_easy_pause(handle, CURLPAUSE_CONT) }
 
     func offset(_ info: CURLINFO) -> Int { Int(unsafe utter_getinfo_offset(handle, info)) }
+
+    func text(_ info: CURLINFO) -> String? {
+        unsafe utter_getinfo_string(handle, info).map { unsafe String(cString: $0) }
+    }
+
+    /// The version of TLS that is spoken, and the cipher; nil without TLS, and once the connection
+    /// is gone.
+    var security: (version: String, cipher: String)? {
+        var (version, cipher): (UnsafePointer<CChar>?, UnsafePointer<CChar>?) = (nil, nil)
+        guard unsafe utter_get_security(handle, &version, &cipher), let version = unsafe version,
+            let cipher = unsafe cipher
+        else { return nil }
+        return unsafe (String(cString: version), String(cString: cipher))
+    }
 
     func long(_ info: CURLINFO) -> Int { unsafe utter_getinfo_long(handle, info) }
 

@@ -18,6 +18,7 @@ final class Transfer: @unchecked Sendable {
     private var response: TransferResponse
     private var progress = TransferProgress(start: .now)
     private var timings = TransferTimings()
+    private var route = TransferRoute()
     /// How much of the body the connection has taken.
     private var offset = 0
     private var pace: SendingPace?
@@ -51,6 +52,7 @@ final class Transfer: @unchecked Sendable {
         self.easy = easy
         response = TransferResponse(to: request.url, limit: request.responseLimit)
         pace = request.bytesPerSecond.map { SendingPace(bytesPerSecond: $0, now: .now) }
+        timings.began = progress.start
         try configure()
     }
 
@@ -70,6 +72,8 @@ final class Transfer: @unchecked Sendable {
         unsafe try easy.set(CURLOPT_HEADERFUNCTION, writeHeader)
         unsafe try easy.set(CURLOPT_PREREQDATA, context)
         unsafe try easy.setPrerequest(beforeRequest)
+        unsafe try easy.set(CURLOPT_DEBUGDATA, context)
+        unsafe try easy.setDebugging(noteTraffic)
     }
 
     // MARK: - Each turn of the loop
@@ -158,7 +162,7 @@ final class Transfer: @unchecked Sendable {
     // MARK: - libcurl's callbacks
 
     /// A socket was opened; several are when a name has several addresses.
-    fileprivate func didOpen(_ socket: Int32) {
+    func didOpen(_ socket: Int32) {
         let stall = request.deadlines.stall.wholeMilliseconds(upTo: 3_600_000)
         utter_prepare_socket(socket, Int32(max(1, stall / 4_000)))
         sockets.add(socket)
@@ -168,7 +172,7 @@ final class Transfer: @unchecked Sendable {
     /// The connection stands, from this port of ours, and nothing of the request has been sent.
     ///
     /// - Returns: whether the request may be made on it.
-    fileprivate func didConnect(localPort: Int32) -> Bool {
+    func didConnect(localPort: Int32) -> Bool {
         // libcurl makes a request again by itself when a connection that it has used before dies.
         guard !progress.isConnected else { return breakOff(.connectionLost("it was kept open")) }
         progress.isConnected = true
@@ -183,10 +187,28 @@ final class Transfer: @unchecked Sendable {
             let stall = request.deadlines.stall.wholeMilliseconds(upTo: Int(Int32.max))
             utter_limit_unacknowledged(socket, UInt32(stall))
         }
+        noteRoute()
         // libcurl asks for no byte of a body that has none.
         if request.body.contentLength == 0 { noteEnd() }
         observer.transferDidConnect()
         return true
+    }
+
+    /// Looks at the connection while it stands.
+    private func noteRoute() {
+        route.local = TransferRoute.place(
+            easy.text(CURLINFO_LOCAL_IP), easy.long(CURLINFO_LOCAL_PORT))
+        route.remote = TransferRoute.place(
+            easy.text(CURLINFO_PRIMARY_IP), easy.long(CURLINFO_PRIMARY_PORT))
+        if let security = easy.security { (route.tls, route.cipher) = security }
+    }
+
+    /// The head of the request, or that by which a proxy is asked to connect, has been handed over.
+    func didSend(head: String) {
+        route.note(requestHead: head)
+        guard !head.hasPrefix("CONNECT ") else { return }
+        timings.headOut = elapsed
+        observer.transferDidSendHead(head)
     }
 
     /// Notes why we break it off, for libcurl to hear.
@@ -196,7 +218,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Fills libcurl's buffer with the next bytes of the body.
-    fileprivate func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         // The last bytes were the end already.
         if timings.lastByteOut != nil { return 0 }
         do throws(SystemError) {
@@ -217,7 +239,8 @@ final class Transfer: @unchecked Sendable {
                 progress.waitingSince = nil
                 awaitsPause = !isBodyWaiting
                 if timings.firstByteOut == nil { timings.firstByteOut = elapsed }
-                observer.transferDidSend(byteCount: request.body.sourceByteCount(at: offset))
+                observer.transferDidSend(
+                    byteCount: request.body.sourceByteCount(at: offset), wireByteCount: offset)
                 return count
             case .nothingYet:
                 return Int(CURL_READFUNC_PAUSE)
@@ -246,7 +269,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Takes one line of a response's head in; false breaks the transfer off.
-    fileprivate func receive(headerLine: String) -> Bool {
+    func receive(headerLine: String) -> Bool {
         switch response.take(headerLine: headerLine) {
         case .goesOn: return true
         case .unusable(let reason):
@@ -265,8 +288,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Takes bytes of the response's body in; false breaks the transfer off.
-    fileprivate func receive(_ bytes: Span<UInt8>) -> Bool {
+    func receive(_ bytes: Span<UInt8>) -> Bool {
         timings.lastByteIn = elapsed
+        timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         if let reason = response.take(bodyByteCount: bytes.count) {
             ownEnding = .badResponse(reason)
             return false
@@ -297,7 +321,7 @@ final class Transfer: @unchecked Sendable {
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)
         timings.connected = duration(CURLINFO_CONNECT_TIME_T)
         timings.secured = duration(CURLINFO_APPCONNECT_TIME_T)
-        timings.httpVersion = httpVersion
+        timings.httpVersion = easy.httpVersion
         if let socket, timings.httpVersion == "2" { sockets.noteMultiplexed(socket) }
         let wait = min(max(0, easy.offset(CURLINFO_RETRY_AFTER)), Self.longestRetryAfter)
         observer.transferDidEnd(
@@ -306,19 +330,11 @@ final class Transfer: @unchecked Sendable {
                     own: ownEnding, failure: code == CURLE_OK ? nil : failure(code)),
                 status: response.status, headers: response.headers,
                 sentByteCount: request.body.sourceByteCount(at: offset), wireByteCount: offset,
+                framedByteCount: max(offset, easy.offset(CURLINFO_SIZE_UPLOAD_T)),
+                receivedByteCount: easy.offset(CURLINFO_SIZE_DOWNLOAD_T),
                 isBodyComplete: timings.lastByteOut != nil, timings: timings,
                 retryAfter: .seconds(wait),
-                hasReusedConnection: hasReusedConnection))
-    }
-
-    /// The version of the answer, by libcurl's number (`CURLINFO_HTTP_VERSION`).
-    private var httpVersion: String? {
-        switch UInt32(clamping: easy.long(CURLINFO_HTTP_VERSION)) {
-        case UInt32(CURL_HTTP_VERSION_1_0): "1.0"
-        case UInt32(CURL_HTTP_VERSION_1_1): "1.1"
-        case UInt32(CURL_HTTP_VERSION_2_0): "2"
-        default: nil
-        }
+                hasReusedConnection: hasReusedConnection, route: route))
     }
 
     private func failure(_ code: CURLcode) -> TransferResult.Ending {
@@ -330,6 +346,7 @@ final class Transfer: @unchecked Sendable {
             ? .timedOut(.stall)
             : TransferResult.Ending(
                 code: code, text: easy.message(for: code),
+                proxyStatus: easy.long(CURLINFO_HTTP_CONNECTCODE),
                 systemCode: easy.long(CURLINFO_OS_ERRNO), url: request.url)
     }
 
@@ -339,57 +356,4 @@ final class Transfer: @unchecked Sendable {
         let microseconds = easy.offset(info)
         return microseconds > 0 ? .microseconds(microseconds) : nil
     }
-}
-
-/// Called by libcurl on the transfer thread when a socket has been opened.
-private func prepareSocket(
-    _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _: curlsocktype
-) -> Int32 {
-    unsafe transfer(context)?.didOpen(socket)
-    return CURL_SOCKOPT_OK
-}
-
-/// Called by libcurl on the transfer thread when the connection stands.
-private func beforeRequest(
-    _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
-    _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
-) -> Int32 {
-    unsafe transfer(context)?.didConnect(localPort: localPort) == true
-        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
-}
-
-/// Called by libcurl on the transfer thread when the connection has room for body bytes.
-private func readBody(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    let bytes = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
-    return unsafe transfer(context)?.fill(bytes) ?? Int(CURL_READFUNC_ABORT)
-}
-
-/// Called by libcurl on the transfer thread for each line of each response head.
-private func writeHeader(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let line = unsafe String(decoding: bytes, as: UTF8.self)
-    return unsafe transfer(context)?.receive(headerLine: line) == true ? size * count : 0
-}
-
-/// Called by libcurl on the transfer thread for bytes of the response's body.
-private func writeResponse(
-    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
-    _ context: UnsafeMutableRawPointer?
-) -> Int {
-    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
-    let isWanted = unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
-        unsafe transfer(context)?.receive(bytes.span) == true
-    }
-    return isWanted ? size * count : 0
-}
-
-/// The transfer behind a callback's context; the loop keeps it alive until its handle is gone.
-private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
-    unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
 }

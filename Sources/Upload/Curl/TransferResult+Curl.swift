@@ -9,10 +9,19 @@ extension TransferResult.Ending {
     /// - Parameters:
     ///   - code: libcurl's.
     ///   - text: libcurl's words for it.
+    ///   - proxyStatus: what a proxy has answered to CONNECT, or 0.
     ///   - systemCode: the `errno` of the call that failed, or 0.
     ///   - url: where the request was to go.
-    init(code: CURLcode, text: String, systemCode: Int, url: String) {
+    init(code: CURLcode, text: String, proxyStatus: Int, systemCode: Int, url: String) {
         switch code {
+        // It cannot reach the service now.
+        case _ where (500...599).contains(proxyStatus):
+            self = .cannotConnect("the proxy answers \(proxyStatus)")
+        case _ where proxyStatus >= 300: self = .proxyRefused(status: proxyStatus)
+        // With TLS 1.3 a service says so when the handshake is over for us (RFC 8446 §4.4.2.4).
+        case CURLE_RECV_ERROR where text.contains("alert certificate required"),
+            CURLE_SEND_ERROR where text.contains("alert certificate required"):
+            self = .insecure("the service wants a certificate of the client's")
         case CURLE_COULDNT_CONNECT where systemCode != 0:
             self = .cannotConnect(Self.refusal(text, systemCode: systemCode, url: url))
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -61,7 +70,10 @@ extension TransferResult.Ending {
             return reason
         }
         let (host, port) = (words[4], words[6])
-        let isService = url.contains("//\(host):") || url.contains("//\(host)/")
+        let usualPort = url.lowercased().hasPrefix("https:") ? "443" : "80"
+        let isService = [host, "[\(host)]"].contains { host in
+            url.contains("//\(host):\(port)/") || port == usualPort && url.contains("//\(host)/")
+        }
         return isService ? reason : "\(host) port \(port): \(reason)"
     }
 }

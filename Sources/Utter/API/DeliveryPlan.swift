@@ -15,10 +15,6 @@ public struct DeliveryPlan: Sendable {
     /// Origins beside the service's own to which a 307 or 308 may lead; the token and the audio go
     /// there.
     public var redirectOrigins: [Origin]
-    /// A file of PEM certificates to trust instead of the system's, or nil.
-    public var certificateFile: String?
-    /// The newest version of HTTP to speak.
-    public var httpVersion = HTTPVersion.one
     /// How the service learns where the body ends.
     public var framing = BodyFraming.auto
     /// Whether secrets may travel without TLS to another machine.
@@ -38,6 +34,9 @@ public struct DeliveryPlan: Sendable {
     /// the id stood for before.
     var idSuffix = ""
 
+    /// Where each request and its answer is written; nil is nowhere.
+    public var cassettes: CassetteFolder?
+
     /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
     public var reportsProgress = true
 
@@ -45,13 +44,12 @@ public struct DeliveryPlan: Sendable {
     public init(
         service: RecognitionService, format: AudioCodec = .pcm,
         deadlines: TransferDeadlines = TransferDeadlines(), redirectOrigins: [Origin] = [],
-        certificateFile: String? = nil, retry: RetryPolicy = .standard
+        retry: RetryPolicy = .standard
     ) {
         self.service = service
         self.format = format
         self.deadlines = deadlines
         self.redirectOrigins = redirectOrigins
-        self.certificateFile = certificateFile
         self.retry = retry
     }
 }

@@ -19,6 +19,8 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case notDelivered(TransferResult.Ending, host: String)
     /// The service cannot prove who it is.
     case insecure(reason: String, host: String)
+    /// The proxy does not let the request through.
+    case proxyRefused(status: Int)
     /// What answers at the service's port does not speak TLS.
     case notTLS(reason: String, host: String)
     /// The service said no; `message` is its own, and the advice what must change.
@@ -52,6 +54,9 @@ extension TakeFailure {
         case .journal(let reason): "the recording cannot be stored: \(reason)"
         case .notDelivered(let ending, let host): Self.describe(ending, host: host)
         case .insecure(let reason, let host): "\(host) is not trusted: \(reason)"
+        case .proxyRefused(status: 407):
+            "the proxy wants a name and a password, or others (407)"
+        case .proxyRefused(let status): "the proxy refuses to connect to the service (\(status))"
         case .notTLS(let reason, let host):
             reason.contains("wrong version number")
                 ? "\(host) does not speak TLS on this port"
@@ -155,6 +160,7 @@ extension TakeFailure {
         case .unprepared(let text): "the request to \(host) cannot be made: \(text)"
         case .journalUnreadable(let text): "the recording cannot be read back: \(text)"
         case .badResponse(let text), .insecure(let text), .notTLS(let text): text
+        case .proxyRefused(let status): TakeFailure.proxyRefused(status: status).description
         case .answered, .cancelled: "the transfer to \(host) ended"
         }
     }

@@ -37,6 +37,8 @@ public struct TakeOutcome: Sendable {
     public var answeredAfter: Duration?
     /// From the end of the recording to the complete answer; nil without an answer.
     public var answerDelay: Duration?
+    /// When its parts happened.
+    public var times = TakeTimes()
 }
 
 extension TakeOutcome {
@@ -46,11 +48,12 @@ extension TakeOutcome {
     ///   - run: the take.
     ///   - machine: what became of its parts.
     ///   - ending: how it ended.
+    ///   - times: when its parts happened.
     ///   - audioPath: the file that holds the audio, or nil.
     ///   - bodyByteCount: what there was to be sent.
     init(
         of run: TakeRun, _ machine: TakeMachine, _ ending: TakeMachine.Ending,
-        audioPath: String?, bodyByteCount: Int
+        _ times: TakeTimes, audioPath: String?, bodyByteCount: Int
     ) {
         let attempts = machine.attempts
         let recording = attempts.last { $0.carriesRecording }
@@ -70,8 +73,16 @@ extension TakeOutcome {
             audioPath: audioPath, unprotected: machine.protection.unprotected,
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
             peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
-            answerDelay: ending.answerDelay)
+            answerDelay: ending.answerDelay, times: times)
     }
+
+    /// How many requests were made because a service pointed to another place.
+    public var redirectCount: Int {
+        attempts.dropLast().count { [307, 308].contains($0.result.status) }
+    }
+
+    /// How many requests were made because the one before had failed.
+    public var retryCount: Int { max(0, attempts.count - 1 - redirectCount) }
 
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }

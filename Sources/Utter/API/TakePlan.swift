@@ -33,13 +33,12 @@ public struct TakePlan: Sendable {
     public init(
         source: any CaptureSource, service: RecognitionService, format: AudioCodec = .pcm,
         capture: CapturePlan = CapturePlan(), deadlines: TransferDeadlines = TransferDeadlines(),
-        redirectOrigins: [Origin] = [], certificateFile: String? = nil,
-        retry: RetryPolicy = .standard
+        redirectOrigins: [Origin] = [], retry: RetryPolicy = .standard
     ) {
         self.init(
             source: source, capture: capture,
             delivery: DeliveryPlan(
                 service: service, format: format, deadlines: deadlines,
-                redirectOrigins: redirectOrigins, certificateFile: certificateFile, retry: retry))
+                redirectOrigins: redirectOrigins, retry: retry))
     }
 }

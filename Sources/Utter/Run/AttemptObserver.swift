@@ -13,6 +13,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let step: StepRequest?
     private let carriesRecording: Bool
     private var answer: AnswerReader
+    /// When the first words were understood.
+    private var firstText: ContinuousClock.Instant?
     /// The head and the body of a good answer to one of several requests, which is looked at whole.
     private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
@@ -28,7 +30,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     func transferDidConnect() { run.handle(.connected(part: part)) }
 
-    func transferDidSend(byteCount: Int) {
+    func transferDidSend(byteCount: Int, wireByteCount: Int) {
         if carriesRecording { run.didSend(byteCount: byteCount) }
     }
 
@@ -49,16 +51,24 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             return
         }
         let hadHeardEnd = answer.hasHeardEnd
-        if answer.accumulate(bytes) { run.handle(.heard(part: part, answer.transcript)) }
+        if answer.accumulate(bytes) { hear() }
         // What is said now would go nowhere.
         if answer.hasHeardEnd, !hadHeardEnd { run.handle(.stop) }
+    }
+
+    private func hear() {
+        firstText = firstText ?? .now
+        run.handle(.heard(part: part, answer.transcript))
     }
 
     func transferDidEnd(_ result: TransferResult) {
         var reply = Reply(result: result)
         if let head { read(head, into: &reply) }
         let failureBefore = answer.failure
-        if answer.finish() { run.handle(.heard(part: part, answer.transcript)) }
+        if answer.finish() { hear() }
+        if let firstText, let began = result.timings.began {
+            reply.result.timings.firstText = firstText - began
+        }
         let service = run.service
         if let failure = answer.failure, !answer.kept.isEmpty {
             // It may have been paid for, and another rule may read it.
@@ -96,7 +106,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
             reply.verdict = verdict
             guard verdict == .answer else { return }
             answer.begin(status: head.status, head.fields)
-            if answer.accumulate(body.span) { run.handle(.heard(part: part, answer.transcript)) }
+            if answer.accumulate(body.span) { hear() }
         }
     }
 }

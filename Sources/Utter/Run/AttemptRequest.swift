@@ -70,13 +70,16 @@ extension DeliveryPlan {
     ) -> TransferRequest {
         var transfer = TransferRequest(
             url: url.text, headers: headers, body: body,
-            deadlines: deadlines, certificateFile: certificateFile)
-        transfer.httpVersion = httpVersion
-        // No proxy can reach this machine's own services.
-        transfer.bypassesProxy = url.isLoopback
+            deadlines: deadlines)
+        transfer.connection = service.connection
+        // No proxy of the environment can reach this machine's own services.
+        if service.connection.proxy == nil, url.isLoopback {
+            transfer.connection.proxy = Proxy.none
+        }
         // A recording that goes on has its own connection, whose end is then its own as well.
-        transfer.leavesConnection = request.isComplete
-        if request.isComplete, !request.wantsFreshConnection {
+        // One to an address that was given is for no other take.
+        transfer.leavesConnection = request.isComplete && service.connection.resolutions.isEmpty
+        if transfer.leavesConnection, !request.wantsFreshConnection {
             transfer.longestIdleTime = PostOnce.longestIdleTime
         }
         return transfer

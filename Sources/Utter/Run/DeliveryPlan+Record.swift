@@ -27,8 +27,10 @@ extension DeliveryPlan {
         case .json(let template): record.jsonBody = template.text
         }
         record.detectsEnd = service.detectsEnd ? true : nil
-        record.httpVersion = httpVersion == .one ? nil : httpVersion.rawValue
-        record.certificateFile = certificateFile
+        let connection = service.connection
+        record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
+        record.certificateFile = connection.certificateFile
+        record.connection = DeliveryRecord.Connection(connection)
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
         let origin = service.url.origin.description
@@ -92,8 +94,7 @@ extension DeliveryPlan {
         }
         if record.idHeader != old.idHeader { idHeader = other.idHeader }
         if record.framing != old.framing { framing = other.framing }
-        certificateFile = other.certificateFile
-        httpVersion = other.httpVersion
+        service.connection = other.service.connection
         allowsSecretsInClear = other.allowsSecretsInClear
     }
 
@@ -108,13 +109,13 @@ extension DeliveryPlan {
         service.method = RequestMethod(rawValue: record.method) ?? .post
         service.body = try BodyShape(record)
         service.detectsEnd = record.detectsEnd ?? false
+        service.connection = try ConnectionSettings(record)
         self.init(
             service: service, format: AudioCodec(rawValue: record.format) ?? .pcm,
             redirectOrigins: try (record.redirectOrigins ?? []).map { text throws(ServiceError) in
                 try Origin(text)
-            }, certificateFile: record.certificateFile)
+            })
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
-        httpVersion = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
     }

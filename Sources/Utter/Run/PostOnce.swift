@@ -116,6 +116,7 @@ struct PostOnce: Exchange {
         case .answered: break
         case .insecure(let text):
             return .failed(.insecure(reason: text, host: request.url.origin.host))
+        case .proxyRefused(let status): return .failed(.proxyRefused(status: status))
         case .notTLS(let text):
             return .failed(.notTLS(reason: text, host: request.url.origin.description))
         case .badResponse(let text):
@@ -133,6 +134,8 @@ struct PostOnce: Exchange {
         guard let status = result.status else {
             return .failed(.responseUnusable(reason: "there is no status"))
         }
+        // A service does not say this (RFC 9110 §15.5.8).
+        if status == 407 { return .failed(.proxyRefused(status: status)) }
         switch verdict(status, reply) {
         case .accepted: return reply.failure.map { .failed(.answerUnusable($0)) } ?? .answered
         case .redirect:

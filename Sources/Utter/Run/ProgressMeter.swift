@@ -16,7 +16,8 @@ final class ProgressMeter: Sendable {
 
     private let account: CaptureAccount
     private let bodyOffset: Int
-    private let began = ContinuousClock.now
+    /// When the take began.
+    let began = ContinuousClock.now
     private let sentByteCount = Atomic(0)
     /// The body's length once it is known, -1 before.
     private let bodyByteCount = Atomic(-1)

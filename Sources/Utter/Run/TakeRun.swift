@@ -27,6 +27,7 @@ final class TakeRun: Sendable {
         var token: Credential?
         /// The latest transfer of each part.
         var transfers: [Int: TransferID] = [:]
+        var times = TakeTimes()
     }
 
     let id: TakeID
@@ -40,6 +41,8 @@ final class TakeRun: Sendable {
     private let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
     let meter: ProgressMeter
+    /// What the requests of the take share; nil when memory ran out.
+    let session = TransferSession()
     /// The file of a kept take that travels in another form than it is kept in.
     private let audioPath: String?
     /// The length at which a recording ends because the service takes no longer one; nil without.
@@ -70,6 +73,7 @@ final class TakeRun: Sendable {
     func handle(_ event: TakeMachine.Event) {
         let now = Moment(elapsed: meter.elapsed, jitter: .random(in: 0...1))
         let isMine = state.withLock { state in
+            state.times.note(event, at: now.elapsed)
             state.due += state.machine.handle(event, at: now)
             defer { state.isActing = true }
             return !state.isActing
@@ -92,8 +96,12 @@ final class TakeRun: Sendable {
     /// Says how the take has ended.
     func settle(_ ending: TakeMachine.Ending) {
         let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
+        var times = state.withLock { $0.times }
+        times.began = meter.began
+        times.firstFrame = account.firstFrame.map { $0 - meter.began }
+        times.settled = meter.elapsed
         let outcome = TakeOutcome(
-            of: self, machine, ending, audioPath: audioPath ?? journal?.path,
+            of: self, machine, ending, times, audioPath: audioPath ?? journal?.path,
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)

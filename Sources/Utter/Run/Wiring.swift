@@ -204,8 +204,14 @@ final class Wiring: Sendable {
             }
             run.willSend()
         }
+        body.session = run.session
         body.mayEndBody = { [weak run] in run?.isWanted(part) ?? false }
-        let observer = AttemptObserver(of: part, for: run, request)
+        var observer: any TransferObserver = AttemptObserver(of: part, for: run, request)
+        if let cassettes = plan.cassettes {
+            observer = CassetteRecorder(
+                of: body, request.number, of: run.id, to: run.service, into: cassettes,
+                tells: observer, writes: { [sync] in sync.perform($0) })
+        }
         run.hold(
             transfer.start(
                 body, after: pause.duration, atLeast: pause.atLeast, observer: observer),

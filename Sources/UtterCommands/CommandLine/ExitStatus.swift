@@ -63,6 +63,7 @@ package enum ExitStatus: Int32 {
         case .notDelivered, .unavailable, .unfinished: self = .notDelivered
         case .insecure, .tokenRefused: self = .tokenRefused
         case .refused, .redirectRefused, .notTLS, .outsideLimits: self = .refused
+        case .proxyRefused(let status): self = status == 407 ? .tokenRefused : .refused
         case .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .cancelled: self = .cancelled
         case .left: self = .terminated

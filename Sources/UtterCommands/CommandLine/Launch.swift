@@ -24,11 +24,15 @@ package enum Launch {
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
+        let trace: TraceFile?
+        let cassettes: CassetteFolder?
         var output = output
         do throws(CommandFailure) {
             output = try output.completed()
             key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
+            trace = try output.traceFile()
+            cassettes = try output.cassetteFolder()
         } catch {
             throw exit(error, json: output.json)
         }
@@ -39,7 +43,7 @@ package enum Launch {
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
                     retention: retention, key: key),
                 signals: signals, output: output, audioTime: keep.keepAudio?.duration,
-                lookup: TakeLookup(key: key))
+                lookup: TakeLookup(key: key), trace: trace, cassettes: cassettes)
         } catch {
             throw exit(CommandFailure(error), json: output.json)
         }
@@ -52,6 +56,7 @@ package enum Launch {
         }
         // The loops end before the process does: exit(3) takes down libraries that they use.
         session.end(status)
+        trace?.write()
         if status != .textPrinted { throw status.code }
     }
 

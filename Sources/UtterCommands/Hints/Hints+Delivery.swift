@@ -8,6 +8,8 @@ extension Hints {
         switch failure {
         case .capture(let error): of(error)
         case .answerUnusable(let error): of(error)
+        case .notTLS(let reason, _) where reason.contains("handshake failure"):
+            "it may want a certificate: --client-cert FILE; or speak an older TLS than utter does"
         case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
         case .tokenRefused(_, _, .schemes(let schemes)):
             "the service wants the scheme \(schemes): give it with --token-header, such as "
@@ -25,6 +27,14 @@ extension Hints {
         case .refused(_, _, .form):
             "this service wants a form (multipart/form-data): send it with --form and what the "
                 + "service asks for, such as --form model=whisper-1"
+        case .insecure(let reason, _) where reason.contains("pinned"):
+            "the service has another key than --pinned-key says: ask those who run it"
+        case .insecure(let reason, _) where reason.contains("of the client's"):
+            "show one with --client-cert FILE and --client-key FILE"
+        case .proxyRefused(status: 407):
+            "put NAME:PASSWORD into the first line of a file: --proxy-login-file FILE, or into "
+                + "UTTER_PROXY_LOGIN"
+        case .proxyRefused: "name another proxy with --proxy URL, or none with --proxy none"
         case .insecure: "check the URL and the clock, or name the authority with --cacert"
         case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):

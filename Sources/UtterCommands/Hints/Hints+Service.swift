@@ -16,6 +16,16 @@ extension Hints {
             "use auto, text, sequence, events, subtitles or json:PATH, such as json:result.text"
         case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
         case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
+        case .invalidConnection(let what, _):
+            if what.contains("proxy") {
+                "write it like http://proxy.example:3128, or none; its name and password go into a "
+                    + "file: --proxy-login-file FILE"
+            } else if what.contains("key") {
+                "print it with: openssl x509 -in CERTIFICATE -pubkey -noout | openssl pkey -pubin "
+                    + "-outform der | openssl dgst -sha256 -binary | base64"
+            } else {
+                "write it like speech.example:443:192.0.2.7"
+            }
         case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
         }
     }

@@ -8,7 +8,7 @@ enum CertificateFile {
     /// More than the certificates of all authorities together.
     private static let limit = 4 << 20
 
-    private static let markers = [
+    private static let certificate = [
         "-----BEGIN CERTIFICATE-----", "-----BEGIN TRUSTED CERTIFICATE-----",
         "-----BEGIN X509 CERTIFICATE-----",
     ]
@@ -16,7 +16,21 @@ enum CertificateFile {
     /// Checks that a file holds certificates in PEM; of a pipe, that it can be read.
     ///
     /// - Throws: `CommandFailure` when it cannot be read, or holds none.
-    static func check(_ path: String) throws(CommandFailure) {
+    ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - option: behind which it was named.
+    ///   - what: what it is to hold.
+    ///   - markers: lines of which it has one.
+    static func check(
+        _ path: String, option: String = "--cacert", holds what: String = "certificate",
+        in markers: [String] = certificate
+    ) throws(CommandFailure) {
+        func failure(
+            _ path: String, _ reason: String, hint: String? = nil
+        ) -> CommandFailure {
+            CommandFailure("\(option): '\(path)' \(reason)", hint: hint, status: .configuration)
+        }
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             throw failure(path, "cannot be read: \(SystemError.last("open").reason)")
@@ -35,15 +49,18 @@ enum CertificateFile {
         let text = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         guard markers.contains(where: text.contains) else {
             throw failure(
-                path, "holds no certificate in PEM",
-                hint: "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
-                    + "openssl x509 -inform der -in FILE -out FILE.pem")
+                path, "holds no \(what) in PEM",
+                hint: what == "certificate"
+                    ? "it has a line -----BEGIN CERTIFICATE-----; make it of another form with: "
+                        + "openssl x509 -inform der -in FILE -out FILE.pem"
+                    : "it has a line -----BEGIN PRIVATE KEY-----, and no passphrase; take that "
+                        + "away with: openssl pkey -in FILE -out FILE.pem")
         }
     }
 
-    private static func failure(
-        _ path: String, _ reason: String, hint: String? = nil
-    ) -> CommandFailure {
-        CommandFailure("--cacert: '\(path)' \(reason)", hint: hint, status: .configuration)
-    }
+    /// The lines of a private key that OpenSSL reads without a passphrase.
+    static let privateKey = [
+        "-----BEGIN PRIVATE KEY-----", "-----BEGIN EC PRIVATE KEY-----",
+        "-----BEGIN RSA PRIVATE KEY-----",
+    ]
 }

@@ -24,7 +24,7 @@ struct KeptTakeOptions: ParsableArguments {
     /// Whether an option says that a take is sent in another way than before.
     var changesSomething: Bool {
         format != nil || service.to != nil || service.answer != nil || service.framing != nil
-            || service.http != nil || service.contentType != nil || service.method != nil
+            || service.connection.isGiven || service.contentType != nil || service.method != nil
             || !service.header.isEmpty || service.body.isGiven || service.profile.isGiven
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import ArgumentParser
+package import ArgumentParser
 
 /// What is printed beside the transcript.
 package struct OutputOptions: ParsableArguments {
@@ -21,7 +21,25 @@ package struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print each step with its time.")
     package var verbose = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write what happened when into this file, as Perfetto (ui.perfetto.dev) shows it.",
+            valueName: "file"), completion: .file())
+    package var trace: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write each request and its answer, without secrets and audio, into this folder.",
+            valueName: "folder"), completion: .directory)
+    package var record: String?
+
+    @Flag(help: "With --record, write the bodies that were sent too: they hold the audio.")
+    package var recordBodies = false
+
     package mutating func validate() throws {
+        if recordBodies && record == nil {
+            throw ValidationError("--record-bodies needs --record.")
+        }
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
     }
 

@@ -75,6 +75,8 @@ extension ServiceOptions {
                 plan.profile == nil ? new.url : plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
         }
+        try connection.addLogin(
+            to: &plan.service.connection, of: record, take: manifest.id.text)
         try change(&plan, format: format)
         let known = (record.secrets ?? []).filter { secret in
             secret.origin == plan.service.url.origin.description
@@ -129,10 +131,7 @@ extension ServiceOptions {
         _ plan: inout DeliveryPlan, format: AudioCodec?
     ) throws(CommandFailure) {
         try body.change(&plan, keepsFormat: format != nil)
-        if let cacert {
-            try CertificateFile.check(cacert)
-            plan.certificateFile = Self.absolute(cacert)
-        }
+        try connection.change(&plan.service.connection)
         if let contentType {
             plan.service.contentType = try explained("--content-type") { () throws(ServiceError) in
                 try HeaderField(name: "Content-Type", value: contentType).value
@@ -158,7 +157,6 @@ extension ServiceOptions {
         }
         if let framing { plan.framing = framing }
         if let method { plan.service.method = method }
-        if let http { plan.httpVersion = http }
         if endpointing { plan.service.detectsEnd = true }
         if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)

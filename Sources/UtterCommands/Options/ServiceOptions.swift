@@ -9,7 +9,6 @@ extension RequestMethod: ExpressibleByArgument {
     package init?(argument: String) { self.init(rawValue: argument.uppercased()) }
 }
 extension BodyFraming: ExpressibleByArgument {}
-extension HTTPVersion: ExpressibleByArgument {}
 extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
 /// Where the audio goes, in what form, and how long that may take.
@@ -93,12 +92,6 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "how"))
     package var framing: BodyFraming?
 
-    @Option(
-        help: ArgumentHelp(
-            "The newest HTTP to speak, 1.1 or 2; 2 is for https alone. (default: 1.1)",
-            valueName: "version"))
-    package var http: HTTPVersion?
-
     @Flag(help: "The service decides when you have finished: its answer ends the recording.")
     package var endpointing = false
 
@@ -108,9 +101,8 @@ package struct ServiceOptions: ParsableArguments {
             valueName: "origin"))
     package var redirectTo: [String] = []
 
-    @Option(
-        help: ArgumentHelp("PEM certificates to trust.", valueName: "file"), completion: .file())
-    package var cacert: String?
+    @OptionGroup
+    package var connection: ConnectionOptions
 
     @Flag(help: "Allow a token to travel over plain http to another machine.")
     package var insecureToken = false

@@ -31,6 +31,14 @@ package struct OutcomeReport: Encodable {
         var encoded, journaled, bodyOffset, sent, wire: Int
     }
 
+    struct Times: Encodable {
+        @Nullable var firstFrameMs: Double?
+        @Nullable var stoppedMs: Double?
+        @Nullable var capturedMs: Double?
+        @Nullable var sealedMs: Double?
+        @Nullable var settledMs: Double?
+    }
+
     struct GapReport: Encodable {
         var cause: String
         var start, frames: Int
@@ -63,6 +71,10 @@ package struct OutcomeReport: Encodable {
     var bytes = Bytes(encoded: 0, journaled: 0, bodyOffset: 0, sent: 0, wire: 0)
     @Nullable var sha256: String? = nil
     var attempts: [TakeAttempt] = []
+    var redirects = 0
+    var retries = 0
+    /// When its parts happened, since the key or the command.
+    @Nullable var times: Times? = nil
     var mayBeDoubled = false
     @Nullable var answerDelayMs: Double? = nil
     /// How much of the recording the service had when it answered, if that was not all.
@@ -118,6 +130,12 @@ package struct OutcomeReport: Encodable {
             wire: account.wireBytes)
         sha256 = account.sha256
         attempts = outcome.attempts
+        (redirects, retries) = (outcome.redirectCount, outcome.retryCount)
+        let times = outcome.times
+        self.times = Times(
+            firstFrameMs: times.firstFrame?.milliseconds, stoppedMs: times.stopped?.milliseconds,
+            capturedMs: times.captured?.milliseconds, sealedMs: times.sealed?.milliseconds,
+            settledMs: times.settled?.milliseconds)
         mayBeDoubled = outcome.mayBeDoubled
         answerDelayMs = outcome.answerDelay?.milliseconds
         answeredAfterMs = outcome.answeredAfter?.milliseconds
@@ -136,57 +154,6 @@ package struct OutcomeReport: Encodable {
         // Strings and finite numbers can always be encoded.
         guard let data = try? encoder.encode(self) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
-    }
-}
-
-extension TakeAttempt: Encodable {
-    private enum Key: String, CodingKey {
-        case number, url, httpVersion, ending, reason, status, sentBytes, wireBytes, bodyComplete
-        case resolvedMs, connectedMs, securedMs, firstByteOutMs, lastByteOutMs
-        case firstByteInMs, lastByteInMs, endMs
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Key.self)
-        let (timings, words) = (result.timings, result.ending.words)
-        try object.encode(number, forKey: .number)
-        try object.encode(url, forKey: .url)
-        try object.encode(timings.httpVersion, forKey: .httpVersion)
-        try object.encode(words.0, forKey: .ending)
-        try object.encode(words.1, forKey: .reason)
-        try object.encode(result.status, forKey: .status)
-        try object.encode(result.sentByteCount, forKey: .sentBytes)
-        try object.encode(result.wireByteCount, forKey: .wireBytes)
-        try object.encode(result.isBodyComplete, forKey: .bodyComplete)
-        let instants: [(Key, Duration?)] = [
-            (.resolvedMs, timings.resolved), (.connectedMs, timings.connected),
-            (.securedMs, timings.secured), (.firstByteOutMs, timings.firstByteOut),
-            (.lastByteOutMs, timings.lastByteOut), (.firstByteInMs, timings.firstByteIn),
-            (.lastByteInMs, timings.lastByteIn), (.endMs, timings.end),
-        ]
-        for (key, instant) in instants { try object.encode(instant?.milliseconds, forKey: key) }
-    }
-}
-
-extension TransferResult.Ending {
-    /// The case as one word, and the words of the part that noticed it.
-    fileprivate var words: (String, String?) {
-        switch self {
-        case .answered: ("answered", nil)
-        case .cannotResolve(let text): ("cannot-resolve", text)
-        case .cannotConnect(let text): ("cannot-connect", text)
-        case .insecure(let text): ("insecure", text)
-        case .notTLS(let text): ("not-tls", text)
-        case .connectionLost(let text): ("connection-lost", text)
-        case .timedOut(.connect): ("connect-timeout", nil)
-        case .timedOut(.stall): ("stall-timeout", nil)
-        case .timedOut(.answer): ("answer-timeout", nil)
-        case .timedOut(.whole): ("timeout", nil)
-        case .badResponse(let text): ("bad-response", text)
-        case .unprepared(let text): ("unprepared", text)
-        case .journalUnreadable(let text): ("journal-unreadable", text)
-        case .cancelled: ("cancelled", nil)
-        }
     }
 }
 

@@ -27,6 +27,10 @@ package struct TakeSession {
     let output: OutputOptions
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
+    /// Who is told of takes that have ended, for `--trace`.
+    let trace: TraceFile?
+    /// Where requests and their answers are written; nil is nowhere.
+    let cassettes: CassetteFolder?
     /// Finds takes on the disk, with the key that this session has.
     let lookup: TakeLookup
 
@@ -42,8 +46,10 @@ package struct TakeSession {
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration?,
-        lookup: TakeLookup
+        lookup: TakeLookup, trace: TraceFile? = nil, cassettes: CassetteFolder? = nil
     ) {
+        self.trace = trace
+        self.cassettes = cassettes
         self.lookup = lookup
         self.pipeline = pipeline
         self.signals = signals
@@ -66,6 +72,7 @@ package struct TakeSession {
     ) async -> ExitStatus {
         var plan = plan
         plan.delivery.reportsProgress = showsProgress
+        plan.delivery.cassettes = cassettes
         return await follow(
             pipeline.start(plan), by: plan.delivery, as: activity, place: place,
             isServiceUnset: isServiceUnset)
@@ -80,6 +87,7 @@ package struct TakeSession {
     package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
         plan.reportsProgress = showsProgress
+        plan.cassettes = cassettes
         do throws(TakeStoreError) {
             return await follow(
                 try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)
@@ -102,6 +110,7 @@ package struct TakeSession {
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
         for await event in take.events { reporter.show(event) }
         var outcome = await take.outcome
+        trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)

@@ -19,7 +19,11 @@ package struct TimeAccount {
                         ? ", \(outcome.account.gapFrames / 16) ms of it lost" : "")
             )
         ]
+        if let first = outcome.times.firstFrame {
+            lines.append(("first frame after", milliseconds(first)))
+        }
         if let attempt = outcome.attempts.last {
+            lines.append(("connection", connection(attempt.result)))
             let timings = attempt.result.timings
             if let connected = timings.secured ?? timings.connected {
                 lines.append(("connected after", milliseconds(connected)))
@@ -36,6 +40,9 @@ package struct TimeAccount {
                             : "\(milliseconds(first - last)) after the end of the recording"
                     ))
             }
+            if let first = timings.firstText, let last = timings.lastByteOut, first < last {
+                lines.append(("first text after", milliseconds(first)))
+            }
             if let last = timings.lastByteOut, let end = timings.end {
                 lines.append(("answer complete", "\(milliseconds(end - last)) after the end"))
             }
@@ -43,10 +50,31 @@ package struct TimeAccount {
             lines.append(
                 ("sent", sent == wire ? "\(sent) bytes" : "\(sent) bytes, as \(wire)"))
         }
-        if outcome.attempts.count > 1 { lines.append(("attempts", "\(outcome.attempts.count)")) }
+        if outcome.attempts.count > 1 {
+            let (redirects, retries) = (outcome.redirectCount, outcome.retryCount)
+            let reasons =
+                [(retries, "retried"), (redirects, "redirected")].filter { $0.0 > 0 }
+                .map { "\($0.0) \($0.1)" }
+            lines.append(
+                ("attempts", "\(outcome.attempts.count): \(reasons.joined(separator: ", "))"))
+        }
         return lines.map { name, value in
             "  " + name + String(repeating: " ", count: max(1, 24 - name.count)) + value + "\n"
         }.joined()
+    }
+
+    /// What carried the last request: `127.0.0.1:8443 by a proxy, HTTP/1.1, TLSv1.3`.
+    private func connection(_ result: TransferResult) -> String {
+        let (route, timings) = (result.route, result.timings)
+        var place = route.remote ?? "none"
+        if route.isByProxy { place += ", a proxy" }
+        if result.hasReusedConnection { place += ", used before" }
+        var words = [place]
+        if let version = timings.httpVersion { words.append("HTTP/\(version)") }
+        if let tls = route.tls {
+            words.append(tls + (route.cipher.map { " with \($0)" } ?? ""))
+        }
+        return words.joined(separator: ", ")
     }
 
     private func milliseconds(_ duration: Duration) -> String {

@@ -89,10 +89,13 @@ package struct Flush {
     private static func send(_ item: Item, in session: TakeSession) async -> Ending {
         do throws(TakeStoreError) {
             let store = try session.pipeline.store.get()
+            var plan = item.plan
+            plan.cassettes = session.cassettes
             let take = try await session.pipeline.patientlyResend(
-                store.take(item.id), by: item.plan, ifStillAfter: item.attempts)
+                store.take(item.id), by: plan, ifStillAfter: item.attempts)
             session.running.begin(take, isCancellable: false)
             let outcome = await take.outcome
+            session.trace?.add(outcome)
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
             return .outcome(outcome, take)
         } catch {

@@ -50,7 +50,7 @@ package struct ServiceGate {
             return
         }
         switch failure {
-        case .insecure, .notTLS, .notDelivered(.cannotResolve, _),
+        case .insecure, .notTLS, .proxyRefused, .notDelivered(.cannotResolve, _),
             .notDelivered(.cannotConnect, _), .notDelivered(.timedOut(.connect), _):
             close(.origin(service.origin), failure.description)
         case .redirectRefused:

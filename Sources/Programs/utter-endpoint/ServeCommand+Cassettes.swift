@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Cassettes
+import RecognitionEndpoint
+import Utter
+import UtterCommands
+
+extension ServeCommand {
+    /// Answers with what cassettes hold, until a signal.
+    func replay() async throws {
+        var cassettes: [Cassette] = []
+        do throws(CassetteError) {
+            for path in cassette { cassettes += try Cassette.load(path) }
+        } catch {
+            throw Launch.exit(
+                CommandFailure("--cassette: \(error.description)", status: .configuration))
+        }
+        let server = CassetteServer(
+            cassettes, host: host, port: port, speed: speed.speed,
+            onRequest: { [verbose, quiet] in
+                // A reader that is too slow misses lines; the server does not wait for it.
+                guard StandardError.isWritable else { return }
+                Self.tell($0, verbose: verbose, quiet: quiet)
+            })
+        let target = cassettes[0].request.target
+        try await serve(server.shutdown) { onReady throws(RecognitionEndpointError) in
+            try await server.run(onReady: onReady)
+        } onReady: { [host, quiet] port in
+            guard !quiet else { return }
+            StandardError.line("listening on \(Self.url(host, port))\(Self.safe(target))")
+        }
+    }
+
+    private static func tell(_ served: CassetteServer.Served, verbose: Bool, quiet: Bool) {
+        let name = "cassette \(served.number + 1), \(safe(served.name))"
+        if !served.differences.isEmpty {
+            let lines = served.differences.map(safe).joined(separator: "; ")
+            StandardError.line("\(name): \(lines)")
+        } else if verbose {
+            StandardError.line("\(name): answered, \(served.byteCount) bytes came")
+        }
+    }
+
+    private static func safe(_ text: String) -> String {
+        TerminalText.singleLine(TerminalText.sanitized(text))
+    }
+}
+
+/// The value of `--speed`.
+struct ReplaySpeed: ExpressibleByArgument {
+    static let max = ReplaySpeed(speed: .max)
+
+    let speed: CassetteServer.Speed
+
+    private init(speed: CassetteServer.Speed) { self.speed = speed }
+
+    init?(argument: String) {
+        if argument == "max" {
+            self = .max
+        } else if let factor = Double(argument), factor >= 0.01, factor <= 1_000 {
+            self.init(speed: .factor(factor))
+        } else {
+            return nil
+        }
+    }
+
+    var defaultValueDescription: String { "max" }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cassettes
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+internal import Synchronization
+
+/// One request, which gets the answer of a cassette.
+struct CassetteExchange: Sendable {
+    private let request: Request
+    private let connection: Connection
+    private let tape: CassetteTape
+    private let speed: CassetteServer.Speed
+    private let onRequest: @Sendable (CassetteServer.Served) -> Void
+    private let began = ContinuousClock.now
+
+    init(
+        _ request: Request, on connection: Connection, tape: CassetteTape,
+        speed: CassetteServer.Speed, onRequest: @escaping @Sendable (CassetteServer.Served) -> Void
+    ) {
+        self.request = request
+        self.connection = connection
+        self.tape = tape
+        self.speed = speed
+        self.onRequest = onRequest
+    }
+
+    /// Answers, while the body comes.
+    ///
+    /// - Throws: any error, when the connection must be closed.
+    @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
+        let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
+        let (cassette, number, differences) = tape.take(
+            method: request.method.rawValue, target: request.head.path ?? "/", headers: headers)
+        let upload = CassetteUpload()
+        let served = { [onRequest] in
+            onRequest(
+                CassetteServer.Served(
+                    number: number, name: Self.name(of: cassette), differences: differences,
+                    byteCount: upload.byteCount))
+        }
+        try await writer.inviteBody(of: request)
+        guard differences.isEmpty else {
+            // Read first, so that a client that sends all before it listens hears the answer.
+            for try await buffer in request.body { upload.add(buffer.readableBytes) }
+            served()
+            let text = "the request is not the cassette's: " + differences.joined(separator: "; ")
+            return try await writer.refuse(Refusal(422, text), closes: false)
+        }
+        async let uploaded: Void = upload.take(request.body)
+        guard let response = cassette.response else {
+            try await uploaded
+            served()
+            await connection.close()
+            throw Connection.End()
+        }
+        try await wait(for: upload, response.after, response.ms)
+        let origin = "http://\(request.head.authority ?? "localhost")"
+        var begun = try await writer.writeHead(head(response, origin: origin))
+        for piece in response.body {
+            try await wait(for: upload, piece.after, piece.ms)
+            try await begun.write(ByteBuffer(bytes: relocated(piece.bytes, to: origin)))
+        }
+        guard cassette.ending == nil || cassette.ending == "answered" else {
+            served()
+            await connection.close()
+            throw Connection.End()
+        }
+        let isEarly = !upload.isComplete
+        try await begun.finish(nil)
+        served()
+        if isEarly, response.status >= 300 {
+            // A client that was refused sends no more.
+            let deadline = await connection.linger()
+            defer { deadline.cancel() }
+            // The answer has gone out, so an error cannot be answered any more.
+            try? await uploaded
+            throw Connection.End()
+        }
+        try await uploaded
+    }
+
+    private func head(_ response: Cassette.Response, origin: String) -> HTTPResponse {
+        var head = HTTPResponse(status: .init(code: response.status))
+        for field in response.headers {
+            guard let name = HTTPField.Name(field.name) else { continue }
+            head.headerFields.append(
+                HTTPField(name: name, value: tape.relocated(field.value, to: origin)))
+        }
+        for name in [HTTPField.Name.contentLength, .contentEncoding, .connection] {
+            head.headerFields[name] = nil
+        }
+        head.headerFields[.transferEncoding] = "chunked"
+        return head
+    }
+
+    private func relocated(_ bytes: [UInt8], to origin: String) -> [UInt8] {
+        guard let text = String(validating: bytes, as: UTF8.self) else { return bytes }
+        return Array(tape.relocated(text, to: origin).utf8)
+    }
+
+    /// Waits until so many bytes have come, or the body's end, and until it is time.
+    @concurrent private func wait(
+        for upload: CassetteUpload, _ byteCount: Int?, _ milliseconds: Double?
+    ) async throws {
+        await upload.wait(forBytes: byteCount ?? .max)
+        guard let milliseconds, let time = speed.duration(ofMilliseconds: milliseconds) else {
+            return
+        }
+        let rest = began + time - .now
+        if rest > .zero { try await Task.sleep(for: rest) }
+    }
+
+    private static func name(of cassette: Cassette) -> String {
+        cassette.title ?? "\(cassette.request.method) \(cassette.request.target)"
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Hummingbird
+internal import HummingbirdCore
+internal import LinuxPlatform
+internal import Logging
+internal import NIOCore
+internal import ServiceLifecycle
+internal import Synchronization
+
+/// A server that listens until it is shut down; what it answers is its owner's.
+final class HTTPService: Sendable {
+    /// Answers one request, or throws to close the connection.
+    typealias Responder =
+        @concurrent @Sendable (Request, consuming ResponseWriter, Connection) async throws -> Void
+
+    private enum State {
+        case unused
+        case running(ServiceGroup)
+        case over
+    }
+
+    private let host: String
+    private let port: Int
+    private let idleTimeout: Duration
+    private let gracePeriod: Duration
+    private let onRequest: (@Sendable (ServedRequest) -> Void)?
+    private let responder: Responder
+    private let state = Mutex(State.unused)
+
+    /// Prepares a server.
+    ///
+    /// - Parameters:
+    ///   - host: the address or name to listen on.
+    ///   - port: the port, or 0 to let the system choose.
+    ///   - idleTimeout: how long a client may send nothing before its connection is closed.
+    ///   - gracePeriod: how long answers may go on after `shutdown`.
+    ///   - onRequest: told about every request when its answer is over.
+    ///   - responder: answers.
+    init(
+        host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
+        onRequest: (@Sendable (ServedRequest) -> Void)? = nil, responder: @escaping Responder
+    ) {
+        self.host = host
+        self.port = port
+        self.idleTimeout = idleTimeout
+        self.gracePeriod = gracePeriod
+        self.onRequest = onRequest
+        self.responder = responder
+    }
+
+    /// Listens and answers until `shutdown` is called or the task is cancelled; once.
+    ///
+    /// - Parameters:
+    ///   - prepare: what must be done before; when it throws, nothing listens.
+    ///   - onReady: called with the port once clients can connect.
+    /// - Throws: `RecognitionEndpointError`.
+    func run(
+        preparing prepare: () async throws(RecognitionEndpointError) -> Void = {},
+        onReady: @escaping @Sendable (Int) async -> Void
+    ) async throws(RecognitionEndpointError) {
+        let group = try makeGroup(onReady: onReady)
+        // The group holds the caller's closure, which may hold this.
+        defer { state.withLock { $0 = .over } }
+        try await prepare()
+        // Tasks of the server would be cancelled with the caller's, and could not finish; so
+        // they are no children of it.
+        let server = Task { () async -> (any Error)? in
+            do {
+                try await group.run()
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let failure = await withTaskCancellationHandler {
+            await server.value
+        } onCancel: {
+            shutdown()
+        }
+        if let failure { throw translated(failure) }
+    }
+
+    /// Lets the work that runs finish and ends `run`; without effect when it has ended.
+    ///
+    /// From any thread; returns at once.
+    func shutdown() {
+        let group: ServiceGroup? = state.withLock { state in
+            switch state {
+            case .running(let group): return group
+            case .unused:
+                state = .over
+                return nil
+            case .over: return nil
+            }
+        }
+        guard let group else { return }
+        Task { await group.triggerGracefulShutdown() }
+    }
+
+    private func makeGroup(
+        onReady: @escaping @Sendable (Int) async -> Void
+    ) throws(RecognitionEndpointError) -> ServiceGroup {
+        let group: ServiceGroup
+        do {
+            group = try makeServiceGroup(onReady: onReady)
+        } catch {
+            throw .serverFailed(reason: "\(error)")
+        }
+        let isFirst = state.withLock { state in
+            guard case .unused = state else { return false }
+            state = .running(group)
+            return true
+        }
+        guard isFirst else { throw .alreadyUsed }
+        return group
+    }
+
+    private func makeServiceGroup(
+        onReady: @escaping @Sendable (Int) async -> Void
+    ) throws -> ServiceGroup {
+        // A library leaves standard error alone.
+        let logger = Logger(label: "utter.endpoint") { _ in SwiftLogNoOpLogHandler() }
+        let builder = HTTPServerBuilder { [idleTimeout, onRequest] responder in
+            // A client that stalls in its body hears why before.
+            EndpointChannel(
+                responder: responder, idleTimeout: idleTimeout + Connection.lingerTime * 2,
+                onRequest: onRequest)
+        }
+        let server = try builder.buildServer(
+            configuration: ServerConfiguration(
+                address: .hostname(host, port: port),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    Self.maximumConnectionCount)),
+            eventLoopGroup: EventLoopGroupProvider.singleton.eventLoopGroup, logger: logger,
+            responder: { [responder] request, writer, channel in
+                try await responder(request, writer, Connection(channel))
+            },
+            onServerRunning: { await onReady($0.localAddress?.port ?? 0) })
+        var services = ServiceGroupConfiguration(services: [server], logger: logger)
+        services.maximumGracefulShutdownDuration = gracePeriod
+        return ServiceGroup(configuration: services)
+    }
+
+    /// Beyond it, connections wait to be accepted.
+    private static let maximumConnectionCount = 256
+
+    private func translated(_ error: any Error) -> RecognitionEndpointError {
+        guard let error = error as? IOError else { return .serverFailed(reason: "\(error)") }
+        return .cannotListen(
+            host: host, port: port,
+            reason: SystemError(call: "bind", code: error.errnoCode).reason)
+    }
+}

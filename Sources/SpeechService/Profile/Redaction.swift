@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// Takes secrets out of what is written down or shown, however they are spelled there.
+///
+/// Services repeat what they were sent: as it was, percent-encoded, in JSON, in base64 and
+/// hexadecimal.
+package struct Redaction: Sendable {
+    /// What stands in place of a secret.
+    package static let mark = "…"
+
+    /// The spellings by their first byte, the longest first.
+    private var spellings: [UInt8: [[UInt8]]] = [:]
+
+    /// Knows these secrets; empty ones count for nothing.
+    package init(_ secrets: some Sequence<String>) {
+        let all = Set(secrets.flatMap(Self.spellings)).filter { !$0.isEmpty }
+        for spelling in all { spellings[spelling[0], default: []].append(spelling) }
+        for byte in spellings.keys { spellings[byte]?.sort { $0.count > $1.count } }
+    }
+
+    /// Where secrets stand in bytes, in order and apart.
+    package func ranges(in bytes: [UInt8]) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        guard !spellings.isEmpty else { return ranges }
+        var index = 0
+        while index < bytes.count {
+            let found = spellings[bytes[index]]?.first { spelling in
+                bytes.count - index >= spelling.count
+                    && bytes[index..<index + spelling.count].elementsEqual(spelling)
+            }
+            if let found { ranges.append(index..<index + found.count) }
+            index += found?.count ?? 1
+        }
+        return ranges
+    }
+
+    /// The bytes without secrets; as they are when they hold none.
+    package func redacted(_ bytes: [UInt8]) -> [UInt8] {
+        var rest: [UInt8] = []
+        var end = 0
+        for range in ranges(in: bytes) {
+            rest += bytes[end..<range.lowerBound] + Array(Self.mark.utf8)
+            end = range.upperBound
+        }
+        return end == 0 ? bytes : rest + bytes[end...]
+    }
+
+    /// The text without secrets.
+    package func redacted(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        let clean = redacted(bytes)
+        return clean == bytes ? text : String(decoding: clean, as: UTF8.self)
+    }
+
+    // MARK: - Spellings
+
+    /// A text that is shorter is only looked for as it is: other spellings of it occur by chance.
+    private static let shortestEncoded = 4
+
+    /// The ways in which a secret may be written.
+    private static func spellings(of secret: String) -> Set<[UInt8]> {
+        let bytes = Array(secret.utf8)
+        guard bytes.count >= shortestEncoded else { return [bytes] }
+        let percent = ServiceURL.percentEncoded(secret)
+        let hexadecimal = bytes.map { byte in
+            String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+        }.joined()
+        let escaped = secret.replacing("\\", with: #"\\"#).replacing("\"", with: #"\""#)
+        var all = [
+            secret, percent, lowerCaseEscapes(percent), percent.replacing("%20", with: "+"),
+            escaped,
+            escaped.replacing("/", with: #"\/"#), hexadecimal, hexadecimal.uppercased(),
+        ]
+        for base64 in inBase64(bytes) {
+            all += [
+                base64, base64.replacing("+", with: "-").replacing("/", with: "_"),
+                base64.replacing("/", with: #"\/"#), ServiceURL.percentEncoded(base64),
+            ]
+        }
+        return Set(all.map { Array($0.utf8) })
+    }
+
+    /// What base64 makes of bytes that stand behind others: only the characters that depend on
+    /// nothing else.
+    private static func inBase64(_ bytes: [UInt8]) -> [String] {
+        (0..<3).compactMap { shift in
+            let text = Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString()
+            let bits = (shift + bytes.count) * 8
+            let part = text.prefix(bits / 6).dropFirst((shift * 8 + 5) / 6)
+            return part.count < shortestEncoded ? nil : String(part)
+        }
+    }
+
+    /// The percent-encoded text with its digits in lower case.
+    private static func lowerCaseEscapes(_ text: String) -> String {
+        var left = 0
+        return String(
+            text.map { character in
+                if character == "%" { left = 3 }
+                left -= 1
+                return left >= 0 && character != "%"
+                    ? Character(character.lowercased()) : character
+            })
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cryptography
+package import LinuxPlatform
+
+extension RequestBody {
+    /// The SHA-256 of the body of a sealed source, in hexadecimal; blocks on the disk.
+    ///
+    /// - Throws: `SystemError` when the source cannot be read.
+    package func sha256() throws(SystemError) -> String { try digest().hexadecimal }
+
+    /// The digest of all bytes; of a sealed source.
+    func digest() throws(SystemError) -> SHA256 {
+        var digest = SHA256()
+        try forEachPiece { piece throws(SystemError) in digest.update(piece.span) }
+        return digest
+    }
+
+    /// Writes the first bytes of the body to a file, without what `clean` takes out of the bytes
+    /// around the recording; blocks on the disk.
+    ///
+    /// - Throws: `SystemError` when the source cannot be read, or the file not be written.
+    package func copy(
+        upTo byteCount: Int, to descriptor: Int32, clean: ([UInt8]) -> [UInt8]
+    ) throws(SystemError) {
+        var body = self
+        (body.prologue, body.epilogue) = (clean(prologue), clean(epilogue))
+        let limit = byteCount + body.prologue.count - prologue.count
+        var offset = 0
+        try body.forEachPiece { piece throws(SystemError) in
+            let part = Array(piece.prefix(max(0, limit - offset)))
+            try writeAll(part.span, to: descriptor, at: offset)
+            offset += part.count
+        }
+    }
+
+    /// Reads what there is of the body, in pieces.
+    private func forEachPiece(
+        _ take: (ArraySlice<UInt8>) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var offset = 0
+        while true {
+            let found = unsafe buffer.withUnsafeMutableBytes { bytes in
+                Result { () throws(SystemError) in unsafe try read(at: offset, into: bytes) }
+            }
+            guard case .bytes(let count) = try found.get() else { return }
+            try take(buffer[..<count])
+            offset += count
+        }
+    }
+}

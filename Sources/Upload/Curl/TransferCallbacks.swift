@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CCurl
+
+/// Called by libcurl on the transfer thread when a socket has been opened.
+func prepareSocket(
+    _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _: curlsocktype
+) -> Int32 {
+    unsafe transfer(context)?.didOpen(socket)
+    return CURL_SOCKOPT_OK
+}
+
+/// Called by libcurl on the transfer thread when the connection stands.
+func beforeRequest(
+    _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
+    _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
+) -> Int32 {
+    unsafe transfer(context)?.didConnect(localPort: localPort) == true
+        ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+/// Called by libcurl on the transfer thread with what it does, sends and receives.
+func noteTraffic(
+    _: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?,
+    _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard kind == CURLINFO_HEADER_OUT else { return 0 }
+    let bytes = unsafe UnsafeRawBufferPointer(start: text, count: count)
+    unsafe transfer(context)?.didSend(head: unsafe String(decoding: bytes, as: UTF8.self))
+    return 0
+}
+
+/// Called by libcurl on the transfer thread when the connection has room for body bytes.
+func readBody(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeMutableRawBufferPointer(start: buffer, count: size * count)
+    return unsafe transfer(context)?.fill(bytes) ?? Int(CURL_READFUNC_ABORT)
+}
+
+/// Called by libcurl on the transfer thread for each line of each response head.
+func writeHeader(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
+    let line = unsafe String(decoding: bytes, as: UTF8.self)
+    return unsafe transfer(context)?.receive(headerLine: line) == true ? size * count : 0
+}
+
+/// Called by libcurl on the transfer thread for bytes of the response's body.
+func writeResponse(
+    _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
+    _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: size * count)
+    let isWanted = unsafe bytes.withMemoryRebound(to: UInt8.self) { bytes in
+        unsafe transfer(context)?.receive(bytes.span) == true
+    }
+    return isWanted ? size * count : 0
+}
+
+/// The transfer behind a callback's context; the loop keeps it alive until its handle is gone.
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Cassettes
+public import LinuxPlatform
+
+/// A folder into which requests and their answers are written, as `docs/cassettes.md` describes.
+public final class CassetteFolder: Sendable {
+    private let folder: Folder
+    /// Whether the bytes of the bodies are written too; they hold the recording.
+    public let keepsBodies: Bool
+
+    /// Opens the folder, and makes it for its owner alone when it is missing; blocks on the disk.
+    ///
+    /// - Throws: `SystemError` when it cannot be made.
+    public init(path: String, keepsBodies: Bool = false) throws(SystemError) {
+        folder = try Folder.make(at: path)
+        self.keepsBodies = keepsBodies
+    }
+
+    /// Writes a cassette; blocks on the disk.
+    func write(_ cassette: Cassette, named name: String) throws(SystemError) {
+        try folder.replaceFile("\(name).json", with: cassette.json)
+    }
+
+    /// Makes a file for the bytes of a body; blocks on the disk.
+    func createBody(named name: String) throws(SystemError) -> OwnedDescriptor {
+        try folder.createFile("\(name).body")
+    }
+}

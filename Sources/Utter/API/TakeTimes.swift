@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When the parts of a take happened, as durations since its beginning; nil is never.
+public struct TakeTimes: Sendable, Equatable {
+    /// The beginning: the key, or the command.
+    public var began: ContinuousClock.Instant
+    /// The first frame was captured.
+    public var firstFrame: Duration?
+    /// The end of the recording was asked for.
+    public var stopped: Duration?
+    /// The last frame was captured, or the recording has ended without one.
+    public var captured: Duration?
+    /// The recording was complete in the journal.
+    public var sealed: Duration?
+    /// The outcome was known.
+    public var settled: Duration?
+
+    /// Begins now.
+    init(began: ContinuousClock.Instant = .now) { self.began = began }
+
+    /// Takes note of what happens to a take.
+    mutating func note(_ event: TakeMachine.Event, at elapsed: Duration) {
+        switch event {
+        case .stop: stopped = stopped ?? elapsed
+        case .captured: captured = captured ?? elapsed
+        case .sealed: sealed = sealed ?? elapsed
+        default: break
+        }
+    }
+}

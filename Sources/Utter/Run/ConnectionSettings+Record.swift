@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import SpeechService
+internal import TakeStore
+
+extension DeliveryRecord.Connection {
+    /// What a take remembers of the settings beside HTTP's version and the certificates to trust;
+    /// nil when all is as usual.
+    init?(_ settings: ConnectionSettings) {
+        self.init()
+        proxy = settings.proxy?.description
+        proxyExceptions = settings.proxyExceptions
+        switch settings.proxyLogin?.source {
+        case nil: break
+        case .file(let path)?: proxyLoginFile = path
+        case .variable(let name)?: proxyLoginVariable = name
+        default: proxyLoginIsGiven = true
+        }
+        clientCertificate = settings.clientCertificate
+        clientKey = settings.clientKey
+        minimumTLS = settings.minimumTLS == .two ? nil : settings.minimumTLS.rawValue
+        pinnedKeys =
+            settings.pinnedKeys.isEmpty ? nil : settings.pinnedKeys.map(\.description)
+        addresses = settings.addresses?.rawValue
+        resolutions =
+            settings.resolutions.isEmpty ? nil : settings.resolutions.map(\.description)
+        if self == DeliveryRecord.Connection() { return nil }
+    }
+}
+
+extension ConnectionSettings {
+    /// Makes the settings that a take remembers, without the proxy's login.
+    ///
+    /// - Throws: `ServiceError` when the record is not one that this program has written.
+    init(_ record: DeliveryRecord) throws(ServiceError) {
+        self.init()
+        http = record.httpVersion.flatMap { HTTPVersion(rawValue: $0) } ?? .one
+        certificateFile = record.certificateFile
+        guard let connection = record.connection else { return }
+        if let text = connection.proxy { proxy = try Proxy(text) }
+        proxyExceptions = connection.proxyExceptions
+        clientCertificate = connection.clientCertificate
+        clientKey = connection.clientKey
+        minimumTLS = connection.minimumTLS.flatMap { TLSVersion(rawValue: $0) } ?? .two
+        pinnedKeys = try (connection.pinnedKeys ?? []).map { text throws(ServiceError) in
+            try PinnedKey(text)
+        }
+        addresses = connection.addresses.flatMap { AddressKind(rawValue: $0) }
+        resolutions = try (connection.resolutions ?? []).map { text throws(ServiceError) in
+            try HostResolution(text)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cassettes
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+
+/// `--record`, `utter serve --cassette`, and services against their cassettes.
+@Suite struct CassetteCommandTests {
+    private static let services = SourceTree.path("Tests/Cassettes")
+
+    /// Starts to replay.
+    ///
+    /// - Returns: the running program and its origin.
+    private func serve(_ bench: Bench, _ paths: [String]) async throws -> (BenchRun, String) {
+        let options = paths.flatMap { ["--cassette", $0] }
+        let run = try bench.start(["serve", "-v", "--port", "0"] + options)
+        try #require(await run.wait(for: "listening on http://127.0.0.1:", in: .error))
+        try #require(await run.wait(in: .error) { $0.last == 0x0A })
+        let text = String(decoding: run.error, as: UTF8.self)
+        let match = try #require(text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+)/))
+        return (run, String(match.1))
+    }
+
+    @Test func whatIsRecordedIsReplayed() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                headers: [HeaderField("Content-Type", "application/json")],
+                text: #"{"text":"go forward","note":"sesame-token"}"#))
+        let bench = try Bench(server: server, ["UTTER_TOKEN": "sesame-token"])
+        let tape = bench.folder.path("tape")
+        let sent = try await bench.run(
+            "send", "--to", server.url("/v1/asr?lang=en"), "--record", tape, Clip.goForward.path)
+        #expect(sent.outputText == "go forward\n", "\(sent.errorText)")
+        let cassette = try #require(try Cassette.load(tape).first)
+        #expect(cassette.request.headers.value(of: "Authorization") == "Bearer …")
+        #expect(!String(decoding: cassette.json, as: UTF8.self).contains("sesame"))
+        let (replay, origin) = try await serve(bench, [tape])
+        let again = try await bench.run(
+            "send", "--to", origin + "/v1/asr?lang=en", "--token-command", "echo other",
+            Clip.goForward.path)
+        #expect(again.outputText == "go forward\n", "\(again.errorText)")
+        let wrong = try await bench.run("send", "--to", origin + "/v2", Clip.goForward.path)
+        #expect(wrong.status == .exited(69))
+        #expect(wrong.errorText.contains("the path is /v2, not /v1/asr"), "\(wrong.errorText)")
+        replay.signal(SIGTERM)
+        let said = try await replay.result()
+        #expect(said.errorText.contains("the path is /v2, not /v1/asr"))
+        #expect(said.errorText.contains("POST /v1/asr?lang=en: answered"))
+    }
+
+    @Test func whatIsWrongWithACassetteIsSaid() async throws {
+        let bench = try Bench()
+        let bad = try bench.folder.write(Array("{\"version\": 1}".utf8), to: "bad.json")
+        let result = try await bench.run("serve", "--cassette", bad)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("bad.json' is no cassette: 'request' is missing"))
+        let both = try await bench.run("serve", "--cassette", bad, "--grammar", "x")
+        #expect(both.status == .exited(64))
+        let speed = try await bench.run("serve", "--cassette", bad, "--speed", "0")
+        #expect(speed.status == .exited(64))
+        let folder = try await bench.run("send", "--record", bad, Clip.goForward.path)
+        #expect(folder.status == .exited(78))
+    }
+
+    @Test(arguments: [
+        ("openai", []), ("deepgram", []), ("elevenlabs", []), ("assemblyai", []), ("groq", []),
+        ("azure", ["region=westeurope"]), ("google", []), ("wit", []), ("yandex", []),
+        ("kaldi-gstreamer", []), ("home-assistant", ["provider=w"]), ("whisper-cpp", []),
+        ("whisper-asr-webservice", []), ("ovos", []), ("rhasspy", []), ("wyoming", []),
+        ("vosk", []), ("utter", []), ("aliyun", ["appkey=w"]), ("assemblyai-batch", []),
+        ("gladia", []), ("speechmatics", []), ("revai", []), ("mistral", []), ("speaches", []),
+        ("localai", []), ("nvidia-nim", []), ("assemblyai-dictation", []), ("wit-dictation", []),
+    ])
+    func aServiceIsAskedAsItIsDocumentedAndUnderstood(
+        _ service: String, _ words: [String]
+    ) async throws {
+        let bench = try Bench(["UTTER_URL": ""])
+        let folder = "\(Self.services)/\(service)"
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: folder
+        ).sorted()
+            .filter {
+                $0.hasPrefix("success.") || $0.hasPrefix("success-") && $0.contains("-1-")
+                    || $0.hasPrefix("success-2") || $0.hasPrefix("success-3")
+            }
+        let (replay, origin) = try await serve(bench, files.map { "\(folder)/\($0)" })
+        let run = try bench.start(
+            [
+                "send", "--no-retry", "--service", service, "--to", origin + "/", "--token-command",
+                "echo sesame",
+            ]
+                + words.flatMap { ["--set", $0] } + [Clip.goForward.path])
+        let result = try await run.result()
+        let text = result.outputText.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(text == "go forward ten meters", "\(result.errorText)")
+        replay.signal(SIGTERM)
+        let said = try await replay.result().errorText
+        #expect(said.ranges(of: ": answered").count == files.count, "\(said)")
+    }
+}

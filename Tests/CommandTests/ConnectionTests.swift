@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+/// Options of the connection: what they do, what a take remembers, what is said when they fail.
+@Suite struct ConnectionTests {
+    @Test func aTakeGoesThroughItsProxyAgainWithoutBeingTold() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 400, text: "no")], otherwise: .answer(text: "heard"))
+        let proxy = try await ProxyServer(login: "name s3cret")
+        let bench = try Bench(server: server)
+        let login = try bench.folder.write(Array("name:s3cret\n".utf8), to: "login")
+        let first = try await bench.run(
+            "send", "--proxy", proxy.url, "--proxy-login-file", login, Clip.goForward.path)
+        #expect(first.status == .exited(69), "\(first.errorText)")
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
+        #expect(manifest.contains(proxy.url))
+        #expect(!manifest.contains("s3cret"))
+        let second = try await bench.run("retry", "last", "--json")
+        #expect(second.status == .exited(0), "\(second.errorText)")
+        #expect(server.requests.count == 2)
+        for request in server.requests { #expect(request["Proxy-Authorization"] == nil) }
+        let report = try JSONText(second.output)
+        #expect(report["attempts"]?[0]?["proxy"] == .bool(true))
+        #expect(report["attempts"]?[0]?["remote"] == .string("127.0.0.1:\(proxy.port)"))
+    }
+
+    @Test func aProxyThatWantsALoginSaysWhatToDo() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let proxy = try await ProxyServer(login: "name s3cret")
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--proxy", proxy.url, Clip.goForward.path)
+        #expect(result.status == .exited(77))
+        #expect(result.errorText.contains("the proxy wants a name and a password"))
+        #expect(result.errorText.contains("--proxy-login-file FILE"))
+        #expect(server.requests.isEmpty)
+        // The variable opens it.
+        let run = try bench.start(
+            ["send", "--proxy", proxy.url, Clip.goForward.path],
+            variables: ["UTTER_PROXY_LOGIN": "name:s3cret"])
+        #expect(try await run.result().outputText == "heard\n")
+    }
+
+    @Test(arguments: [
+        (["--proxy", "http://a:b@p:1"], "carries a user name or password", 64),
+        (["--proxy", "p"], "it has no port", 64), (["--client-key", "k"], "--client-cert", 64),
+        (["--client-cert", "/dev/null/x"], "cannot be read", 78),
+        (["--pinned-key", "x"], "sha256//", 64), (["--resolve", "h:1"], "a host, a port", 64),
+        (["--ip", "5"], "--ip", 64), (["--min-tls", "1.1"], "--min-tls", 64),
+        (["--trace", "/nowhere/x"], "cannot be written", 78),
+        (["--record-bodies"], "needs --record", 64),
+    ])
+    func aWrongOptionIsRefusedBeforeAnythingIsSent(
+        _ options: [String], _ reason: String, _ status: Int32
+    ) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let result = try await bench.start(["send"] + options + [Clip.goForward.path]).result()
+        #expect(result.status == .exited(status), "\(result.errorText)")
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func whatHappenedWhenIsTold() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .close]], otherwise: .answer(text: "heard"))
+        let front = try await TLSFront(to: server)
+        let bench = try Bench()
+        let trace = bench.folder.path("trace.json")
+        let result = try await bench.run(
+            "send", "-v", "--json", "--trace", trace, "--to", front.url("/asr?secret=sesame"),
+            "--cacert", front.certificateFile, Clip.goForward.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let report = try JSONText(result.output)
+        #expect(report["retries"] == .number(1))
+        #expect(report["redirects"] == .number(0))
+        let attempt = try #require(report["attempts"]?[1])
+        for name in ["headOutMs", "firstTextMs", "firstBodyByteInMs", "securedMs"] {
+            #expect(attempt[name]?.number != nil, "\(name)")
+        }
+        #expect(attempt["tls"]?.string?.hasPrefix("TLSv1.") == true)
+        #expect(attempt["cipher"]?.string?.isEmpty == false)
+        #expect(attempt["remote"] == .string("127.0.0.1:\(front.port)"))
+        #expect(attempt["reused"] == .bool(false))
+        #expect(attempt["receivedBytes"] == .number(5))
+        for name in ["firstFrameMs", "capturedMs", "sealedMs", "settledMs"] {
+            #expect(report["times"]?[name]?.number != nil, "\(name)")
+        }
+        for words in ["connection", "TLSv1.", "first frame after", "2: 1 retried"] {
+            #expect(result.errorText.contains(words), "\(result.errorText)")
+        }
+        // The shape that trace viewers read, judged by another program.
+        let check = try await CommandRun.run(
+            "python3",
+            [
+                "-c",
+                """
+                import json, sys
+                text = open(sys.argv[1]).read()
+                assert "sesame" not in text
+                events = json.loads(text)["traceEvents"]
+                for event in events:
+                    assert event["ph"] in "XiM" and isinstance(event["pid"], int), event
+                    assert isinstance(event["tid"], int) and event["name"], event
+                    if event["ph"] == "X": assert event["ts"] >= 0 and event["dur"] >= 0, event
+                    if event["ph"] == "i": assert event["s"] == "t", event
+                spans = {(e["tid"], e["name"]): e for e in events if e["ph"] == "X"}
+                take = spans[(0, "take")]
+                assert take["args"]["retries"] == 1
+                for number in (1, 2):
+                    request = spans[(number, "request %d" % number)]
+                    inside = [e for (tid, _), e in spans.items() if tid == number]
+                    assert len(inside) > 3
+                    for e in inside:
+                        assert e["ts"] >= request["ts"] - 1
+                        assert e["ts"] + e["dur"] <= request["ts"] + request["dur"] + 1, e
+                assert spans[(2, "request 2")]["ts"] >= spans[(1, "request 1")]["ts"]
+                assert spans[(2, "request 2")]["args"]["tls"].startswith("TLSv1.")
+                assert any(e["ph"] == "i" and e["name"] == "first text" for e in events)
+                print("well-formed")
+                """, trace,
+            ])
+        #expect(check.outputText == "well-formed\n", "\(check.errorText)")
+    }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cassettes
+import RecognitionEndpoint
+import TestSupport
+import Testing
+
+/// Cassettes as a server.
+@Suite struct CassetteServerTests {
+    /// Runs a server while `body` runs.
+    ///
+    /// - Returns: what was served.
+    private func run(
+        _ cassettes: [Cassette], speed: CassetteServer.Speed = .max,
+        _ body: @escaping (Int) async throws -> Void
+    ) async throws -> [CassetteServer.Served] {
+        let served = Observed<[CassetteServer.Served]>([])
+        let server = CassetteServer(cassettes, speed: speed) { request in
+            served.update { $0.append(request) }
+        }
+        let (ports, ready) = AsyncStream.makeStream(of: Int.self)
+        let running = Task {
+            defer { ready.finish() }
+            try await server.run { ready.yield($0) }
+        }
+        defer { server.shutdown() }
+        let port = try #require(await ports.first { _ in true })
+        try await body(port)
+        server.shutdown()
+        try await running.value
+        return served.look { $0 }
+    }
+
+    private func cassette(
+        _ url: String, status: Int = 200, _ pieces: [CassettePiece]
+    ) -> Cassette {
+        var request = Cassette.Request(url: url)
+        request.headers = [
+            CassetteField("Content-Type", "audio/wav"), CassetteField("Authorization", "Token …"),
+        ]
+        var response = Cassette.Response(status: status)
+        response.headers = [CassetteField("Content-Type", "application/json")]
+        response.body = pieces
+        return Cassette(request, response)
+    }
+
+    private static let fields = ["Content-Type: audio/wav", "Authorization: Token x"]
+
+    @Test func requestsAreAnsweredInTheirOrderAndThenAnew() async throws {
+        let tape = ["one", "two"].map { name in
+            cassette("https://speech.example/\(name)", [CassettePiece(Array(name.utf8))])
+        }
+        let served = try await run(tape) { port in
+            for name in ["one", "two", "one"] {
+                let (head, body) = try await onThread {
+                    let client = try RawClient(port: port)
+                    try client.sendHead("/\(name)", Self.fields)
+                    try client.sendChunk(Array("voice".utf8))
+                    try client.sendEnd()
+                    return try client.readAnswer()
+                }
+                #expect(head.status == 200)
+                #expect(body == name)
+            }
+        }
+        #expect(served.map(\.number) == [0, 1, 0])
+        #expect(served.map(\.byteCount) == [5, 5, 5])
+        #expect(served.allSatisfy { $0.differences.isEmpty })
+    }
+
+    @Test func anotherRequestHearsWhatDiffersAndTheCassetteWaits() async throws {
+        let tape = [cassette("https://speech.example/one?a=1", [CassettePiece(Array("hi".utf8))])]
+        let served = try await run(tape) { port in
+            let (head, body) = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/two?a=2", ["Content-Type: audio/ogg"])
+                try client.sendEnd()
+                return try client.readAnswer()
+            }
+            #expect(head.status == 422)
+            for part in ["/two", "'2', not '1'", "audio/ogg", "Authorization is missing"] {
+                #expect(body.contains(part), "\(body)")
+            }
+            let (again, text) = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/one?a=1", Self.fields)
+                try client.sendEnd()
+                return try client.readAnswer()
+            }
+            #expect(again.status == 200)
+            #expect(text == "hi")
+        }
+        #expect(served.map { $0.differences.count } == [4, 0])
+    }
+
+    @Test func aPartialComesOnceItsBytesHaveCome() async throws {
+        let tape = [
+            cassette(
+                "https://speech.example/",
+                [CassettePiece(Array("go".utf8), after: 10), CassettePiece(Array("on".utf8))])
+        ]
+        var tapeWithHead = tape
+        tapeWithHead[0].response?.after = 10
+        _ = try await run(tapeWithHead) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/", Self.fields)
+                try client.sendChunk([UInt8](repeating: 0, count: 10))
+                // Before the body's end.
+                #expect(try client.readHead().status == 200)
+                #expect(try client.readChunk() == "go")
+                try client.sendChunk([UInt8](repeating: 0, count: 10))
+                try client.sendEnd()
+                #expect(try client.readChunk() == "on")
+                #expect(try client.readChunk() == "")
+            }
+        }
+    }
+
+    @Test func anEarlyRefusalComesBeforeTheBody() async throws {
+        var refusal = cassette("https://speech.example/", status: 401, [])
+        refusal.response?.after = 0
+        _ = try await run([refusal]) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/", Self.fields)
+                #expect(try client.readHead().status == 401)
+            }
+        }
+    }
+
+    @Test func whatBrokeOffBreaksOff() async throws {
+        var broken = cassette("https://speech.example/", [CassettePiece(Array("half".utf8))])
+        broken.ending = "connection-lost"
+        var silent = broken
+        silent.response = nil
+        let served = try await run([broken, silent]) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/", Self.fields)
+                try client.sendEnd()
+                let all = String(decoding: try client.readToEnd(), as: UTF8.self)
+                #expect(all.contains("half"))
+                #expect(!all.contains("0\r\n\r\n"))
+                let second = try RawClient(port: port)
+                try second.sendHead("/", Self.fields)
+                try second.sendEnd()
+                #expect(try second.readToEnd() == [])
+            }
+        }
+        #expect(served.count == 2)
+    }
+
+    @Test func itsOwnOriginTakesThePlaceOfTheRecordedOne() async throws {
+        var job = cassette(
+            "https://speech.example/upload",
+            [CassettePiece(Array(#"{"url":"https://speech.example/jobs/7"}"#.utf8))])
+        job.response?.headers.append(CassetteField("Location", "https://speech.example/jobs/7"))
+        _ = try await run([job]) { port in
+            let (head, body) = try await onThread {
+                let client = try RawClient(port: port)
+                try client.sendHead("/upload", Self.fields)
+                try client.sendEnd()
+                return try client.readAnswer()
+            }
+            #expect(body.contains("/jobs/7"))
+            #expect(!body.contains("speech.example"))
+            #expect(head.fields["location"]?.contains("speech.example") == false)
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import TestSupport
+import Testing
+import Upload
+
+/// Proxies on the way, by tinyproxy.
+@Suite struct ProxyTests {
+    private func upload(
+        to url: String, by proxy: String, login: String? = nil, _ certificate: String? = nil
+    ) throws -> Upload {
+        var settings = ConnectionSettings()
+        settings.proxy = try Proxy(proxy)
+        settings.proxyLogin = try login.map { text in try ProxyLogin(text) }
+        settings.certificateFile = certificate
+        return try Upload(to: url, bytes(6_400), isSealed: true) {
+            $0.connection = settings
+        }
+    }
+
+    @Test func httpIsForwarded() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let proxy = try await ProxyServer()
+        let upload = try upload(to: server.url("/asr"), by: proxy.url)
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        #expect(upload.recorder.text == "heard")
+        #expect(server.requests.first?.body == bytes(6_400))
+        #expect(result.route.isByProxy)
+        #expect(result.route.remote == "127.0.0.1:\(proxy.port)")
+        #expect(proxy.log.contains("POST http://127.0.0.1:\(server.port)/asr"))
+    }
+
+    @Test func httpsIsTunnelledWhileTheBodyGrows() async throws {
+        let server = try await TLSServer()
+        let proxy = try await ProxyServer()
+        let upload = try Upload(to: server.url) {
+            // A test that has none fails below.
+            $0.connection.proxy = try? Proxy(proxy.url)
+            $0.connection.certificateFile = server.certificateFile
+        }
+        for word in ["first,", "second"] {
+            try upload.append(Array(word.utf8))
+            #expect(await server.hasReceived(word))
+        }
+        upload.seal()
+        #expect(await server.answer("heard"))
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        #expect(upload.recorder.text == "heard")
+        #expect(result.route.isByProxy)
+        #expect(result.route.tls?.hasPrefix("TLSv1.") == true)
+        #expect(proxy.log.contains("CONNECT 127.0.0.1:"))
+        // The service is not told of the proxy.
+        #expect(!server.text.contains("Proxy-"))
+    }
+
+    @Test func aProxyGetsItsLoginAndTheServiceDoesNot() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let front = try await TLSFront(to: server)
+        let proxy = try await ProxyServer(login: "name s3cret")
+        for (url, certificate) in [(server.url(), nil), (front.url(), front.certificateFile)] {
+            let upload = try upload(
+                to: url, by: proxy.url, login: "name:s3cret", certificate)
+            #expect(try #require(await upload.result()).ending == .answered)
+        }
+        #expect(server.requests.count == 2)
+        for request in server.requests { #expect(request["Proxy-Authorization"] == nil) }
+    }
+
+    @Test(arguments: [nil, "name:wrong"])
+    func aProxyThatWantsALoginSaysSo(_ login: String?) async throws {
+        let server = try RecordingServer()
+        let front = try await TLSFront(to: server)
+        let proxy = try await ProxyServer(login: "name secret")
+        let tunnelled = try upload(
+            to: front.url(), by: proxy.url, login: login, front.certificateFile)
+        let result = try #require(await tunnelled.result())
+        #expect(
+            result.ending == .proxyRefused(status: login == nil ? 407 : 401)
+                || result.ending == .proxyRefused(status: 407))
+        #expect(result.sentByteCount == 0)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aPortThatTheProxyForbidsIsSaid() async throws {
+        let server = try RecordingServer()
+        let front = try await TLSFront(to: server)
+        let proxy = try await ProxyServer(connectPort: 9)
+        let upload = try upload(to: front.url(), by: proxy.url, front.certificateFile)
+        #expect(try #require(await upload.result()).ending == .proxyRefused(status: 403))
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func aProxyThatIsNotThereIsNamed() async throws {
+        let server = try RecordingServer()
+        let reserved = try ReservedPort()
+        let upload = try upload(to: server.url(), by: "http://127.0.0.1:\(reserved.port)")
+        guard case .cannotConnect(let reason) = try #require(await upload.result()).ending else {
+            Issue.record("it was reached")
+            return
+        }
+        #expect(reason.contains("127.0.0.1 port \(reserved.port)"), "\(reason)")
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test func aServiceBehindTheProxyThatIsDownCanBeTriedAgain() async throws {
+        let reserved = try ReservedPort()
+        let proxy = try await ProxyServer()
+        let upload = try upload(to: "https://127.0.0.1:\(reserved.port)/", by: proxy.url)
+        guard case .cannotConnect(let reason) = try #require(await upload.result()).ending else {
+            Issue.record("it was reached")
+            return
+        }
+        #expect(reason.contains("the proxy answers 5"), "\(reason)")
+    }
+
+    @Test func exceptionsAndNoneGoAroundIt() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let reserved = try ReservedPort()
+        let exceptions = try Upload(to: server.url(), bytes(640), isSealed: true) {
+            // A test that has none fails below.
+            $0.connection.proxy = try? Proxy("http://127.0.0.1:\(reserved.port)")
+            $0.connection.proxyExceptions = ["other.example", "127.0.0.1"]
+        }
+        let result = try #require(await exceptions.result())
+        #expect(result.ending == .answered)
+        #expect(!result.route.isByProxy)
+        let none = try upload(to: server.url(), by: "none")
+        #expect(try #require(await none.result()).ending == .answered)
+    }
+}

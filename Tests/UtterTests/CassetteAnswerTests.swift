@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Cassettes
+import FoundationEssentials
+import Settings
+import SpeechService
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// What is understood of the documented answers of each service that comes with the program.
+@Suite struct CassetteAnswerTests {
+    private static let folder = SourceTree.path("Tests/Cassettes")
+    private static let text = "go forward ten meters"
+
+    /// How a profile reads an answer, with something in place of each word that it needs.
+    private func rule(of name: String) throws -> AnswerRule {
+        let texts = try ProfileChain.texts(
+            of: name, in: [{ (name: String) in ShippedProfiles.text(of: name) }])
+        let profile = try ServiceProfile(texts: try #require(texts))
+        var words: [String: String] = [:]
+        for word in profile.words where word.isRequired {
+            words[word.name] = word.name == "instance" ? "https://a.example" : "w"
+        }
+        return try profile.service(words: words, format: try #require(profile.formats.first)).answer
+    }
+
+    /// The answers of a profile by the names of their cases; of a row of requests the last one.
+    private func answers(of name: String) throws -> [String: Cassette.Response] {
+        let all = try FileManager.default.contentsOfDirectory(
+            atPath: "\(Self.folder)/\(name)"
+        ).sorted()
+        var answers: [String: Cassette.Response] = [:]
+        for file in all {
+            let cassette = try #require(try Cassette.load("\(Self.folder)/\(name)/\(file)").first)
+            let label = String(file.dropLast(".json".count).prefix { !$0.isNumber })
+            answers[label.hasSuffix("-") ? String(label.dropLast()) : label] = cassette.response
+        }
+        return answers
+    }
+
+    /// Reads an answer in pieces of a length, and counts what was heard before its end.
+    private func read(
+        _ answer: Cassette.Response, by rule: AnswerRule, _ length: Int
+    ) -> (reader: AnswerReader, partials: [String]) {
+        var reader = AnswerReader(rule: rule)
+        reader.begin(
+            status: answer.status,
+            AnswerHead(headers: answer.headers.map { ($0.name.lowercased(), $0.value) }))
+        var partials: [String] = []
+        var rest = answer.bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(length))
+            rest = rest.dropFirst(length)
+            if reader.accumulate(piece.span) { partials.append(reader.transcript.displayText) }
+        }
+        if reader.finish() { partials.append(reader.transcript.displayText) }
+        return (reader, partials)
+    }
+
+    @Test func eachServiceHasItsCassettes() throws {
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: Self.folder
+        ).sorted()
+        #expect(folders == ShippedProfiles.names.sorted())
+        for name in folders {
+            let cases = Set(try answers(of: name).keys)
+            #expect(cases.isSuperset(of: ["success", "refusal"]), "\(name): \(cases)")
+        }
+    }
+
+    @Test(arguments: ShippedProfiles.names, [1, 7, 100_000])
+    func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
+        let rule = try rule(of: name)
+        for (label, answer) in try answers(of: name) {
+            let (reader, partials) = read(answer, by: rule, length)
+            let words = reader.transcript.text.split(separator: " ").joined(separator: " ")
+            switch label.prefix(while: { $0 != "-" }) {
+            case "success":
+                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
+                #expect(reader.failure == nil, "\(name) \(label)")
+            case "partials":
+                #expect(words == Self.text, "\(name) \(label): \(reader.failure as Any)")
+                if length < 100_000 { #expect(partials.count > 1, "\(name) \(partials)") }
+            case "silence":
+                #expect(words.isEmpty && reader.failure == nil, "\(name) \(label)")
+            case "in":
+                #expect(reader.failure != nil, "\(name) \(label): \(words)")
+            case "refusal":
+                #expect(words.isEmpty, "\(name) \(label)")
+                let said = String(decoding: answer.bytes, as: UTF8.self)
+                if !said.isEmpty {
+                    let message = try #require(reader.message, "\(name) \(label)")
+                    #expect(!message.contains("{"), "\(name) \(label): \(message)")
+                }
+            default: Issue.record("\(name) \(label) is not a case")
+            }
+        }
+    }
+}
