@@ -52,7 +52,8 @@ import Testing
         "version", "id", "exit", "durationMs", "frames", "gaps", "bytes", "sha256", "attempts",
         "mayBeDoubled", "notices", "file", "text", "words", "error", "answerDelayMs",
         "answeredAfterMs", "peakDecibels",
-        "imbalance", "kept", "unprotected", "cutShort",
+        "imbalance", "kept", "unprotected", "cutShort", "segments", "confidence", "language",
+        "heardMs", "retries", "redirects", "times",
     ]
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {

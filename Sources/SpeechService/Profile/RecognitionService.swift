@@ -64,6 +64,18 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
+    /// Creates a description of what a profile says, which holds no secret whatever its names are.
+    ///
+    /// - Throws: `ServiceError.invalidHeader` when `contentType` cannot be a field's value.
+    init(
+        ofProfile url: ServiceURL, headers: [HeaderField], contentType: String?, answer: AnswerRule
+    ) throws(ServiceError) {
+        try self.init(url: url, contentType: contentType, answer: answer)
+        self.url = url
+        self.headers = headers
+        credentials = []
+    }
+
     /// Adds a credential; one at the same place goes.
     public mutating func add(_ credential: Credential) {
         credentials.removeAll { $0.place.isSame(as: credential.place) }

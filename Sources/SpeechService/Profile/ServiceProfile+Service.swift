@@ -61,7 +61,7 @@ extension ServiceProfile {
         let address = try address(by: values, format)
         do throws(ServiceError) {
             var service = try RecognitionService(
-                url: ServiceURL(address), headers: headers(by: values, format),
+                ofProfile: ServiceURL(address), headers: headers(by: values, format),
                 contentType: (format.contentType ?? body.contentType)?.filled(by: values),
                 answer: answer)
             service.method = method
