@@ -59,6 +59,35 @@ import Testing
         return (reader, partials)
     }
 
+    /// What a reader makes of an answer whose bytes come in two pieces.
+    private func outcome(
+        of answer: Cassette.Response, by rule: AnswerRule, splitAt place: Int
+    ) -> (transcript: Transcript, failure: AnswerError?, message: String?, code: String?) {
+        var reader = AnswerReader(rule: rule)
+        reader.begin(
+            status: answer.status,
+            AnswerHead(headers: answer.headers.map { ($0.name.lowercased(), $0.value) }))
+        _ = reader.accumulate(answer.bytes[..<place].span)
+        _ = reader.accumulate(answer.bytes[place...].span)
+        _ = reader.finish()
+        return (reader.transcript, reader.failure, reader.message, reader.code)
+    }
+
+    @Test(arguments: ShippedProfiles.names)
+    func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
+        let rule = try rule(of: name)
+        for (label, answer) in try answers(of: name) {
+            let whole = outcome(of: answer, by: rule, splitAt: 0)
+            for place in answer.bytes.indices.dropFirst() {
+                let split = outcome(of: answer, by: rule, splitAt: place)
+                guard split == whole else {
+                    Issue.record("\(name) \(label), split at \(place): \(split)")
+                    break
+                }
+            }
+        }
+    }
+
     @Test func eachServiceHasItsCassettes() throws {
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Self.folder
