@@ -67,8 +67,9 @@ import Testing
         reader.begin(
             status: answer.status,
             AnswerHead(headers: answer.headers.map { ($0.name.lowercased(), $0.value) }))
-        _ = reader.accumulate(answer.bytes[..<place].span)
-        _ = reader.accumulate(answer.bytes[place...].span)
+        let (head, tail) = (Array(answer.bytes[..<place]), Array(answer.bytes[place...]))
+        _ = reader.accumulate(head.span)
+        _ = reader.accumulate(tail.span)
         _ = reader.finish()
         return (reader.transcript, reader.failure, reader.message, reader.code)
     }

@@ -70,6 +70,23 @@ import Testing
         #expect(meant.connectionCount == 0)
     }
 
+    @Test func theTokenOfAServiceStaysAtItsOrigin() async throws {
+        let (meant, other) = (
+            try RecordingServer(otherwise: Self.answer), try RecordingServer(otherwise: Self.answer)
+        )
+        let bench = try Bench.withProfiles(
+            ["mine": profile(meant, more: "[auth]\nvariable = \"MINE_TOKEN\"")],
+            ["MINE_TOKEN": "sesame", "UTTER_URL": ""])
+        for (place, field) in [([], "Bearer sesame"), (["--to", other.url("")], nil)] {
+            let run = try bench.start(
+                ["send", "--service", "mine"] + place + [Clip.goForward.path])
+            let result = try await run.result()
+            #expect(result.outputText == "heard\n", "\(result.errorText)")
+            let server = place.isEmpty ? meant : other
+            #expect(server.requests.first?["Authorization"] == field)
+        }
+    }
+
     /// Nothing is recorded when the service cannot be asked so.
     @Test(arguments: [
         (["--service", "mine", "--prompt", "x"], 64, "My service has no prompt"),
