@@ -12,6 +12,8 @@ package struct TransferRequest: Sendable {
     package var headers: [(name: String, value: String)]
     /// What is sent.
     package var body: RequestBody
+    /// Whether the body waits for an interim `100 Continue`, a second at most.
+    package var expectsContinue = false
     /// How long each part may take.
     package var deadlines: TransferDeadlines
     /// How the connection is made.

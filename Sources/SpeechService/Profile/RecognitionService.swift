@@ -26,6 +26,9 @@ public struct RecognitionService: Sendable, Hashable {
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false
+    /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1);
+    /// without an answer the body follows after a second.
+    package var expectsContinue = false
     /// What it takes of a recording.
     package var limits = ServiceLimits()
     /// How connections to it are made.

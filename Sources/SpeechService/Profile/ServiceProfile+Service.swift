@@ -67,6 +67,7 @@ extension ServiceProfile {
             service.method = method
             service.body = try bodyShape(by: values, format)
             service.detectsEnd = transfer.detectsEnd
+            service.expectsContinue = transfer.expectsContinue
             service.limits = limits
             service.connection = connection
             service.exchange = exchange

@@ -8,6 +8,8 @@ package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
     /// Whether the service decides itself when the speaker has finished.
     package var detectsEnd = false
+    /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
+    package var expectsContinue = false
     /// The name of the field that carries the take's id.
     package var idHeader: String?
     /// How long the answer may take once all is sent.
@@ -24,6 +26,7 @@ package struct TransferSettings: Sendable, Hashable {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         framing = try reader.word("framing")
         detectsEnd = try reader.flag("endpointing") ?? false
+        expectsContinue = try reader.flag("expect-continue") ?? false
         idHeader = try reader.string(
             "id-header",
             as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name },

@@ -36,13 +36,14 @@ extension CurlEasy {
         // Our own deadline comes first; without this libcurl has one of 300 s.
         let connect = request.deadlines.connect + .seconds(1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, connect.wholeMilliseconds(upTo: Int(Int32.max)))
-        // "Expect:" and "Transfer-Encoding" are never sent: servers that ignore the first
-        // cost a second of dead air, and the second is libcurl's own to write.
+        // "Expect" is sent for services alone that want it: those that ignore it cost a second of
+        // dead air. "Transfer-Encoding" is libcurl's own to write.
+        let expectation = request.expectsContinue ? "Expect: 100-continue" : "Expect:"
         let lines = (request.headers + request.lateHeaders()).map { name, value in
             // "Name:" would take a field away; this is how libcurl is told to send an empty one.
             value.isEmpty ? "\(name);" : "\(name): \(value)"
         }
-        try setHeaders(["Expect:"] + lines)
+        try setHeaders([expectation] + lines)
     }
 
     /// Has the connection closed when the transfer ends, whatever it has come to.

@@ -48,6 +48,7 @@ extension DeliveryPlan {
                 of: format, inBase64: frame.isBase64)
         }
         transfer.method = method
+        transfer.expectsContinue = request.carriesRecording && service.expectsContinue
         return transfer
     }
 

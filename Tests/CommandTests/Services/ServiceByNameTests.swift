@@ -59,6 +59,20 @@ import Testing
         #expect(request["X-A"] == "b")
     }
 
+    @Test func aServiceThatWantsToBeAskedFirstIs() async throws {
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .sendRaw(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)), .readBodyToEnd,
+            ] + Self.answer.dropFirst(2))
+        let bench = try Bench.withProfiles([
+            "mine": profile(server, more: "[transfer]\nexpect-continue = true")
+        ])
+        let result = try await bench.run("send", "--service", "mine", Clip.goForward.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.first?["Expect"] == "100-continue")
+        #expect(server.requests.first?.isComplete == true)
+    }
+
     @Test func anOriginAloneMovesTheService() async throws {
         let (meant, server) = (try RecordingServer(), try RecordingServer(otherwise: Self.answer))
         let bench = try Bench.withProfiles(["mine": profile(meant)], ["UTTER_URL": meant.url()])
