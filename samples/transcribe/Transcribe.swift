@@ -21,7 +21,7 @@ struct Transcribe {
         await withTaskGroup { group in
             for file in files {
                 let take = pipeline.start(
-                    TakePlan(source: WAVReplay(path: file, pace: .realTime), service: service))
+                    TakePlan(source: FileReplay(path: file, pace: .realTime), service: service))
                 group.addTask { await follow(take, of: file) }
             }
         }

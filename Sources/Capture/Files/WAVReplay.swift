@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AudioCore
-public import Glibc
+package import AudioCore
+package import Glibc
 internal import LinuxPlatform
 
 /// A WAV recording, from a file or a pipe, replayed as if it were being spoken.
@@ -12,18 +12,18 @@ internal import LinuxPlatform
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-public final class WAVReplay: CaptureSource, @unchecked Sendable {
+package final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// What a person calls this source: the path, or the name given.
-    public let name: String
+    package let name: String
 
     /// False: a recording waits.
-    public var isLive: Bool { false }
+    package var isLive: Bool { false }
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
-    public var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
+    package var isStored: Bool { !clock.isHoldingBack && reader?.fileByteCount != nil }
 
     /// What was odd about the recording, or `nil`; final once `read` has said `.end`.
-    public private(set) var warning: String?
+    package private(set) var warning: String?
 
     /// How long `open` waits for the header of a pipe.
     static let headerWait = Duration.seconds(10)
@@ -53,7 +53,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ///   - path: a file, a FIFO or a device.
     ///   - pace: how fast it is replayed.
     ///   - now: the clock.
-    public init(
+    package init(
         path: String, pace: Pace = .realTime,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -71,7 +71,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     ///   - prefix: bytes that have been read from the descriptor already, to learn with
     ///     `InputType` that this is a WAV file.
     ///   - now: the clock.
-    public init(
+    package init(
         descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
@@ -93,7 +93,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// Waits up to 10 s for the header of a pipe.
     ///
     /// - Throws: `CaptureError` when there is no such file or it is not a WAV file of use.
-    public func open() throws(CaptureError) -> StreamFormat {
+    package func open() throws(CaptureError) -> StreamFormat {
         var opened = try openedReader()
         let header = try WAVHeaderReading(name: name, deadline: .now + Self.headerWait)
             .header(from: &opened)
@@ -110,7 +110,7 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     }
 
     /// Delivers the periods that are due, or says when the next one is.
-    public func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         guard !isStopped, reader != nil, let header else { return .end }
         let format = header.streamFormat
         let room = frames.count / format.channelCount
@@ -137,18 +137,18 @@ public final class WAVReplay: CaptureSource, @unchecked Sendable {
     }
 
     /// Adds the descriptor when reading it may have to wait.
-    public func appendPollDescriptors(to descriptors: inout [pollfd]) {
+    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, let number = pipeDescriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
     /// Ends the source with what has been delivered.
-    public func requestStop() {
+    package func requestStop() {
         isStopped = true
     }
 
     /// Closes a file that `open` opened; a descriptor that was given stays open.
-    public func close() {
+    package func close() {
         reader = nil
     }
 }

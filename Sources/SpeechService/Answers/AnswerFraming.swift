@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How the bytes of an answer become the values that mean something.
-public enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
+package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// By what the service says and sends.
     ///
     /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai

@@ -3,23 +3,23 @@
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
     /// How the bytes of the body become values.
-    public var framing: AnswerFraming
+    package var framing: AnswerFraming
     /// What the values say.
-    public var values: ValueRule
+    package var values: ValueRule
     /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
-    public var success: ValueCondition?
+    package var success: ValueCondition?
     /// What is true of an answer that says that there was no speech.
-    public var noSpeech: ValueCondition?
+    package var noSpeech: ValueCondition?
     /// Where the service puts its own words about a failure.
-    public var errors = ErrorPlaces()
+    package var errors = ErrorPlaces()
     /// The field of the response's head that holds the transcript, with `AnswerFraming.header`.
-    public var header: HeaderTranscript?
+    package var header: HeaderTranscript?
 
     /// The bytes of an answer that are read and kept unless told otherwise.
-    public static let standardByteLimit = 8 << 20
+    package static let standardByteLimit = 8 << 20
 
     /// Creates a rule.
-    public init(framing: AnswerFraming, values: ValueRule = .standard) {
+    package init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
         self.values = values
     }
@@ -34,14 +34,14 @@ public struct AnswerRule: Sendable, Hashable {
     public static let subtitles = AnswerRule(framing: .subtitles)
 
     /// The body is one JSON document with the text at this path.
-    public static func json(path: JSONPath) -> AnswerRule {
+    package static func json(path: JSONPath) -> AnswerRule {
         AnswerRule(
             framing: .json,
             values: ValueRule(textPaths: [path], selectors: ValueRule.standard.failures))
     }
 
     /// The body is a sequence of JSON values, read while they come.
-    public static func jsonSequence(_ values: ValueRule) -> AnswerRule {
+    package static func jsonSequence(_ values: ValueRule) -> AnswerRule {
         AnswerRule(framing: .sequence, values: values)
     }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The field of a response's head that holds the transcript.
-public struct HeaderTranscript: Sendable, Hashable {
+package struct HeaderTranscript: Sendable, Hashable {
     /// How a value is to be read, step by step.
-    public enum Coding: String, Sendable, Hashable, CaseIterable {
+    package enum Coding: String, Sendable, Hashable, CaseIterable {
         /// Base64 (RFC 4648 §4 and §5), with padding or without.
         case base64
         /// Compressed by gzip or zlib (RFC 1952, RFC 1950).
@@ -13,12 +13,12 @@ public struct HeaderTranscript: Sendable, Hashable {
     }
 
     /// The field's name.
-    public var name: String
+    package var name: String
     /// What has been done to the text, the last step first.
-    public var coding: [Coding]
+    package var coding: [Coding]
 
     /// Creates the place of a transcript.
-    public init(name: String, coding: [Coding] = []) {
+    package init(name: String, coding: [Coding] = []) {
         self.name = name
         self.coding = coding
     }

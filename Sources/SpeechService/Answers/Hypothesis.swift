@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the recogniser thinks was said.
-public struct Hypothesis: Sendable, Hashable {
+package struct Hypothesis: Sendable, Hashable {
     /// The words as the service wrote them; empty when it heard nothing.
-    public var text: String
+    package var text: String
     /// Whether the service will not change it any more.
-    public var isFinal: Bool
+    package var isFinal: Bool
     /// How it joins what was thought before: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
-    public var merge: TextMerge
+    package var merge: TextMerge
     /// The words one by one, when the service tells; else empty.
-    public var words: [RecognizedWord]
+    package var words: [RecognizedWord]
     /// Longer pieces, such as sentences, when the service tells; else empty.
-    public var segments: [RecognizedWord] = []
+    package var segments: [RecognizedWord] = []
     /// The seconds of audio that the service says it heard, or nil.
-    public var duration: Double?
+    package var duration: Double?
     /// The language that was heard, as the service names it, or nil.
-    public var language: String?
+    package var language: String?
     /// How sure the service is of the text, from 0 to 1, or nil.
-    public var confidence: Double?
+    package var confidence: Double?
 
     /// Creates a hypothesis.
-    public init(
+    package init(
         text: String, isFinal: Bool, merge: TextMerge? = nil, words: [RecognizedWord] = [],
         duration: Double? = nil
     ) {
@@ -47,7 +47,7 @@ public struct RecognizedWord: Sendable, Hashable {
     public var speaker: String?
 
     /// Creates a word.
-    public init(
+    package init(
         text: String, start: Double? = nil, end: Double? = nil, probability: Double? = nil,
         speaker: String? = nil
     ) {

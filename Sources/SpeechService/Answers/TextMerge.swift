@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a text joins what was understood before it.
-public enum TextMerge: String, Sendable, Hashable, CaseIterable {
+package enum TextMerge: String, Sendable, Hashable, CaseIterable {
     /// A partial replaces the partial; a final replaces all that was final, too.
     case replace
     /// The partial goes on with it, without a space.

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Where an answer lists words, or longer pieces, with their places in the audio.
-public struct TimedTextRule: Sendable, Hashable {
+package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.
-    public var paths: [JSONPath]
+    package var paths: [JSONPath]
     /// Where the text of an element is.
-    public var text = Self.paths("punctuated_word", "word", "text", "token")
+    package var text = Self.paths("punctuated_word", "word", "text", "token")
     /// Where its beginning is.
-    public var start = Self.paths("start", "start_time", "startTime")
+    package var start = Self.paths("start", "start_time", "startTime")
     /// Where its end is.
-    public var end = Self.paths("end", "end_time", "endTime")
+    package var end = Self.paths("end", "end_time", "endTime")
     /// Where it says how sure the service is, from 0 to 1.
-    public var confidence = Self.paths("probability", "confidence")
+    package var confidence = Self.paths("probability", "confidence")
     /// Where its speaker is, a name or a number.
-    public var speaker = Self.paths("speaker", "speaker_id")
+    package var speaker = Self.paths("speaker", "speaker_id")
     /// How many seconds one of its units of time is.
-    public var unit = 1.0
+    package var unit = 1.0
 
     /// Creates a rule.
-    public init(paths: [JSONPath]) { self.paths = paths }
+    package init(paths: [JSONPath]) { self.paths = paths }
 
     private static func paths(_ names: String...) -> [JSONPath] {
         names.map { JSONPath(names: $0) }

@@ -22,13 +22,13 @@ public struct Transcript: Sendable, Hashable {
     private var rawPartial = ""
 
     /// Creates a transcript without words.
-    public init() {}
+    package init() {}
 
     /// What is being said since the last final; may still change.
     public var partial: String { TerminalText.singleLine(rawPartial) }
 
     /// Takes over what the recogniser thinks now.
-    public mutating func apply(_ hypothesis: Hypothesis) {
+    package mutating func apply(_ hypothesis: Hypothesis) {
         guard hypothesis.isFinal else {
             switch hypothesis.merge {
             case .replace: rawPartial = hypothesis.text
@@ -49,12 +49,12 @@ public struct Transcript: Sendable, Hashable {
     }
 
     /// Takes over several hypotheses in their order.
-    public mutating func apply(_ hypotheses: [Hypothesis]) {
+    package mutating func apply(_ hypotheses: [Hypothesis]) {
         for hypothesis in hypotheses { apply(hypothesis) }
     }
 
     /// Takes over what was said after it.
-    public mutating func append(_ later: Transcript) {
+    package mutating func append(_ later: Transcript) {
         finals += later.finals
         rawPartial = later.rawPartial
         words += later.words

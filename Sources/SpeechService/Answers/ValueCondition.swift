@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What must be true of a place in an answer.
-public struct ValueCondition: Sendable, Hashable {
+package struct ValueCondition: Sendable, Hashable {
     /// Where to look.
-    public enum Place: Sendable, Hashable {
+    package enum Place: Sendable, Hashable {
         /// In a value.
         case path(JSONPath)
         /// At the name of an event.
@@ -13,7 +13,7 @@ public struct ValueCondition: Sendable, Hashable {
     }
 
     /// What must be true of the value there.
-    public enum Test: Sendable, Hashable {
+    package enum Test: Sendable, Hashable {
         /// There is one, and it is not null.
         case exists
         /// There is one, and it is not null, false, zero or empty.
@@ -24,7 +24,7 @@ public struct ValueCondition: Sendable, Hashable {
         case begins(String)
 
         /// It is this one.
-        public static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
+        package static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
 
         func holds(of found: JSONValue) -> Bool {
             switch self {
@@ -37,12 +37,12 @@ public struct ValueCondition: Sendable, Hashable {
     }
 
     /// Where to look.
-    public var place: Place
+    package var place: Place
     /// What must be true there.
-    public var test: Test
+    package var test: Test
 
     /// Creates a condition.
-    public init(_ place: Place, _ test: Test) {
+    package init(_ place: Place, _ test: Test) {
         self.place = place
         self.test = test
     }

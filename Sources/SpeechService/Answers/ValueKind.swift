@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a value of an answer is.
-public enum ValueKind: String, Sendable, Hashable, CaseIterable {
+package enum ValueKind: String, Sendable, Hashable, CaseIterable {
     /// What is being said; may still change.
     case partial
     /// Stays, and ends the partial.

@@ -8,7 +8,7 @@ extension ValueRule {
     /// Values are told apart by the event's name, by `type`, then by `error`, `intents` and
     /// `is_final`. A sequence without any of these is old `/speech`: its last text is the final. In
     /// a stream of events each such text is a piece of the whole, as speaches sends it.
-    public static let standard = ValueRule(
+    package static let standard = ValueRule(
         textPaths: [JSONPath(names: "text")],
         selectors: [
             ValueSelector(.event, .equals(.string("error")), is: .failure),

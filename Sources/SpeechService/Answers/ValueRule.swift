@@ -3,33 +3,33 @@
 /// How the values of an answer are told apart, and where their text is.
 ///
 /// It is data, so that the description of a service can bring its own.
-public struct ValueRule: Sendable, Hashable {
+package struct ValueRule: Sendable, Hashable {
     /// Where the text of a value may be; the first place that has one counts.
-    public var textPaths: [JSONPath]
+    package var textPaths: [JSONPath]
     /// What tells the kinds apart; the first that matches decides.
-    public var selectors: [ValueSelector]
+    package var selectors: [ValueSelector]
     /// The kind of a value with text that no selector matches; nil for what is usual in an answer
     /// of this framing.
-    public var unmatched: ValueKind?
+    package var unmatched: ValueKind?
     /// How the text of such a value joins what was understood before; nil for how its kind does it.
-    public var merge: TextMerge?
+    package var merge: TextMerge?
     /// Where the words are.
-    public var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
+    package var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
     /// Where longer pieces are, such as sentences or what one speaker says.
-    public var segments = TimedTextRule(paths: Self.paths("segments"))
+    package var segments = TimedTextRule(paths: Self.paths("segments"))
     /// Where the language is that was heard.
-    public var language = Self.paths(
+    package var language = Self.paths(
         "language", "language_code", "detected_language", "audio_language")
     /// Where it says how sure the service is of the whole text, from 0 to 1.
-    public var confidence = Self.paths("confidence", "speech.confidence")
+    package var confidence = Self.paths("confidence", "speech.confidence")
     /// Where the time of audio is that was heard.
-    public var duration = Self.paths("duration")
+    package var duration = Self.paths("duration")
     /// How many seconds one unit of that time is.
-    public var durationUnit = 1.0
+    package var durationUnit = 1.0
     /// What is true of a value that says that the service has heard the end of the speech.
-    public var stop: JSONPath?
+    package var stop: JSONPath?
     /// Events with these texts are skipped.
-    public var skipped: Set<String> = []
+    package var skipped: Set<String> = []
 
     /// Creates a rule.
     ///
@@ -38,7 +38,7 @@ public struct ValueRule: Sendable, Hashable {
     ///   - selectors: what tells the kinds apart.
     ///   - unmatched: the kind of everything else that has text.
     ///   - merge: how that joins what was understood before.
-    public init(
+    package init(
         textPaths: [JSONPath], selectors: [ValueSelector], unmatched: ValueKind? = nil,
         merge: TextMerge? = nil
     ) {

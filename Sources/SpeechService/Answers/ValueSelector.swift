@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A mark by which values of a kind are known.
-public struct ValueSelector: Sendable, Hashable {
+package struct ValueSelector: Sendable, Hashable {
     /// What is true of values of this kind.
-    public var condition: ValueCondition
+    package var condition: ValueCondition
     /// What a value with this mark is.
-    public var kind: ValueKind
+    package var kind: ValueKind
     /// Where its text is; nil for where it is in all values.
-    public var textPaths: [JSONPath]?
+    package var textPaths: [JSONPath]?
     /// How its text joins what was understood before; nil for how the kind does it.
-    public var merge: TextMerge?
+    package var merge: TextMerge?
 
     /// Creates a selector.
-    public init(
+    package init(
         _ place: ValueCondition.Place, _ test: ValueCondition.Test, is kind: ValueKind,
         textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
     ) {
@@ -23,7 +23,7 @@ public struct ValueSelector: Sendable, Hashable {
     }
 
     /// Creates a selector for values at a path.
-    public init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
+    package init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
         self.init(.path(path), test, is: kind)
     }
 

@@ -4,7 +4,7 @@
 ///
 /// `results[].alternatives[0].transcript` is the transcript of the first alternative of each
 /// result, joined by a space. A dot at the start is allowed; a dot alone is the value itself.
-public struct JSONPath: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         case name(String)
         case element(Int)
@@ -14,7 +14,7 @@ public struct JSONPath: Sendable, Hashable {
     let steps: [Step]
 
     /// Creates the path of a member within members.
-    public init(names: String...) {
+    package init(names: String...) {
         steps = names.map { .name($0) }
     }
 
@@ -26,7 +26,7 @@ public struct JSONPath: Sendable, Hashable {
     /// Reads a path.
     ///
     /// - Throws: `ServiceError.invalidPath` with the byte at which it cannot be read.
-    public init(_ text: String) throws(ServiceError) {
+    package init(_ text: String) throws(ServiceError) {
         var reader = JSONPathReader(text)
         steps = try reader.steps()
     }
@@ -34,7 +34,7 @@ public struct JSONPath: Sendable, Hashable {
     /// The values at this place, in order; empty when there are none.
     ///
     /// Only `[]` yields several.
-    public func values(in value: JSONValue) -> [JSONValue] {
+    package func values(in value: JSONValue) -> [JSONValue] {
         var values = [value]
         for step in steps {
             switch step {
@@ -54,7 +54,7 @@ public struct JSONPath: Sendable, Hashable {
     ///
     /// - Returns: nil when there is no string; the empty text when `[]` stands for an array without
     ///   elements, which is how services say that there was no speech.
-    public func text(in value: JSONValue) -> String? {
+    package func text(in value: JSONValue) -> String? {
         let texts = values(in: value).compactMap(\.string)
         if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }
         if texts.count == 1 { return texts[0] }
@@ -83,7 +83,7 @@ public struct JSONPath: Sendable, Hashable {
 
 extension JSONPath: CustomStringConvertible {
     /// The path as it is written.
-    public var description: String {
+    package var description: String {
         var text = ""
         for step in steps {
             switch step {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One value of JSON (RFC 8259 §3).
-public enum JSONValue: Sendable, Hashable {
+package enum JSONValue: Sendable, Hashable {
     /// The literal `null`.
     case null
     /// The literals `true` and `false`.
@@ -55,7 +55,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 /// A name and its value in a JSON object.
-public struct JSONMember: Sendable, Hashable {
+package struct JSONMember: Sendable, Hashable {
     /// The name, unescaped.
     package var name: String
     /// The value.

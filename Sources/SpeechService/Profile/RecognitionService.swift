@@ -22,7 +22,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// How the answer is read.
     public var answer: AnswerRule
     /// Which refusals are tried again, and which are those of a token.
-    public var retry = RetryRule()
+    package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
     public var detectsEnd = false

@@ -5,20 +5,20 @@ package import Settings
 /// Which refusals a service takes back when it is asked again, and which are those of a token.
 ///
 /// What it leaves open is decided by `StatusVerdict.of(status:)`.
-public struct RetryRule: Sendable, Hashable {
+package struct RetryRule: Sendable, Hashable {
     /// The statuses that are tried again; nil for the usual ones.
-    public var statuses: Set<Int>?
+    package var statuses: Set<Int>?
     /// The statuses that refuse the token; nil for the usual ones.
-    public var tokenRefusals: Set<Int>?
+    package var tokenRefusals: Set<Int>?
     /// The codes of errors that are tried again, whatever the status; compared without case.
-    public var codes: Set<String> = []
+    package var codes: Set<String> = []
     /// The codes of errors that refuse the token, whatever the status.
-    public var tokenCodes: Set<String> = []
+    package var tokenCodes: Set<String> = []
     /// Whether the service is asked again no sooner than it says in `Retry-After`.
-    public var honoursRetryAfter = true
+    package var honoursRetryAfter = true
 
     /// What is usual.
-    public init() {}
+    package init() {}
 
     /// Reads the table `retry` of a service's description.
     ///
