@@ -116,7 +116,7 @@ struct ServeCommand: AsyncParsableCommand {
         onReady: @escaping Ready
     ) async throws {
         do {
-            let signals = try Signals(toEnter: false)
+            let signals = try Signals(readingPipe: false)
             signals.handle { _ in shutdown() }
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {

@@ -41,16 +41,17 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
-        guard request != .stop, request != .enter else {
+        if case .key = request { return }
+        guard request != .line, request != .toggle else {
             let takes = state.withLock { state in
-                if request == .stop && !state.hasBegun { state.isStopped = true }
+                if !state.hasBegun { state.isStopped = true }
                 return state.takes
             }
             for running in takes { running.take.stop() }
             return
         }
         let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
-            let isUrgent = request == .cancel || request == .leaveNow
+            let isUrgent = request == .cancel || request == .dismiss || request == .leaveNow
             if isUrgent, let status = state.status ?? state.farewell?.status {
                 return ([], status)
             }
@@ -114,7 +115,8 @@ final class RunningTake: Sendable {
 
 extension Take {
     fileprivate func end(for farewell: Request, isCancellable: Bool) {
-        if farewell == .cancel && isCancellable { cancel() } else { leave() }
+        let isUnwanted = farewell == .cancel || farewell == .dismiss
+        if isUnwanted && isCancellable { cancel() } else { leave() }
     }
 }
 
@@ -125,7 +127,7 @@ extension Request {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
         case .leaveNow: .terminated
-        case .cancel, .stop, .enter: .cancelled
+        case .cancel, .dismiss, .line, .toggle, .key: .cancelled
         }
     }
 }

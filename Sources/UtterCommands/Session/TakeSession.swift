@@ -106,8 +106,7 @@ package struct TakeSession {
             options: output, activity: activity,
             stopHint: activity == .recording ? stopHint : nil, place: place,
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.shortage },
-            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
+            shortage: { [pipeline] in pipeline.shortage })
         for await event in take.events { reporter.show(event) }
         var outcome = await take.outcome
         trace?.add(outcome)
@@ -199,7 +198,7 @@ package struct TakeSession {
     }
 
     private var stopHint: String {
-        signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
+        "stop with: kill -USR1 \(getpid())"
     }
 
     // MARK: - What is printed

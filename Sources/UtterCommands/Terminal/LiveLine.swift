@@ -20,17 +20,12 @@ final class LiveLine: Sendable {
     private let state: Mutex<State>
     private let thread = Mutex<NamedThread?>(nil)
     private let wakeup: Wakeup
-    /// Tells how many line feeds were typed since it was asked last.
-    private let takeEchoedLines: @Sendable () -> Int
 
     /// Begins with a line that is not drawn before it changes.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init(
-        _ line: StatusLine, takeEchoedLines: @escaping @Sendable () -> Int
-    ) throws(SystemError) {
+    init(_ line: StatusLine) throws(SystemError) {
         state = Mutex(State(line: line))
-        self.takeEchoedLines = takeEchoedLines
         wakeup = try Wakeup()
         let started = try NamedThread(name: "status line") { [self] in run() }
         thread.withLock { $0 = started }
@@ -64,11 +59,7 @@ final class LiveLine: Sendable {
     }
 
     private func erase(_ state: inout State) {
-        // What was typed while nothing was drawn is above, and stays.
-        let lineFeeds = takeEchoedLines()
-        if state.drawn != nil {
-            StandardError.write(LiveText.erasure(afterLineFeeds: lineFeeds))
-        }
+        if state.drawn != nil { StandardError.write(LiveText.erasure()) }
         state.drawn = nil
     }
 
@@ -92,10 +83,8 @@ final class LiveLine: Sendable {
         let columns = StandardError.columns
         let text = state.line.text(columns: columns, hasColour: StandardError.hasColour, at: now)
         state.schedule.draw(at: now, nextChange: state.line.nextChange)
-        let lineFeeds = takeEchoedLines()
-        if let drawn = state.drawn, drawn == (text, columns), lineFeeds == 0 { return }
-        StandardError.write(
-            LiveText.drawing(text, afterLineFeeds: state.drawn == nil ? 0 : lineFeeds))
+        if let drawn = state.drawn, drawn == (text, columns) { return }
+        StandardError.write(LiveText.drawing(text))
         state.drawn = (text, columns)
     }
 }

@@ -25,8 +25,7 @@ struct TakeReporter {
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
         place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
-        shortage: @escaping () -> SpoolShortage? = { nil },
-        takeEchoedLines: @escaping @Sendable () -> Int
+        shortage: @escaping () -> SpoolShortage? = { nil }
     ) {
         self.isServiceUnset = isServiceUnset
         self.shortage = shortage
@@ -36,7 +35,7 @@ struct TakeReporter {
         line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
         let isLive = StandardError.isTerminal && !options.quiet
         // Without a descriptor or a thread it says the same in plain lines.
-        live = isLive ? try? LiveLine(line, takeEchoedLines: takeEchoedLines) : nil
+        live = isLive ? try? LiveLine(line) : nil
     }
 
     /// Shows one event.
