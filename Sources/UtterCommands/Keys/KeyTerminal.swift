@@ -11,7 +11,7 @@ internal import LinuxPlatform
 /// thread, with SIGTTIN and SIGTTOU blocked. Nothing here waits for the terminal but `leave`, and
 /// that not long.
 final class KeyTerminal {
-    /// How long a terminal has to answer.
+    /// How long a terminal has to answer, unless the person says otherwise.
     static let answerTime = Duration.milliseconds(200)
 
     /// Events of keys, all of them as escape codes, without ambiguity: 1 + 2 + 8.
@@ -67,11 +67,12 @@ final class KeyTerminal {
 
     /// Puts the terminal into modes for keys, and drops what was typed before.
     ///
-    /// - Parameter isAsked: whether it is to tell if it reports releases; the answer comes with what
-    ///   is read.
+    /// - Parameter answerTime: how long it has to say if it reports releases, with what is read; nil
+    ///   asks nothing.
     /// - Returns: the process that was killed and had left this terminal in its modes; it is put right
     ///   first. Nil for none.
-    func take(isAsked: Bool) -> Int32? {
+    func take(answerTime: Duration?) -> Int32? {
+        let isAsked = answerTime != nil
         var killed: Int32?
         if let device, let marker = TerminalMarker.left(on: device) {
             killed = marker.process
@@ -87,9 +88,9 @@ final class KeyTerminal {
         _ = tcflush(number, TCIFLUSH)
         guard hasCodes else { return killed }
         write("\u{1B}[?2004h")
-        if isAsked {
+        if let answerTime {
             write("\u{1B}[>\(Self.keyboardFlags)u\u{1B}[?u\(Self.question)")
-            answerDeadline = .now + Self.answerTime
+            answerDeadline = .now + answerTime
         }
         return killed
     }

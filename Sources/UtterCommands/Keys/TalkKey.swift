@@ -30,8 +30,8 @@ package struct TalkKey: Equatable, Sendable {
         }
     }
 
-    /// What may be written, for a message.
-    package static let form = "a key such as space, f9, right-alt, scroll-lock or a letter"
+    /// What may be written, for the help.
+    package static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
 
     /// The name as a line shows it.
     package var title: String { name.prefix(1).uppercased() + name.dropFirst() }

@@ -24,12 +24,13 @@ final class TerminalKeys {
     /// - Parameters:
     ///   - terminal: the terminal.
     ///   - key: the key by which a person talks.
-    ///   - isAsked: whether the terminal is to tell if it reports releases.
-    init(_ terminal: KeyTerminal, _ key: TalkKey, isAsked: Bool) {
+    ///   - answerTime: how long it has to say if it reports releases; nil asks nothing.
+    init(_ terminal: KeyTerminal, _ key: TalkKey, _ answerTime: Duration?) {
         self.terminal = terminal
-        let isAsked = isAsked && terminal.isWorthAsking && terminal.isInForeground
         isInBackground = !terminal.isInForeground
-        if !isInBackground { killed = terminal.take(isAsked: isAsked) }
+        if !isInBackground {
+            killed = terminal.take(answerTime: terminal.isWorthAsking ? answerTime : nil)
+        }
         interpreter = KeyInterpreter(key, answerBy: terminal.answerDeadline, at: .now)
     }
 
@@ -110,7 +111,7 @@ final class TerminalKeys {
         isInBackground = !terminal.isInForeground
         guard !isInBackground else { return }
         decoder = KeyDecoder()
-        _ = terminal.take(isAsked: reports == .releases)
+        _ = terminal.take(answerTime: reports == .releases ? KeyTerminal.answerTime : nil)
         if reports == .releases { terminal.askForMore() }
     }
 }

@@ -12,12 +12,12 @@ struct TerminalWatch {
 
     /// Takes the terminal, if there is one.
     mutating func take(
-        _ key: TalkKey, isAsked: Bool, telling taken: Settlement<Signals.Taken>
+        _ key: TalkKey, _ answerTime: Duration?, telling taken: Settlement<Signals.Taken>
     ) {
         guard let terminal = KeyTerminal() else {
             return taken.settle(Signals.Taken(controls: .nothing))
         }
-        keys = TerminalKeys(terminal, key, isAsked: isAsked)
+        keys = TerminalKeys(terminal, key, answerTime)
         waiting = taken
         tell()
     }

@@ -26,6 +26,8 @@ final class RunningTake: Sendable {
         var isStopped = false
         /// How the process will end, once the last take is over.
         var status: ExitStatus?
+        /// Where a person begins and ends takes: what to do about requests, and whether it did.
+        var obeys: (@Sendable (Request) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -41,6 +43,7 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
+        if let obeys = state.withLock({ $0.obeys }), obeys(request) { return }
         if case .key = request { return }
         guard request != .line, request != .toggle else {
             let takes = state.withLock { state in
@@ -64,6 +67,20 @@ final class RunningTake: Sendable {
             running.take.end(for: request, isCancellable: running.isCancellable)
         }
     }
+
+    /// Lets another obey what is not about the whole program.
+    ///
+    /// - Returns: whether a stop has come before.
+    func attach(_ obeys: @escaping @Sendable (Request) -> Bool) -> Bool {
+        state.withLock { state in
+            state.obeys = obeys
+            defer { state.isStopped = false }
+            return state.isStopped
+        }
+    }
+
+    /// Obeys again itself.
+    func detach() { state.withLock { $0.obeys = nil } }
 
     /// Makes a take the one that is meant; stops it, or ends it, when that was asked for before.
     ///

@@ -11,7 +11,7 @@ internal import Utter
 /// what puts the terminal right ever runs in a signal handler.
 package final class Signals: Sendable {
     /// How a person can say when a recording begins and ends.
-    enum Controls: Equatable {
+    enum Controls: Sendable, Equatable {
         /// Keys of the terminal; this process may be in the background yet.
         case keys(KeyInterpreter.Reports)
         /// Lines on the pipe that is standard input.
@@ -21,7 +21,7 @@ package final class Signals: Sendable {
     }
 
     /// What became of the terminal when it was taken.
-    struct Taken {
+    struct Taken: Sendable {
         var controls: Controls
         /// The process that was killed and had left the terminal in its modes.
         var killed: Int32?
@@ -38,7 +38,7 @@ package final class Signals: Sendable {
     }
 
     private enum Order {
-        case take(TalkKey, isAsked: Bool, Settlement<Taken>)
+        case take(TalkKey, Duration?, Settlement<Taken>)
         case leave(Settlement<Void>)
     }
 
@@ -86,11 +86,11 @@ package final class Signals: Sendable {
     ///
     /// - Parameters:
     ///   - key: the key by which a person talks.
-    ///   - isAsked: whether the terminal is asked if it reports releases; it has 200 ms to answer.
-    func takeKeys(_ key: TalkKey, isAsked: Bool) async -> Taken {
+    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
+    func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
         guard pipe == nil else { return Taken(controls: .lines) }
         let taken = Settlement<Taken>()
-        order(.take(key, isAsked: isAsked, taken))
+        order(.take(key, answerTime, taken))
         return await taken.value
     }
 
@@ -217,8 +217,8 @@ package final class Signals: Sendable {
 
     private func obey(_ order: Order, _ terminal: inout TerminalWatch) {
         switch order {
-        case .take(let key, let isAsked, let taken):
-            terminal.take(key, isAsked: isAsked, telling: taken)
+        case .take(let key, let answerTime, let taken):
+            terminal.take(key, answerTime, telling: taken)
         case .leave(let left):
             terminal.leave()
             left.settle(())

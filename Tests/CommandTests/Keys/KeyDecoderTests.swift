@@ -14,8 +14,8 @@ import UtterCommands
             (self.bytes, self.inputs) = (bytes, inputs)
         }
 
-        init(_ bytes: String, keys: KeyEvent...) {
-            (self.bytes, inputs) = (bytes, keys.map { .key($0) })
+        init(_ bytes: String, keys first: KeyEvent, _ rest: KeyEvent...) {
+            (self.bytes, inputs) = (bytes, ([first] + rest).map { .key($0) })
         }
 
         var testDescription: String { String(reflecting: bytes) }
