@@ -193,7 +193,7 @@ import Testing
         let (screen, result) = try await run(outputOnTerminal: true)
         #expect(
             screen.lines == [
-                "utter: recording from default, 16000 Hz mono; press Enter to stop",
+                "utter: recording from default, 16000 Hz mono; press Space or Enter to stop",
                 "so it ended", "",
             ])
         // Nothing is drawn behind the transcript.
