@@ -15,18 +15,24 @@ static struct {
     struct termios before;
     char codes[64];
     size_t count;
+    char marker[256];
 } remembered;
 
 static atomic_int is_remembered;
 
 void utter_terminal_remember(
-    int descriptor, const struct termios *before, const char *codes) {
+    int descriptor, const struct termios *before, const char *codes, const char *marker) {
     // No handler may see half of it.
     atomic_store(&is_remembered, 0);
     remembered.descriptor = descriptor;
     remembered.before = *before;
     remembered.count = strnlen(codes, sizeof remembered.codes);
     memcpy(remembered.codes, codes, remembered.count);
+    // Half a path would be another file's.
+    size_t length = strnlen(marker, sizeof remembered.marker);
+    if (length == sizeof remembered.marker) length = 0;
+    memcpy(remembered.marker, marker, length);
+    remembered.marker[length] = 0;
     atomic_store(&is_remembered, 1);
 }
 
@@ -47,6 +53,7 @@ int utter_terminal_restore(void) {
         tcflush(remembered.descriptor, TCIFLUSH);
     }
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (remembered.marker[0]) unlink(remembered.marker);
     errno = error;
     return 1;
 }

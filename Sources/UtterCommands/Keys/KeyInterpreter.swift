@@ -41,7 +41,7 @@ package struct KeyInterpreter {
         case interrupt, quit, suspend
     }
 
-    private let key: TalkKey
+    private let chosen: TalkKey
     /// What the terminal can report; nil until it is known.
     package private(set) var reports: Reports?
     private var filter: RepeatFilter
@@ -59,11 +59,14 @@ package struct KeyInterpreter {
         _ key: TalkKey, answerBy answerDeadline: ContinuousClock.Instant?,
         at now: ContinuousClock.Instant
     ) {
-        self.key = key
+        chosen = key
         self.answerDeadline = answerDeadline
         reports = answerDeadline == nil ? .presses : nil
         filter = RepeatFilter(held: .enter, at: now)
     }
+
+    /// The key that counts: where the chosen one is not reported, Space.
+    private var key: TalkKey { reports == .presses && !chosen.hasBytes ? .space : chosen }
 
     /// When `time` is to be called; nil when nothing waits for the clock.
     package var deadline: ContinuousClock.Instant? {

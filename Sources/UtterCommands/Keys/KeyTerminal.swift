@@ -80,10 +80,13 @@ final class KeyTerminal {
         }
         guard let modes = TerminalModes(of: number) else { return killed }
         before = modes
-        if let device { TerminalMarker(terminal: device, modes: modes).write(for: device) }
+        let marker = device.flatMap {
+            TerminalMarker(terminal: $0, modes: modes).write(for: $0)
+        }
         var settings = modes.settings
         unsafe utter_terminal_remember(
-            number, &settings, hasCodes ? restoringCodes(isAsked: isAsked) : "")
+            number, &settings, hasCodes ? restoringCodes(isAsked: isAsked) : "",
+            marker ?? "")
         modes.forKeys.apply(to: number)
         _ = tcflush(number, TCIFLUSH)
         guard hasCodes else { return killed }
@@ -122,8 +125,10 @@ final class KeyTerminal {
         before = nil
         answerDeadline = nil
         reportsReleases = false
-        if let device { TerminalMarker.remove(for: device) }
     }
+
+    /// Puts the terminal right, whatever thread listens to it: this process ends now.
+    static func putRight() { _ = utter_terminal_restore() }
 
     /// Reads until the last answer that is still to come.
     private func drain() {

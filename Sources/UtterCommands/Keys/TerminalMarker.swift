@@ -27,12 +27,19 @@ struct TerminalMarker: Codable, Equatable {
         self.modes = modes
     }
 
-    /// Writes it down; does nothing where there is no folder for that.
-    func write(for terminal: TerminalDevice) {
-        // Without a marker a killed process leaves a terminal that no later one can put right,
-        // which is no reason not to listen.
-        try? Self.folder()?.replaceFile(
-            terminal.name, with: Array(JSONEncoder().encode(self)), isDurable: false)
+    /// Writes it down, where there is a folder for that.
+    ///
+    /// - Returns: the path of the file, which is removed when the terminal is put right; nil for none.
+    func write(for terminal: TerminalDevice) -> String? {
+        // Without a marker a killed process leaves a terminal that no later one can put right, which
+        // is no reason not to listen.
+        guard let folder = try? Self.folder(),
+            // Numbers and words can be encoded, always.
+            let bytes = try? JSONEncoder().encode(self),
+            // As above.
+            (try? folder.replaceFile(terminal.name, with: Array(bytes), isDurable: false)) != nil
+        else { return nil }
+        return folder.path + "/" + terminal.name
     }
 
     /// What the last program left on this terminal that did not put it right, and has ended.
@@ -44,12 +51,6 @@ struct TerminalMarker: Codable, Equatable {
             startTime(of: marker.process) != marker.startTime
         else { return nil }
         return marker
-    }
-
-    /// Forgets what was written down of a terminal.
-    static func remove(for terminal: TerminalDevice) {
-        // What stays is found to be this process's, and not believed while it lives.
-        try? folder()?.removeFile(terminal.name)
     }
 
     private static func folder() throws(SystemError) -> Folder? {

@@ -23,9 +23,10 @@ struct TerminalWatch {
     }
 
     /// Reads keys, and minds the clock.
-    mutating func step(isReadable: Bool) -> [KeyInterpreter.Meaning] {
+    mutating func step(
+        isReadable: Bool, at now: ContinuousClock.Instant
+    ) -> [KeyInterpreter.Meaning] {
         guard let keys else { return [] }
-        let now = ContinuousClock.now
         var meanings = keys.time(at: now)
         if isReadable {
             if let more = keys.read(at: now) { meanings += more } else { leave() }

@@ -44,7 +44,15 @@ final class RunningTake: Sendable {
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
         if let obeys = state.withLock({ $0.obeys }), obeys(request) { return }
-        if case .key = request { return }
+        if case .key(let meaning, _) = request {
+            if meaning == .dismiss { obeyForAll(.dismiss) }
+            return
+        }
+        obeyForAll(request)
+    }
+
+    /// Obeys what is about all takes and the program.
+    func obeyForAll(_ request: Request) {
         guard request != .line, request != .toggle else {
             let takes = state.withLock { state in
                 if !state.hasBegun { state.isStopped = true }
@@ -120,6 +128,7 @@ final class RunningTake: Sendable {
     }
 
     private func leave(_ status: ExitStatus) -> Never {
+        KeyTerminal.putRight()
         // A pipe that is not read is not waited for.
         if StandardError.isWritable {
             // The shell's prompt belongs on a line of its own.

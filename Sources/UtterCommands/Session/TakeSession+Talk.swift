@@ -39,6 +39,8 @@ extension TakeSession {
                 guard let text = manner.text(of: news), !output.quiet else { return }
                 guard let live else { return StandardError.line(text) }
                 live.write { StandardError.line(text) }
+            } endAll: { [running] in
+                running.obeyForAll($0)
             }
             let scene = Scene(
                 talking: talking, talk: try makeTalk(talking, manner, longest), manner: manner,
@@ -75,7 +77,8 @@ extension TakeSession {
         // The recording itself ends with the frame at which it is too long. A little before that
         // the person is warned.
         limits.latched = longest + .seconds(1)
-        limits.warning += .seconds(1)
+        // Of a few seconds the person knows when they are over.
+        limits.warning = longest > .seconds(20) ? limits.warning + .seconds(1) : .zero
         do throws(SystemError) {
             let talk = try Talk(
                 TalkMachine(limits: limits, isForOne: manner.isForOne), delegate: talking)

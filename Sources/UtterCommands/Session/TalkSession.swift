@@ -17,7 +17,6 @@ final class TalkSession: TalkDelegate {
 
     private struct State {
         var talk: Talk?
-        var phase = TalkMachine.Phase.idle
         /// Whether no take begins any more.
         var isOver = false
         /// Whether the only take was given up already.
@@ -32,6 +31,7 @@ final class TalkSession: TalkDelegate {
     private let isForOne: Bool
     private let start: @Sendable () -> (Take, DeliveryPlan)
     private let say: @Sendable (TalkMachine.News) -> Void
+    private let endAll: @Sendable (Request) -> Void
 
     /// Prepares to start takes.
     ///
@@ -39,12 +39,14 @@ final class TalkSession: TalkDelegate {
     ///   - isForOne: whether the first is the only one.
     ///   - start: starts a take.
     ///   - say: tells the person; from the talk's thread.
+    ///   - endAll: obeys what is about the whole program.
     init(
         isForOne: Bool, start: @escaping @Sendable () -> (Take, DeliveryPlan),
-        say: @escaping @Sendable (TalkMachine.News) -> Void
+        say: @escaping @Sendable (TalkMachine.News) -> Void,
+        endAll: @escaping @Sendable (Request) -> Void
     ) {
         (started, continuation) = AsyncStream.makeStream()
-        (self.isForOne, self.start, self.say) = (isForOne, start, say)
+        (self.isForOne, self.start, self.say, self.endAll) = (isForOne, start, say, endAll)
     }
 
     /// Says who decides.
@@ -62,9 +64,8 @@ final class TalkSession: TalkDelegate {
 
     func tell(_ news: TalkMachine.News) { say(news) }
 
-    func show(_ phase: TalkMachine.Phase, of take: Int?, isLatched: Bool) {
-        state.withLock { $0.phase = phase }
-    }
+    /// The takes' own events are shown.
+    func show(_ phase: TalkMachine.Phase, of take: Int?, isLatched: Bool) {}
 
     /// Lets no take begin any more.
     func finish() {
@@ -78,35 +79,61 @@ final class TalkSession: TalkDelegate {
     ///
     /// - Returns: false when the request is about the whole program.
     func obey(_ request: Request) -> Bool {
-        let (talk, phase) = state.withLock { ($0.talk, $0.phase) }
-        let isRecording = phase == .arming || phase == .recording
+        guard let talk = state.withLock({ $0.talk }) else { return false }
         switch request {
-        case .key(.down): talk?.handle(.keyDown)
-        case .key(.up): talk?.handle(.keyUp)
-        case .key(.focusLost): talk?.handle(.focusLost)
-        case .key(.press), .toggle: talk?.handle(.toggle)
-        case .line: if isRecording || !isForOne { talk?.handle(.toggle) }
-        case .key(.finish): if isRecording { talk?.handle(.stop) }
-        case .key(.end): if isRecording { talk?.handle(.stop) } else { finish() }
-        case .key(.quit): if !isRecording { finish() }
-        case .key(.dismiss), .dismiss, .cancel: return dismiss(request, talk, phase)
+        case .key(let meaning, let instant): return obey(meaning, at: instant, talk)
+        case .toggle: talk.handle(.toggle)
+        case .line:
+            if isForOne { talk.ifRecording { talk.handle(.stop) } } else { talk.handle(.toggle) }
+        case .dismiss: return dismiss(isUrgent: false, talk)
+        case .cancel: return dismiss(isUrgent: true, talk)
         case .leave:
             finish()
             return false
-        case .key(.signal), .leaveNow: return false
+        case .leaveNow: return false
         }
         return true
     }
 
-    private func dismiss(_ request: Request, _ talk: Talk?, _ phase: TalkMachine.Phase) -> Bool {
-        guard isForOne else {
-            guard phase == .idle else {
-                talk?.handle(.cancel)
-                return true
+    private func obey(
+        _ key: KeyInterpreter.Meaning, at instant: ContinuousClock.Instant, _ talk: Talk
+    ) -> Bool {
+        switch key {
+        case .down: talk.handle(.keyDown, at: instant)
+        case .up: talk.handle(.keyUp, at: instant)
+        case .focusLost: talk.handle(.focusLost, at: instant)
+        case .press: talk.handle(.toggle, at: instant)
+        case .finish: talk.ifRecording { talk.handle(.stop, at: instant) }
+        case .end:
+            talk.ifRecording {
+                talk.handle(.stop, at: instant)
+            } otherwise: {
+                self.finish()
             }
-            let wasOver = state.withLock { $0.isOver }
-            if request == .cancel { finish() }
-            return request != .cancel || !wasOver
+        case .quit:
+            talk.ifRecording {
+            } otherwise: {
+                self.finish()
+            }
+        case .dismiss: return dismiss(isUrgent: false, talk)
+        case .signal: break
+        }
+        return true
+    }
+
+    /// Gives the newest take up.
+    ///
+    /// - Parameter isUrgent: whether it was Ctrl-C, which ends a loop in which nothing runs, and the
+    ///   second of which waits for nothing.
+    private func dismiss(isUrgent: Bool, _ talk: Talk) -> Bool {
+        guard isForOne else {
+            talk.look { [self] phase in
+                guard phase == .idle else { return talk.handle(.cancel) }
+                guard isUrgent else { return }
+                if state.withLock({ $0.isOver }) { endAll(.cancel) }
+                finish()
+            }
+            return true
         }
         finish()
         // Escape is repeated when it is held, and that is not urgent.
@@ -114,6 +141,15 @@ final class TalkSession: TalkDelegate {
             defer { state.isDismissed = true }
             return state.isDismissed
         }
-        return wasDismissed && request != .cancel
+        return wasDismissed && !isUrgent
+    }
+}
+
+extension Talk {
+    /// Does the one or the other on the talk's thread, after all that was said before.
+    fileprivate func ifRecording(
+        _ body: @escaping @Sendable () -> Void, otherwise: @escaping @Sendable () -> Void = {}
+    ) {
+        look { phase in if phase == .arming || phase == .recording { body() } else { otherwise() } }
     }
 }

@@ -8,8 +8,8 @@ package enum Request: Sendable, Equatable {
     case toggle
     /// SIGUSR2: the newest take is not wanted.
     case dismiss
-    /// A key of the terminal.
-    case key(KeyInterpreter.Meaning)
+    /// A key of the terminal, which was read then.
+    case key(KeyInterpreter.Meaning, at: ContinuousClock.Instant)
     /// Ctrl-C (SIGINT).
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.

@@ -192,8 +192,11 @@ package final class Signals: Sendable {
                 obey(order, &terminal)
             }
             if descriptors[3].revents != 0 || terminal.keys != nil {
-                for meaning in terminal.step(isReadable: descriptors[3].revents != 0) {
-                    mean(meaning)
+                let now = ContinuousClock.now
+                for meaning in terminal.step(
+                    isReadable: descriptors[3].revents != 0, at: now)
+                {
+                    mean(meaning, at: now)
                 }
             }
             guard let present = pipe, descriptors[2].revents != 0 else { continue }
@@ -205,8 +208,8 @@ package final class Signals: Sendable {
         }
     }
 
-    private func mean(_ meaning: KeyInterpreter.Meaning) {
-        guard case .signal(let signal) = meaning else { return ask(.key(meaning)) }
+    private func mean(_ meaning: KeyInterpreter.Meaning, at now: ContinuousClock.Instant) {
+        guard case .signal(let signal) = meaning else { return ask(.key(meaning, at: now)) }
         // As the terminal would: every program of the pipeline gets it.
         switch signal {
         case .interrupt: kill(0, SIGINT)
@@ -234,7 +237,7 @@ package final class Signals: Sendable {
         case SIGCONT: terminal.keys?.goOn()
         case SIGTSTP:
             // The key may go up while other programs have the keyboard.
-            ask(.key(.focusLost))
+            if terminal.keys != nil { ask(.key(.focusLost, at: .now)) }
             terminal.keys?.leave()
             Self.take(SIGTSTP)
             terminal.keys?.goOn()

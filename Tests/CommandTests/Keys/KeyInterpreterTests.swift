@@ -165,6 +165,12 @@ import UtterCommands
         #expect(Self.meanings(&interpreter, (5_000, "\u{1B}[32u\u{1B}[57443;3u")) == [])
     }
 
+    @Test func whereALoneModifierIsNotReportedSpaceIsPressed() throws {
+        let key = try #require(TalkKey(named: "right-alt"))
+        var interpreter = Self.asked("\u{1B}[?62c", key)
+        #expect(Self.meanings(&interpreter, (1_000, " "), (2_000, "\r")) == [.press, .press])
+    }
+
     @Test func theLetterQTalksWhenItIsTheKey() throws {
         let key = try #require(TalkKey(named: "q"))
         var interpreter = Self.asked("\u{1B}[?62c", key)

@@ -27,7 +27,7 @@ import Testing
         async throws
     {
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: index))
+        _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: index))
         try window.release()
         _ = try #require(await server.request(index) { $0.isComplete })
     }
@@ -89,7 +89,7 @@ import Testing
     ) async throws {
         let (server, _, window, run) = try await stage(.kitty, [])
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 8_000))
+        _ = try #require(await server.wait(untilBytes: 16_000))
         try window.press(key, modifiers: modifiers)
         #expect(await run.wait(for: "utter: cancelled", in: .screen))
         try window.release()
@@ -124,7 +124,7 @@ import Testing
         #expect(await run.wait(for: "start and stop with: kill -USR1", in: .error))
         for (index, text) in ["one\n", "one\ntwo\n"].enumerated() {
             run.signal(SIGUSR1)
-            _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: index))
+            _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: index))
             run.signal(SIGUSR1)
             #expect(await run.wait(for: text, in: .output))
         }
@@ -142,7 +142,7 @@ import Testing
             .kitty, [[.readHead, .readBodyToEnd, .stallUntil(gate)]])
         try await speak(window, server, 0)
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: 1))
+        _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: 1))
         run.signal(signal)
         let result = try await run.result()
         #expect(result.status == .exited(status))

@@ -39,7 +39,7 @@ import Testing
             #expect(await run.wait(for: Self.start, in: .screen))
             if isSpeaking {
                 try window.press()
-                _ = try #require(await server.wait(untilBytes: 8_000))
+                _ = try #require(await server.wait(untilBytes: 16_000))
             }
             #expect(!window.isAsBefore(run.screen))
             run.signal(signal)
@@ -53,7 +53,7 @@ import Testing
     func theTerminalsOwnSignalsEndItToo(_ key: UInt8) async throws {
         let (server, bench, window) = try stage(.plain)
         let run = try window.start(bench)
-        _ = try #require(await server.wait(untilBytes: 8_000))
+        _ = try #require(await server.wait(untilBytes: 16_000))
         try window.type(String(UnicodeScalar(key)))
         let result = try await run.result()
         #expect(result.status == (key == 3 ? .exited(130) : .signalled(SIGQUIT)))
@@ -97,7 +97,7 @@ import Testing
         #expect(isTaken)
         // The release went to the shell: the recording goes on until the next press.
         let before = try #require(server.requests.first?.body.count)
-        _ = try #require(await server.wait(untilBytes: before + 8_000))
+        _ = try #require(await server.wait(untilBytes: before + 16_000))
         try window.type(speech == .kitty ? "\u{1B}[32u\u{1B}[32;1:3u" : " ")
         #expect(await run.wait(for: "over 0", in: .screen))
         let result = try await run.result()
@@ -112,7 +112,7 @@ import Testing
         run.signal(SIGSTOP)
         run.signal(SIGCONT)
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 8_000))
+        _ = try #require(await server.wait(untilBytes: 16_000))
         try window.release()
         let result = try await run.result()
         #expect(result.status == .exited(0))
@@ -135,7 +135,7 @@ import Testing
                 for: "utter was killed here (process \(killed.processIdentifier))", in: .screen))
         #expect(await run.wait(for: Self.start, in: .screen))
         try window.press()
-        _ = try #require(await server.wait(untilBytes: 8_000))
+        _ = try #require(await server.wait(untilBytes: 16_000))
         try window.release()
         let result = try await run.result()
         #expect(result.status == .exited(0))
@@ -166,7 +166,7 @@ import Testing
     @Test func aTerminalThatIsGoneKeepsTheTake() async throws {
         let (server, bench, window) = try stage(.plain)
         let run = try window.start(bench)
-        _ = try #require(await server.wait(untilBytes: 8_000))
+        _ = try #require(await server.wait(untilBytes: 16_000))
         run.hangUp()
         #expect(try await run.result().status == .exited(129))
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))

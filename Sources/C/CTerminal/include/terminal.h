@@ -11,13 +11,14 @@
 
 #include <termios.h>
 
-// Remembers how a terminal was, and the escape codes that take ours back; at most 63 bytes of
-// them. From now on `utter_terminal_restore` has something to do. A descriptor that is remembered
+// Remembers how a terminal was, the escape codes that take ours back (at most 63 bytes), and the
+// path of the file that says so (at most 255 bytes; empty for none). From now on `utter_terminal_restore` has something to do. A descriptor that is remembered
 // stays open, and does not block. Called by one thread.
 void utter_terminal_remember(
-    int descriptor, const struct termios *_Nonnull before, const char *_Nonnull codes);
+    int descriptor, const struct termios *_Nonnull before, const char *_Nonnull codes,
+    const char *_Nonnull marker);
 
-// Puts the remembered terminal right, once; does nothing when there is none. What was typed and not
+// Puts the remembered terminal right and removes its file, once; does nothing when there is none. What was typed and not
 // read is dropped. From any thread, and from signal handlers (signal-safety(7)).
 //
 // Never waits for the terminal. From the background only the codes are taken back: its modes
