@@ -40,13 +40,17 @@ struct TalkWorker: Worker {
             }
         }
         if let time = machine.nextTime, time <= .now { handle(.time, at: .now) }
-        return messages.isEmpty ? WorkerPause(until: machine.nextTime) : .goesOn
+        return WorkerPause(until: machine.nextTime)
     }
 
     private mutating func handle(_ event: TalkMachine.Event, at instant: ContinuousClock.Instant) {
         let actions = machine.handle(event, at: instant)
         if case .settled(let number, _) = event { takes[number] = nil }
         for action in actions { perform(action) }
+        // Those that could not begin.
+        for case .start(let number) in actions where takes[number] == nil {
+            handle(.settled(number, .dropped), at: instant)
+        }
         let now = Shown(phase: machine.phase, take: machine.take, isLatched: machine.isLatched)
         guard now != shown else { return }
         shown = now
@@ -55,10 +59,7 @@ struct TalkWorker: Worker {
 
     private mutating func perform(_ action: TalkMachine.Action) {
         switch action {
-        case .start(let number):
-            takes[number] = delegate.startTake(number)
-            guard takes[number] == nil else { return }
-            messages.append(.event(.settled(number, .dropped), .now))
+        case .start(let number): takes[number] = delegate.startTake(number)
         case .stop(let number): takes[number]?.stop()
         case .resume(let number): takes[number]?.resume()
         case .cancel(let number): takes[number]?.cancel()
