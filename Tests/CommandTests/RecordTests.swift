@@ -98,7 +98,7 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(
             Screen(result.screenText).lines.contains {
-                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Space or Enter to stop")
+                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Space or Ent")
             }, "\(result.screenText)")
     }
 

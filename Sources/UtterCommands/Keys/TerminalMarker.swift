@@ -46,6 +46,7 @@ struct TerminalMarker: Codable, Equatable {
     static func left(on terminal: TerminalDevice) -> TerminalMarker? {
         // A file that is missing, or is none of ours, tells nothing.
         guard let bytes = try? folder()?.contents(of: terminal.name, limit: 4_096),
+            // As above.
             let marker = try? JSONDecoder().decode(TerminalMarker.self, from: Data(bytes)),
             marker.terminalTime == terminal.madeAt,
             startTime(of: marker.process) != marker.startTime

@@ -47,6 +47,7 @@ struct VoiceOptions: ParsableArguments {
     /// - Parameters:
     ///   - service: where they go.
     ///   - exactly: how long each is, instead of as long as a person speaks.
+    /// - Returns: what makes one.
     /// - Throws: `CommandFailure` when an option, a variable or the file of settings is wrong.
     func planner(
         for service: ServiceOptions, exactly: DurationArgument? = nil

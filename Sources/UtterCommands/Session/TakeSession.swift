@@ -146,6 +146,7 @@ package struct TakeSession {
     ///   - reporter: tells the person.
     ///   - before: its attempts of a moment ago.
     ///   - note: is told what happens, too.
+    /// - Returns: how it ended.
     func watch(
         _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
         note: (TakeEvent) -> Void = { _ in }
@@ -164,11 +165,10 @@ package struct TakeSession {
         return outcome
     }
 
-    /// Prints the text of a take, says how it ended, and lets go of it.
+    /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
     ///
-    /// - Parameters:
-    ///   - live: the line of the takes that go on meanwhile; nil when this was the last.
-    ///   - mayAsk: whether the person can be asked what becomes of a recording that is on no disk.
+    /// `live` is the line of the takes that go on meanwhile, nil when this was the last. The person is
+    /// asked what becomes of a recording that is on no disk if `mayAsk`.
     func conclude(
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
         live: LiveLine? = nil, mayAsk: Bool = true

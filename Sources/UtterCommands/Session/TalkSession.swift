@@ -121,10 +121,9 @@ final class TalkSession: TalkDelegate {
         return true
     }
 
-    /// Gives the newest take up.
+    /// Gives the newest take up; false when the whole program is to end.
     ///
-    /// - Parameter isUrgent: whether it was Ctrl-C, which ends a loop in which nothing runs, and the
-    ///   second of which waits for nothing.
+    /// Ctrl-C is urgent: it ends a loop in which nothing runs, and the second waits for nothing.
     private func dismiss(isUrgent: Bool, _ talk: Talk) -> Bool {
         guard isForOne else {
             talk.look { [self] phase in

@@ -87,6 +87,7 @@ package final class Signals: Sendable {
     /// - Parameters:
     ///   - key: the key by which a person talks.
     ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
+    /// - Returns: how a person can say when a recording begins and ends.
     func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
         guard pipe == nil else { return Taken(controls: .lines) }
         let taken = Settlement<Taken>()

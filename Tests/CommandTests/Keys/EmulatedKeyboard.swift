@@ -16,9 +16,7 @@ struct EmulatedKeyboard: Equatable {
         "[?1004l",
     ]
 
-    /// Reads all that was written to a terminal.
-    ///
-    /// - Parameter speaksKitty: whether it knows the kitty keyboard protocol.
+    /// Reads all that was written to a terminal, which may know the kitty keyboard protocol.
     init(_ screen: [UInt8], speaksKitty: Bool) {
         var rest = screen[...]
         while let start = rest.firstRange(of: [0x1B, UInt8(ascii: "[")]) {

@@ -134,7 +134,7 @@ import Testing
         #expect(result.hasPlainErrors)
     }
 
-    @Test(arguments: [(SIGTERM, Int32(143)), (SIGHUP, 129)])
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129)] as [(Int32, Int32)])
     func aSignalKeepsWhatRunsAndEnds(_ signal: Int32, _ status: Int32) async throws {
         let gate = Gate()
         defer { gate.open() }
