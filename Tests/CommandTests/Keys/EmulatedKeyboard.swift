@@ -5,10 +5,13 @@
 struct EmulatedKeyboard: Equatable {
     /// The flags of the kitty keyboard protocol, the present ones last.
     private(set) var flags = [0]
-    /// The private modes that are set, such as 2004 for pastes.
+    /// The private modes about input that are set, such as 2004 for pastes.
     private(set) var modes: Set<Int> = []
     /// The answers to all questions so far, in order.
     private(set) var answers: [String] = []
+
+    /// Reports of another window's focus, and of pastes.
+    private static let inputModes = [1_004, 2_004]
 
     /// The codes about keyboards that `utter` may use, without ESC.
     static let codes: Set<String> = [
@@ -34,7 +37,7 @@ struct EmulatedKeyboard: Equatable {
     private mutating func obey(_ code: String, speaksKitty: Bool) {
         let numbers = code.dropFirst().dropLast().split(separator: ";").compactMap { Int($0) }
         switch (code.first, code.last) {
-        case ("?", "h"): modes.formUnion(numbers)
+        case ("?", "h"): modes.formUnion(numbers.filter(Self.inputModes.contains))
         case ("?", "l"): modes.subtract(numbers)
         case (_, "c") where code == "c": answers.append("\u{1B}[?62;22c")
         case (_, "u") where !speaksKitty: break

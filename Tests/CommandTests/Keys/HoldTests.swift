@@ -125,7 +125,7 @@ import Testing
         let stage = try await Stage()
         try stage.window.type("\u{1B}[32u\u{1B}[32;1:3u")
         try await stage.hear(16_000)
-        try stage.window.type("\u{1B}[200~ \r \u{3}\u{1B}[201~")
+        try stage.window.type("\u{1B}[200~ \r q\u{4}\u{1B}[201~")
         try await stage.hear(48_000)
         try stage.window.press()
         try await stage.expectText()

@@ -82,7 +82,7 @@ import Testing
         }
         _ = try #require(await server.wait(untilBytes: 16_000))
         try window.type(speech == .kitty ? "\u{1B}[122;5u" : "\u{1A}")
-        #expect(await run.wait(for: "stopped 148", in: .screen))
+        #expect(await run.wait(for: "stopped 148", in: .output))
         #expect(window.isAsBefore(run.screen))
         // What is typed now is the shell's.
         let writing = open(fifo, O_WRONLY | O_CLOEXEC)
@@ -99,7 +99,7 @@ import Testing
         let before = try #require(server.requests.first?.body.count)
         _ = try #require(await server.wait(untilBytes: before + 16_000))
         try window.type(speech == .kitty ? "\u{1B}[32u\u{1B}[32;1:3u" : " ")
-        #expect(await run.wait(for: "over 0", in: .screen))
+        #expect(await run.wait(for: "over 0", in: .output))
         let result = try await run.result()
         #expect(window.isAsBefore(result.screen))
         #expect(server.requests.count == 1)
