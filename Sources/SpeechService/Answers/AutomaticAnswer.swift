@@ -65,7 +65,11 @@ struct AutomaticAnswer: ResponseDecoder {
             switch framing {
             case .sequence: BytewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
             case .events: BytewiseAnswer(EventReader(rule: rule, limit: limit))
-            default: BytewiseAnswer(TextReader(limit: limit, findsSubtitles: true))
+            default:
+                BytewiseAnswer(
+                    TextReader(
+                        limit: limit, findsSubtitles: true,
+                        emptyIsNoSpeech: rule.emptyIsNoSpeech))
             }
         return try decoder?.accumulate(begun.span) ?? []
     }

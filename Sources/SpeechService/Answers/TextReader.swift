@@ -2,18 +2,21 @@
 
 /// Reads an answer that is the text itself, in UTF-8.
 ///
-/// No bytes at all are no answer; white space alone says that nothing was heard. A byte-order mark
-/// is dropped. Subtitles, which are text too, are read as such if they are looked for. A web page is
-/// refused: captive portals and wrong URLs answer with one and 200.
+/// No bytes at all are no answer, unless the service is known to say by it that nothing was heard, as
+/// white space alone does. A byte-order mark is dropped. Subtitles, which are text too, are read as
+/// such if they are looked for. A web page is refused: captive portals and wrong URLs answer with one
+/// and 200.
 struct TextReader: AnswerReader {
     let limit: Int
     private let findsSubtitles: Bool
+    private let emptyIsNoSpeech: Bool
     private var bytes: [UInt8] = []
 
     /// Creates a reader of bodies of at most `limit` bytes.
-    init(limit: Int, findsSubtitles: Bool = false) {
+    init(limit: Int, findsSubtitles: Bool = false, emptyIsNoSpeech: Bool = false) {
         self.limit = limit
         self.findsSubtitles = findsSubtitles
+        self.emptyIsNoSpeech = emptyIsNoSpeech
     }
 
     var byteCount: Int { bytes.count }
@@ -24,7 +27,7 @@ struct TextReader: AnswerReader {
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        guard !bytes.isEmpty else { throw .empty }
+        guard !bytes.isEmpty || emptyIsNoSpeech else { throw .empty }
         guard var text = String(validating: bytes, as: UTF8.self) else {
             throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
         }
