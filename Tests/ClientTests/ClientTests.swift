@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import Testing
 import Utter
 
 /// A program in another package: it sees what is public, and imports nothing but Utter.
 @Suite struct ClientTests {
     /// Half a second of silence; not one of the library's own sources.
-    private final class Silence: CaptureSource, @unchecked Sendable {
+    private final class Silence: CaptureSource {
         let name = "silence"
         let isLive = false
-        private var rest = StreamFormat.speech.sampleRate / 2
+        private let rest = Atomic(StreamFormat.speech.sampleRate / 2)
 
         func open() throws(CaptureError) -> StreamFormat { .speech }
 
         func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-            let count = min(frames.count, rest)
+            let count = min(frames.count, rest.load(ordering: .relaxed))
             guard count > 0 else { return .end }
             for index in 0..<count { frames[index] = 0 }
-            rest -= count
+            rest.subtract(count, ordering: .relaxed)
             return .frames(count)
         }
 
         func appendPollDescriptors(to descriptors: inout [pollfd]) {}
 
-        func requestStop() { rest = 0 }
+        func requestStop() { rest.store(0, ordering: .relaxed) }
 
         func close() {}
     }
