@@ -73,7 +73,8 @@ import Utter
             case .refused(let failure), .interrupted(let failure, _):
                 order.append(failure.description)
             case .progress(let progress): #expect(progress.level.decibels < 0)
-            case .noticed, .connected, .silent, .answeredEarly, .resending: break
+            case .began, .noticed, .connected, .silent, .resumed, .sent, .answeredEarly, .resending:
+                break
             }
         }
         #expect(order.prefix(2) == ["silence at 16000", "captured"])
