@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
@@ -22,7 +24,8 @@ final class TerminalDouble: Sendable {
     /// The modes that it had before.
     let modes: [UInt32]
     private let speech: Speech
-    private let answering = Mutex<Task<Void, Never>?>(nil)
+    private let threads = Mutex<[NamedThread]>([])
+    private let isClosed = Closing()
 
     /// Opens a window.
     init(_ speech: Speech) throws {
@@ -31,7 +34,10 @@ final class TerminalDouble: Sendable {
         modes = terminal.modes
     }
 
-    deinit { answering.withLock { $0?.cancel() } }
+    deinit {
+        isClosed.close()
+        for thread in threads.withLock({ $0 }) { thread.join() }
+    }
 
     /// Starts `utter` in it.
     func start(
@@ -40,14 +46,14 @@ final class TerminalDouble: Sendable {
     ) throws -> BenchRun {
         let run = try bench.start(
             arguments, input: input, terminal: terminal, variables: Self.patient(variables))
-        answer(run)
+        try answer(run)
         return run
     }
 
     /// Starts a line of shell in it, in which `$0` is `utter`.
     func startShell(_ bench: Bench, _ script: String) throws -> BenchRun {
         let run = try bench.startShell(script, [], terminal: terminal)
-        answer(run)
+        try answer(run)
         return run
     }
 
@@ -82,32 +88,32 @@ final class TerminalDouble: Sendable {
         terminal.modes == modes && keyboard(screen).isAsBefore
     }
 
-    /// Answers what is asked, as it comes.
-    private func answer(_ run: BenchRun) {
+    /// Answers what is asked, as it comes: on a thread of its own, since a terminal has its time
+    /// however busy the tests are.
+    private func answer(_ run: BenchRun) throws {
         guard speech != .silent else { return }
-        let isKitty = speech == .kitty
-        let terminal = terminal
-        let task = Task { [weak run] in
+        let (isKitty, terminal, isClosed) = (speech == .kitty, terminal, isClosed)
+        let thread = try NamedThread(name: "test-terminal") { [weak run] in
             var count = 0
-            while !Task.isCancelled {
-                let known = count
-                // The run is not held: it ends when the test is done with it.
-                guard
-                    let wait = run.map({ run in
-                        {
-                            await run.wait(in: .screen) {
-                                EmulatedKeyboard($0, speaksKitty: isKitty).answers.count > known
-                            }
-                        }
-                    }), await wait(), let screen = run?.screen
-                else { return }
+            while !isClosed.value, let screen = run?.screen {
                 let answers = EmulatedKeyboard(screen, speaksKitty: isKitty).answers
-                for answer in answers[known...] {
-                    guard (try? terminal.type(answer)) != nil else { return }  // It is closed.
+                for answer in answers[min(count, answers.count)...] {
+                    // A terminal that is closed cannot be typed on.
+                    try? terminal.type(answer)
                 }
                 count = answers.count
+                poll(nil, 0, 5)
             }
         }
-        answering.withLock { $0 = task }
+        threads.withLock { $0.append(thread) }
     }
+}
+
+/// Whether a window is closed, as its threads see it.
+private final class Closing: Sendable {
+    private let flag = Atomic(false)
+
+    func close() { flag.store(true, ordering: .relaxed) }
+
+    var value: Bool { flag.load(ordering: .relaxed) }
 }
