@@ -124,7 +124,8 @@ package struct TakeSession {
         }
         let telling = OutcomeTelling(
             outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
-            isServiceUnset: isServiceUnset)
+            isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
         guard didPrint(outcome, status, telling) else { return .localIO }
         telling.lines.tell()
         if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
