@@ -12,7 +12,7 @@ struct EventAnswer: ResponseDecoder {
     private var scanner = EventScanner()
     private var values: AnswerValues
     private var failure: AnswerError?
-    private var isOver = false
+    private(set) var isOver = false
     /// Where in the body the last hypothesis stood.
     private var productiveByteCount = 0
 

@@ -18,6 +18,7 @@ struct JSONSequenceAnswer: ResponseDecoder {
     }
 
     var hasHeardEnd: Bool { values.hasHeardEnd }
+    var isOver: Bool { values.isOver }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
