@@ -106,6 +106,7 @@ package struct ServiceProfile: Sendable, Hashable {
         try reader.finish()
         try checkWords(urlPlace: reader.place("url"))
         try checkSecrets()
+        try checkSpelling(urlPlace: reader.place("url"))
     }
 
     /// Reads a table, all of whose members must be known.
