@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -37,6 +38,42 @@ import Testing
         let set = try await bench.start(["services", "list"], variables: ["MINE_KEY": "x"]).result()
         #expect(set.outputText.contains(/mine +token there +region=… +Mine/), "\(set.outputText)")
         #expect(set.status == .exited(0))
+    }
+
+    @Test func programsGetTheListAsJSON() async throws {
+        let bench = try Bench.withProfiles([
+            "mine": profile(try RecordingServer()), "wrong": "urll = 1",
+        ])
+        let result = try await bench.run("services", "list", "--json")
+        #expect(result.status == .exited(0))
+        let rows = try JSONDecoder().decode([Row].self, from: Data(result.output))
+        let mine = try #require(rows.first { $0.name == "mine" })
+        #expect(mine.title == "Mine" && mine.isOwn == true && mine.error == nil)
+        #expect(mine.token == Row.Token(isNeeded: true, isThere: false, variable: "MINE_KEY"))
+        #expect(mine.words == [Row.Word(name: "region", isRequired: true, about: "where it is")])
+        let wrong = try #require(rows.first { $0.name == "wrong" })
+        #expect(wrong.error?.contains("'urll' is not known") == true && wrong.title == nil)
+        #expect(rows.first { $0.name == "openai" }?.isOwn == false)
+        let one = try await bench.run("services", "show", "mine", "--json")
+        #expect(try JSONDecoder().decode(Row.self, from: Data(one.output)) == mine)
+    }
+
+    /// What a program reads of a service.
+    private struct Row: Decodable, Equatable {
+        struct Token: Decodable, Equatable {
+            var isNeeded, isThere: Bool
+            var variable: String?
+        }
+        struct Word: Decodable, Equatable {
+            var name: String
+            var isRequired: Bool
+            var about: String?
+        }
+        var name: String
+        var title, error: String?
+        var isOwn: Bool?
+        var token: Token?
+        var words: [Word]
     }
 
     @Test func theEffectiveProfileSaysWhereEachPartComesFrom() async throws {
