@@ -23,8 +23,10 @@ import Testing
 
     @Test func ofLongTranscriptsTheNewestAloneWaits() async {
         let events = WaitingEvents()
+        var long = transcript(1, bytes: 300 << 10)
         for count in 1...200 {
-            events.add(.heard(transcript(count, bytes: 4_000)))
+            long.apply(Hypothesis(text: "\(count)", isFinal: true))
+            events.add(.heard(long))
             events.add(.connected(attempt: count))
         }
         events.finish()
@@ -32,7 +34,7 @@ import Testing
         let heard = waiting.compactMap { event -> Transcript? in
             if case .heard(let transcript) = event { transcript } else { nil }
         }
-        #expect(heard.count == 1 && heard.first?.finals.count == 200)
+        #expect(heard.count == 1 && heard.first?.finals.count == 201)
         #expect(waiting.count == 201)
     }
 

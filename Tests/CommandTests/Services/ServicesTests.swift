@@ -52,7 +52,7 @@ import Testing
         #expect(mine.token == Row.Token(isNeeded: true, isThere: false, variable: "MINE_KEY"))
         #expect(mine.words == [Row.Word(name: "region", isRequired: true, about: "where it is")])
         let wrong = try #require(rows.first { $0.name == "wrong" })
-        #expect(wrong.error?.contains("'urll' is not known") == true && wrong.title == nil)
+        #expect(wrong.error?.contains("a profile needs a 'url'") == true && wrong.title == nil)
         #expect(rows.first { $0.name == "openai" }?.isOwn == false)
         let one = try await bench.run("services", "show", "mine", "--json")
         #expect(try JSONDecoder().decode(Row.self, from: Data(one.output)) == mine)
