@@ -233,7 +233,7 @@ import Testing
         ),
         (
             "url = \"http://a/\"\n[exchange]\nkind = \"job\"\nseconds = nan",
-            "test.toml:4:11: 'exchange.seconds' must be above 0 and at most 86400"
+            "test.toml:4:11: 'exchange.seconds' must be 0 or more and at most 86400"
         ),
         (
             "url = \"http://a/\"\n[exchange]\nkind = \"job\"\n[[exchange.steps]]\nseconds = inf",

@@ -33,7 +33,7 @@ package enum ExchangePlan: Sendable, Hashable {
 extension JobPlan {
     /// Reads the members of the table `exchange`.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
-        if let seconds = try reader.seconds("seconds", upTo: 86_400) { limit = seconds }
+        if let time = try reader.seconds("seconds", upTo: 86_400, allowsZero: true) { limit = time }
         let place = reader.place("origins")
         for text in try reader.strings("origins") ?? [] {
             do throws(ServiceError) {
