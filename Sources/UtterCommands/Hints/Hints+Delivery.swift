@@ -29,6 +29,9 @@ extension Hints {
         case .tokenRefused(_, _, .schemes(let schemes)):
             "the service wants the scheme \(schemes): give it with --token-header, such as "
                 + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
+        case .tokenRefused(_, _, .tokenOfOther):
+            "give the one that may go there with --token-file or --token-command, or with UTTER_TOKEN "
+                + "beside --to; or write url and token-variable for it: utter config edit"
         case .tokenRefused, .refused(_, _, .token):
             "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
         case .refused(_, _, .elsewhere(let location)):
