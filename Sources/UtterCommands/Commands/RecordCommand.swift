@@ -63,7 +63,7 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source,
-            listensToEnter: exactly == nil
+            listensToEnter: exactly == nil, isVoice: true
         ) {
             session throws(CommandFailure) in
             let tail = try KnownSettings.tail.value(tail)

@@ -23,8 +23,10 @@ package struct TakeSession {
 
     let pipeline: Pipeline
     private let signals: Signals
-    let running = RunningTake()
+    let running: RunningTake
     let output: OutputOptions
+    /// Where texts go.
+    let texts: TextOutput
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
     /// Who is told of takes that have ended, for `--trace`.
@@ -45,8 +47,9 @@ package struct TakeSession {
 
     /// Prepares to run takes.
     init(
-        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration?,
-        lookup: TakeLookup, trace: TraceFile? = nil, cassettes: CassetteFolder? = nil
+        pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, trace: TraceFile? = nil,
+        cassettes: CassetteFolder? = nil
     ) {
         self.trace = trace
         self.cassettes = cassettes
@@ -54,6 +57,7 @@ package struct TakeSession {
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
+        (self.running, self.texts) = (running, texts)
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
@@ -78,8 +82,10 @@ package struct TakeSession {
             isServiceUnset: isServiceUnset)
     }
 
-    /// Whether there is a line that shows how far a take has come.
-    private var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
+    /// Whether something shows how far a take has come.
+    private var showsProgress: Bool {
+        output.events || StandardError.isTerminal && !output.quiet
+    }
 
     /// Sends a take of an earlier run to its end.
     ///
@@ -108,7 +114,10 @@ package struct TakeSession {
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             shortage: { [pipeline] in pipeline.shortage },
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
-        for await event in take.events { reporter.show(event) }
+        for await event in take.events {
+            reporter.show(event)
+            tell(event, of: take)
+        }
         var outcome = await take.outcome
         trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)
@@ -125,7 +134,12 @@ package struct TakeSession {
         let telling = OutcomeTelling(
             outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
             isServiceUnset: isServiceUnset)
-        guard didPrint(outcome, status, telling) else { return .localIO }
+        let given = give(outcome, status)
+        guard given.isSafe else {
+            tellUnprinted(outcome, telling)
+            return .localIO
+        }
+        status = given.status
         telling.tell()
         if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
@@ -159,7 +173,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func refuse(_ failure: CommandFailure) -> ExitStatus {
-        failure.report(json: output.json, file: file)
+        failure.report(as: output.form, file: file)
         return failure.status
     }
 
@@ -202,7 +216,7 @@ package struct TakeSession {
         signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
     }
 
-    // MARK: - What is printed
+    // MARK: - What is kept
 
     /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
     func isSettled(_ outcome: TakeOutcome) -> Bool {
@@ -214,37 +228,6 @@ package struct TakeSession {
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         return !isSettled(outcome) || (audioTime ?? pipeline.retention.audio) > .zero
-    }
-
-    /// Prints the transcript, or the object of `--json`.
-    ///
-    /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func didPrint(
-        _ outcome: TakeOutcome, _ status: ExitStatus, _ telling: OutcomeTelling
-    ) -> Bool {
-        let text: String
-        if output.json {
-            text =
-                OutcomeReport(outcome, of: file, status: status, isKept: isKept(outcome)).json
-        } else {
-            guard case .success(let transcript) = outcome.result, !transcript.text.isEmpty
-            else { return true }
-            let name = namesTexts ? file : nil
-            let label = name.map { TerminalText.singleLine(TerminalText.sanitized($0)) + ": " }
-            text = (label ?? "") + transcript.displayText
-        }
-        if StandardOutput.print(text) { return true }
-        let reason = unsafe String(cString: strerror(errno))
-        StandardError.error("the transcript cannot be printed: \(reason)")
-        if case .success = outcome.result {
-            telling.tellWhatIsKept()
-            if outcome.audioPath != nil {
-                StandardError.hint("print it again with: utter show \(outcome.id.text)")
-            }
-        } else {
-            telling.tell()
-        }
-        return false
     }
 
     // MARK: - What lives in memory only
