@@ -12,13 +12,13 @@ package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
     /// Enter ends a recording if `listensToEnter`. The settings say where the texts of a voice go, if
-    /// `isVoice`. The key of `encryption` is read once, unless
+    /// `isVoice`, and standard output has them when no place is named, if `printsUnasked`. The key of `encryption` is read once, unless
     /// nothing is kept.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
-        listensToEnter: Bool, isVoice: Bool = false,
+        listensToEnter: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -32,7 +32,9 @@ package enum Launch {
         var output = output
         do throws(CommandFailure) {
             output = try output.completed()
-            texts = try TextOutput(output.texts, form: output.form, isVoice: isVoice) {
+            texts = try TextOutput(
+                output.texts, isUsual: printsUnasked, form: output.form, isVoice: isVoice
+            ) {
                 running.farewell != nil
             }
             key = keep.noKeep ? nil : try encryption.key()

@@ -23,11 +23,10 @@ extension Hints {
         case .cannotOpen: "check the name"
         case .limitReached(_, let error): of(error)
         case .unusableAudio:
-            "utter reads WAV of PCM and floating point, and Ogg Opus; "
-                + "convert others with: \(conversion)"
-        case .foreignAudio("standard input", _):
-            "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
-        case .foreignAudio: "convert it with: \(conversion)"
+            "utter reads WAV of PCM and floating point, FLAC and Ogg Opus, and by the program "
+                + "ffmpeg MP3, M4A and others; convert what is none of them with: \(conversion)"
+        case .foreignAudio:
+            "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }
     }
 

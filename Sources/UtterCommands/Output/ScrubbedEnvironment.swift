@@ -16,14 +16,16 @@ enum ScrubbedEnvironment {
         return Environment.all { !secret.contains($0) }
     }
 
+    private static var names: Set<String> { own.union(Environment.secrets).union(declared) }
+
     /// The names of all variables in which a service of the person's, or one that comes with the
     /// program, looks for a secret.
-    private static var names: Set<String> {
-        var names = own.union(Environment.secrets)
+    private static let declared: Set<String> = {
+        var names: Set<String> = []
         // What cannot be read names no variable that a secret was read from.
         let configuration = try? Configuration.current()
-        for settings in configuration?.services.values.map(\.token) ?? [] {
-            if case .variable(let name)? = settings { names.insert(name) }
+        for token in configuration?.services.values.map(\.token) ?? [] {
+            if case .variable(let name)? = token { names.insert(name) }
         }
         // As above.
         for service in (try? Services.names()) ?? [] {
@@ -33,5 +35,5 @@ enum ScrubbedEnvironment {
             }
         }
         return names
-    }
+    }()
 }

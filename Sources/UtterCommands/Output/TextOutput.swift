@@ -35,11 +35,12 @@ package final class TextOutput: Sendable {
     ///
     /// - Parameters:
     ///   - sinks: all of them; standard output when there are none.
+    ///   - isUsual: whether texts are printed when no place is named.
     ///   - form: what standard output has.
     ///   - endsLines: whether a line feed ends the last text too.
     ///   - isOver: whether the program is to end; asked now and then while a command runs.
     package init(
-        _ sinks: [TextSink], form: OutputForm, endsLines: Bool,
+        _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) {
         self.form = form
@@ -48,7 +49,9 @@ package final class TextOutput: Sendable {
         var places = sinks.filter(\.isPlace)
         others = sinks.filter { !$0.isPlace }
         // An object tells more than the text, and events go nowhere else.
-        if places.isEmpty, others.isEmpty || form == .object { places = [.standardOutput] }
+        if places.isEmpty, others.isEmpty && isUsual || form == .object {
+            places = [.standardOutput]
+        }
         if form == .events { places.removeAll { $0 == .standardOutput } }
         self.places = places
     }
@@ -57,13 +60,14 @@ package final class TextOutput: Sendable {
     ///
     /// - Parameters:
     ///   - options: what the command line says.
+    ///   - isUsual: whether texts are printed when it names no place.
     ///   - form: what standard output has.
     ///   - isVoice: whether a person speaks. Only then do the settings count: what a timer sends must
     ///     not be typed into whatever window is open.
     ///   - isOver: whether the program is to end.
     /// - Throws: `CommandFailure` when a place cannot take texts.
     package convenience init(
-        _ options: TextOptions, form: OutputForm, isVoice: Bool = false,
+        _ options: TextOptions, isUsual: Bool = true, form: OutputForm, isVoice: Bool = false,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) throws(CommandFailure) {
         var sinks = Self.sinks(options)
@@ -71,7 +75,8 @@ package final class TextOutput: Sendable {
             let settings = try Self.settings()
             if !options.isGiven { sinks = settings }
         }
-        self.init(sinks, form: form, endsLines: !options.noNewline, isOver: isOver)
+        self.init(
+            sinks, isUsual: isUsual, form: form, endsLines: !options.noNewline, isOver: isOver)
         for sink in places + others { try sink.check() }
     }
 
@@ -92,13 +97,16 @@ package final class TextOutput: Sendable {
     /// - Parameters:
     ///   - text: harmless to a terminal; nil when there is none.
     ///   - label: what stands before it where it is printed: the name of a file, or nothing.
+    ///   - earlier: the places that have failed already, and are returned too.
     ///   - object: the printed form of `--json`, told whether a place has failed.
     /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
     ///   the text is nowhere.
     package func give(
-        _ text: String?, label: String = "", object: (_ hasFailed: Bool) -> String? = { _ in nil }
+        _ text: String?, label: String = "",
+        after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
+        object: (_ hasFailed: Bool) -> String? = { _ in nil }
     ) -> [(sink: TextSink, failure: CommandFailure)] {
-        var failures: [(sink: TextSink, failure: CommandFailure)] = []
+        var failures = earlier
         if let text, !text.isEmpty {
             for sink in others {
                 if let failure = give(text, to: sink) { failures.append((sink, failure)) }

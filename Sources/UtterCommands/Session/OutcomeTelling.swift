@@ -8,14 +8,18 @@ struct OutcomeTelling {
     private static let quiet: Float = -50
 
     private let outcome: TakeOutcome
+    /// The file whose take it is, when there are several; it stands before what is said.
+    private let name: String?
     private let output: OutputOptions
     /// Whether the person has asked for the audio.
     private let keepsAudio: Bool
     private let isServiceUnset: Bool
 
     init(
-        _ outcome: TakeOutcome, output: OutputOptions, keepsAudio: Bool, isServiceUnset: Bool
+        _ outcome: TakeOutcome, of name: String? = nil, output: OutputOptions, keepsAudio: Bool,
+        isServiceUnset: Bool
     ) {
+        self.name = name
         self.outcome = outcome
         self.output = output
         self.keepsAudio = keepsAudio
@@ -25,12 +29,13 @@ struct OutcomeTelling {
     /// Tells everything that is worth a line.
     func tell() {
         if let imbalance = outcome.imbalance {
-            StandardError.error("the account of the take does not balance: \(imbalance)")
+            StandardError.error(named("the account of the take does not balance: \(imbalance)"))
             StandardError.hint("this is an error inside utter: please report it with 'utter show'")
         }
         if outcome.mayBeDoubled {
             // It may have been charged for, which is worth a warning.
-            StandardError.line("sent twice: the service may have had the whole take before")
+            StandardError.line(
+                named("sent twice: the service may have had the whole take before"))
         }
         switch outcome.result {
         case .success(let transcript):
@@ -44,15 +49,18 @@ struct OutcomeTelling {
             if output.verbose { StandardError.write(TimeAccount(outcome).text) }
         case .failure(let failure):
             if failure == .cancelled || failure == .left {
-                if !output.quiet { StandardError.line(failure.description) }
+                if !output.quiet { StandardError.line(named(failure.description)) }
             } else {
                 let isUnset = isServiceUnset && failure.isOfConnecting
-                StandardError.error(isUnset ? TakeSession.serviceUnset : failure.description)
+                StandardError.error(
+                    named(isUnset ? TakeSession.serviceUnset : failure.description))
                 if !isUnset { StandardError.hint(Hints.of(failure)) }
             }
             tellWhatIsKept()
         }
     }
+
+    private func named(_ text: String) -> String { name.map { "\($0): \(text)" } ?? text }
 
     /// Says where the recording is.
     func tellWhatIsKept() {
@@ -73,7 +81,8 @@ struct OutcomeTelling {
     }
 
     private func tellPart() {
-        StandardError.line("warning: \(outcome.shortfall ?? "the service answered early")")
+        StandardError.line(
+            "warning: " + named(outcome.shortfall ?? "the service answered early"))
         StandardError.hint(
             "if the service decides when you have finished, say so with --endpointing; if it "
                 + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
@@ -83,7 +92,7 @@ struct OutcomeTelling {
 
     private func tellNothingHeard() {
         let peak = outcome.peakDecibels.map { "; the peak level was \(Int($0.rounded())) dBFS" }
-        StandardError.line("heard nothing" + (peak ?? ""))
+        StandardError.line(named("heard nothing" + (peak ?? "")))
         tellWhatIsKept()
         guard outcome.audioPath != nil else { return }
         let id = outcome.id.text

@@ -28,7 +28,17 @@ extension TakeSession {
                 outcome, of: file, status: hasFailed ? status.withoutPlace : status,
                 isKept: isKept(outcome))
         }
-        var failures = texts.give(text, label: label) { report($0).json }
+        var failures: [(sink: TextSink, failure: CommandFailure)] = []
+        if let folder, let file, case .success(let transcript) = outcome.result,
+            !transcript.text.isEmpty
+        {
+            do throws(CommandFailure) {
+                try folder.write(transcript, of: file, json: report(false).json)
+            } catch {
+                failures.append((.file(file), error))
+            }
+        }
+        failures = texts.give(text, label: label, after: failures) { report($0).json }
         if output.events {
             let event = EventReport(report(!failures.isEmpty), at: outcome.times.settled ?? .zero)
             do throws(CommandFailure) {

@@ -42,6 +42,10 @@ package struct TakeSession {
         + "'utter serve', or name yours with --to or UTTER_URL"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     package var file: String?
+    /// Where a file's text goes to files of its own; nil is nowhere.
+    var folder: TranscriptFolder?
+    /// The files whose recordings are kept.
+    let known: KnownFiles
     /// Whether each text stands behind the name of its file.
     package var namesTexts = false
 
@@ -54,6 +58,7 @@ package struct TakeSession {
         self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
+        known = KnownFiles(in: try? pipeline.store.get(), lookup)  // In no store, none is known.
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
@@ -78,8 +83,28 @@ package struct TakeSession {
         plan.delivery.reportsProgress = showsProgress
         plan.delivery.cassettes = cassettes
         return await follow(
-            pipeline.start(plan), by: plan.delivery, as: activity, place: place,
+            begin(plan), by: plan.delivery, as: activity, place: place,
             isServiceUnset: isServiceUnset)
+    }
+
+    /// Begins a take, or goes on with the one that is kept of the same file.
+    func begin(_ plan: TakePlan) async -> Take {
+        if let file, let folder = known.take(of: file, for: plan.delivery),
+            // One that is sent by another process is no reason not to send the file.
+            let take = try? await pipeline.patientlyResend(folder, by: plan.delivery)
+        {
+            return take
+        }
+        return pipeline.start(plan)
+    }
+
+    /// Notes which file a take was made of that is kept whole, so that the next try goes on with it.
+    func noteFile(of outcome: TakeOutcome) async {
+        guard let file, !isSettled(outcome), outcome.audioPath != nil,
+            outcome.unprotected == nil, outcome.capture.cause == .finished
+        else { return }
+        await pipeline.settled()
+        known.note(file, as: outcome.id)
     }
 
     /// Whether something shows how far a take has come.
@@ -127,23 +152,34 @@ package struct TakeSession {
         if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
             return await follow(again, by: plan, as: .sending, before: outcome.attempts)
         }
+        guard let status = conclude(outcome, isServiceUnset: isServiceUnset) else {
+            return .localIO
+        }
+        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
+        await noteFile(of: outcome)
+        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
+        return status
+    }
+
+    /// Gives the text to where it goes, and tells how the take ended.
+    ///
+    /// - Returns: how the process should exit; nil when the text is nowhere, so that the take keeps
+    ///   its audio.
+    func conclude(_ outcome: TakeOutcome, isServiceUnset: Bool) -> ExitStatus? {
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
         let telling = OutcomeTelling(
-            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
-            isServiceUnset: isServiceUnset)
+            outcome, of: namesTexts ? file : nil, output: output,
+            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset)
         let given = give(outcome, status)
         guard given.isSafe else {
             tellUnprinted(outcome, telling)
-            return .localIO
+            return nil
         }
-        status = given.status
         telling.tell()
-        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
-        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
-        return status
+        return given.status
     }
 
     /// A take that the person wants to be sent once more, though the service may have it.
@@ -241,7 +277,7 @@ package struct TakeSession {
     ///
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
-    private func rescue(
+    func rescue(
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
     ) async {
         let rescue = Rescue(
