@@ -9,6 +9,7 @@ internal import CLinux
 /// corresponding C function is `memfd_create`.
 ///
 /// - Parameter bytes: what it holds, to be read from its start.
+/// - Returns: its descriptor.
 /// - Throws: `SystemError` when the process has no descriptor or memory left.
 package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedDescriptor {
     let number = try retryingInterrupts("memfd_create") { unsafe utter_memory_file("utter") }

@@ -31,8 +31,10 @@ struct DesktopTool {
     /// Whether it knows no letters but those of ASCII.
     var isASCIIOnly = false
 
-    /// All, in the order in which they are tried. In a Wayland session a program for X11 would type
-    /// into windows of X11 alone, and say nothing of it; a clipboard is shared.
+    /// All, in the order in which they are tried.
+    ///
+    /// In a Wayland session a program for X11 would type into windows of X11 alone, and say nothing
+    /// of it; a clipboard is shared.
     private static let tools: [Purpose: [DesktopTool]] = [
         .copying: [
             DesktopTool(

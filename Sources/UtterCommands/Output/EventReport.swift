@@ -37,7 +37,7 @@ struct EventReport: Encodable {
     var text, partial: String?
     var cause: String?
     var status: Int?
-    var pauseMs: Double?
+    var pauseMs, delayMs: Double?
     var isResent: Bool?
     var outcome: OutcomeReport?
 
@@ -55,6 +55,9 @@ struct EventReport: Encodable {
         case .listening(let source, let format):
             self.event = "listening"
             (self.source, rate, channels) = (source, format.sampleRate, format.channelCount)
+        case .began(let delay): (self.event, delayMs) = ("began", delay.milliseconds)
+        case .resumed: self.event = "resumed"
+        case .sent: self.event = "sent"
         case .noticed(let notice): (self.event, message) = ("notice", notice.text)
         case .connected(let attempt): (self.event, self.attempt) = ("connected", attempt)
         case .progress(let progress):

@@ -70,8 +70,8 @@ extension TakeSession {
 
     /// Says where the text is that standard output has not taken.
     func tellUnprinted(_ outcome: TakeOutcome, _ telling: OutcomeTelling) {
-        guard case .success = outcome.result else { return telling.tell() }
-        telling.tellWhatIsKept()
+        guard case .success = outcome.result else { return telling.lines.tell() }
+        telling.keptLines.tell()
         if outcome.audioPath != nil {
             StandardError.hint("print it again with: utter show \(outcome.id.text)")
         }

@@ -178,7 +178,7 @@ package struct TakeSession {
             tellUnprinted(outcome, telling)
             return nil
         }
-        telling.tell()
+        telling.lines.tell()
         return given.status
     }
 
@@ -283,13 +283,15 @@ package struct TakeSession {
         let rescue = Rescue(
             take, outcome, by: plan,
             isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
-        guard signals.hasTerminal, running.farewell == nil else { return rescue.saveUnasked() }
+        guard signals.hasTerminal, running.farewell == nil else {
+            return rescue.saveUnasked().tell()
+        }
         StandardError.write(rescue.question)
         let answer = await signals.line(within: .seconds(60)) { [running] in
             running.farewell != nil
         }
         if answer == nil { StandardError.write("\n") }
-        rescue.save(answer: answer)
+        rescue.save(answer: answer).tell()
     }
 }
 

@@ -4,8 +4,9 @@ import TestSupport
 
 /// A JSON Schema of `docs`, by which what the program prints is judged.
 struct Schema {
-    /// Reads a schema in which no member is allowed that it does not describe: the program prints
-    /// none but these. What is judged are the values of standard input.
+    /// Reads a schema, and judges the values of standard input by it.
+    ///
+    /// No member is allowed that it does not describe: the program prints none but these.
     private static let script = """
         import json, sys, warnings
         warnings.simplefilter("ignore")
