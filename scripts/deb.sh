@@ -8,16 +8,17 @@ cd "$(dirname "$0")/.."
 
 version=$(sed -n 's/.*text = "\(.*\)"/\1/p' Sources/Utter/API/UtterVersion.swift)
 architecture=$(dpkg --print-architecture)
-maintainer=${DEBFULLNAME:-utter}' <'${DEBEMAIL:-utter@localhost.localdomain}'>'
+maintainer="${DEBFULLNAME:-$(git config user.name)} <${DEBEMAIL:-$(git config user.email)}>"
 # The last commit's, so that the same sources make the same package.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || date +%s)}
 export SOURCE_DATE_EPOCH
 out=.build/deb
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-root=$work/root
+root=$work/debian/utter
 
 umask 022
+mkdir -p "$root"
 scripts/install.sh install "$root" /usr >/dev/null
 # What only an installation by make needs: dpkg has lists of its own.
 rm "$root/usr/share/utter/files" "$root/usr/share/utter/folders" "$root/usr/share/doc/utter/LICENSE"
@@ -30,14 +31,22 @@ strip --remove-section=.comment --remove-section=.note \
 
 documents=$root/usr/share/doc/utter
 install -m 644 packaging/copyright "$documents/copyright"
-gzip -9n <CHANGELOG.md >"$documents/changelog.gz"
+gzip -9n <CHANGELOG.md >"$documents/CHANGELOG.md.gz"
+gzip -9n >"$documents/changelog.gz" <<END
+utter ($version) unstable; urgency=medium
+
+  * What has changed is in CHANGELOG.md.gz.
+
+ -- $maintainer  $(date --utc --rfc-email --date="@$SOURCE_DATE_EPOCH")
+END
+# It is read by a shell, not run.
+sed -i '1{/^#!/d}' "$root/usr/share/bash-completion/completions/utter"
 find "$root/usr/share/man" -type f -exec gzip -9n {} +
 
 # The libraries by their symbols, and what no program is linked to by name.
-mkdir -p "$work/debian"
 printf 'Source: utter\n\nPackage: utter\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O \
-    -e root/usr/bin/utter -e root/usr/libexec/utter/utter-endpoint | sed -n 's/^shlibs:Depends=//p')
+    -e debian/utter/usr/bin/utter -e debian/utter/usr/libexec/utter/utter-endpoint | sed -n 's/^shlibs:Depends=//p')
 
 mkdir -p "$root/DEBIAN"
 cat >"$root/DEBIAN/control" <<END
@@ -66,5 +75,5 @@ find "$root" -newermt "@$SOURCE_DATE_EPOCH" -print0 \
 mkdir -p "$out"
 package=$out/utter_${version}_$architecture.deb
 dpkg-deb --root-owner-group --build "$root" "$package" >/dev/null
-if command -v lintian >/dev/null; then lintian --fail-on error --no-tag-display-limit "$package"; fi
+if command -v lintian >/dev/null; then lintian --fail-on error "$package"; fi
 echo "made $package; install it with: sudo apt install ./$package"

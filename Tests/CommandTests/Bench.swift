@@ -74,6 +74,16 @@ final class Bench: Sendable {
                 terminal: terminal), on: self)
     }
 
+    /// A file with the samples of a clip that no other file equals, so that what is kept of it is a
+    /// take of its own.
+    func fresh(_ clip: Clip) throws -> String {
+        let number = UInt64.random(in: .min ... .max)
+        let chunk = Array("LIST".utf8) + [16, 0, 0, 0] + Array(String(number, radix: 16).utf8)
+        let bytes =
+            try readFile(clip.path) + (chunk + [UInt8](repeating: 0x20, count: 24)).prefix(24)
+        return try folder.write(bytes, to: "\(number).wav")
+    }
+
     /// The takes on the disk, oldest first.
     func takes() throws -> [KeptTake] {
         let takes = "state/utter/takes"

@@ -12,7 +12,8 @@ import Testing
     ) async throws -> KeptTake {
         let before = try bench.takes().map(\.id)
         let result = try await bench.start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments
+                + [try bench.fresh(clip)]
         ).result()
         #expect(result.status == .exited(75))
         return try #require(try bench.takes().first { !before.contains($0.id) })

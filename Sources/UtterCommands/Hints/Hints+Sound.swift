@@ -23,8 +23,8 @@ extension Hints {
         case .cannotOpen: "check the name"
         case .limitReached(_, let error): of(error)
         case .unusableAudio:
-            "utter reads WAV of PCM and floating point, FLAC and Ogg Opus, and by the program "
-                + "ffmpeg MP3, M4A and others; convert what is none of them with: \(conversion)"
+            "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                + "convert others with: \(conversion)"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }

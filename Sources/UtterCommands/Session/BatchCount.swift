@@ -45,10 +45,16 @@ package struct BatchCount: Equatable {
     package func summary(after time: Duration) -> String {
         var text = "\(answered) of \(total) answered" + (failed > 0 ? ", \(failed) failed" : "")
         if audio > .zero {
-            text += "; \(StatusLine.clock(audio)) of audio in \(StatusLine.clock(time))"
+            text += "; \(Self.clock(audio)) of audio in \(Self.clock(time))"
             if let speed = speed(after: time) { text += ", \(speed)× real time" }
         }
         return text
+    }
+
+    /// Such as `1:02`.
+    private static func clock(_ time: Duration) -> String {
+        let seconds = Int((time / .seconds(1)).rounded())
+        return "\(seconds / 60):\(seconds % 60 < 10 ? "0" : "")\(seconds % 60)"
     }
 
     /// How many seconds of audio were answered in one, to the tenth; nil before there are any.

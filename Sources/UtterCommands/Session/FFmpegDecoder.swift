@@ -24,7 +24,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     static var program: String? { DesktopTool.path(of: "ffmpeg") }
 
     /// How long it may deliver nothing, when it reads a file.
-    private static let patience = Duration.seconds(30)
+    private static let patience = Duration.seconds(60)
 
     /// A program that runs.
     private final class Running {

@@ -72,19 +72,16 @@ package struct TakeSession {
     /// - Parameters:
     ///   - plan: what is recorded, and where it goes.
     ///   - activity: what a person sees it doing.
-    ///   - place: which of several it is; nil when it is alone.
     ///   - isServiceUnset: whether neither the command line nor the environment names a service.
     /// - Returns: how the process should exit.
     package func run(
-        _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
-        isServiceUnset: Bool = false
+        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         var plan = plan
         plan.delivery.reportsProgress = showsProgress
         plan.delivery.cassettes = cassettes
         return await follow(
-            begin(plan), by: plan.delivery, as: activity, place: place,
-            isServiceUnset: isServiceUnset)
+            begin(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
     }
 
     /// Begins a take, or goes on with the one that is kept of the same file.
@@ -130,12 +127,12 @@ package struct TakeSession {
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
         _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
-        place: StatusLine.Place? = nil, isServiceUnset: Bool = false
+        isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
         var reporter = TakeReporter(
             options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil, place: place,
+            stopHint: activity == .recording ? stopHint : nil,
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             shortage: { [pipeline] in pipeline.shortage },
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })

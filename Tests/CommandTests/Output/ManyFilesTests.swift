@@ -80,7 +80,7 @@ import UtterCommands
             otherwise: [
                 .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "two"),
             ])
-        let terminal = try PseudoTerminal(columns: 60)
+        let terminal = try PseudoTerminal(columns: 80)
         let run = try Bench(server: server).start(
             ["send", Clip.digits.path, Clip.cards.path], terminal: terminal)
         #expect(await run.wait(for: " 1/2, ", in: .screen))
@@ -89,7 +89,7 @@ import UtterCommands
         #expect(result.status == .exited(0))
         #expect(result.screenText.contains("send ▕"))
         // What stays is the summary alone.
-        let lines = Screen(result.screenText, columns: 60).lines.filter { !$0.isEmpty }
+        let lines = Screen(result.screenText, columns: 80).lines.filter { !$0.isEmpty }
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("utter: 2 of 2 answered; ") == true, "\(lines)")
     }
