@@ -105,7 +105,8 @@ import UtterCommands
         run.signal(SIGINT)
         let result = try await run.result()
         #expect(result.status == .exited(130))
-        #expect(server.requests.count <= 2)
+        // The third was never begun: what was cancelled is there, and nothing else.
+        #expect(try bench.takes().count <= 2)
     }
 
     @Test(arguments: [20, 40, 60, 200])
