@@ -50,6 +50,9 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // Puts a terminal right, also from a signal handler.
+        .target(name: "CTerminal", path: "Sources/C/CTerminal"),
+
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
 
@@ -105,7 +108,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings",
+                "Settings", "CTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -192,6 +195,10 @@ let package = Package(
                 "Cryptography", "LinuxPlatform", "SpeechService", "TakeStore", "TestSupport",
                 "Upload",
             ],
+            swiftSettings: settings),
+        // A program in another package: it imports Utter alone, and sees what is public.
+        .testTarget(
+            name: "ClientTests", dependencies: ["Utter"], packageAccess: false,
             swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",

@@ -11,14 +11,15 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// Enter ends a recording if `listensToEnter`. The settings say where the texts of a voice go, if
-    /// `isVoice`, and standard output has them when no place is named, if `printsUnasked`. The key of `encryption` is read once, unless
+    /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
+    /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
+    /// of `encryption` is read once, unless
     /// nothing is kept.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
-        listensToEnter: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
+        readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -45,7 +46,7 @@ package enum Launch {
             throw exit(error, as: output.form)
         }
         do throws(SystemError) {
-            let signals = try Signals(toEnter: listensToEnter)
+            let signals = try Signals(readingPipe: readsPipe)
             session = TakeSession(
                 pipeline: try Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,

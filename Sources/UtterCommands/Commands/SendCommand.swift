@@ -81,7 +81,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, listensToEnter: false,
+            output: output, keep: keep, encryption: encryption.source, readsPipe: false,
             printsUnasked: outputDir == nil
         ) {
             session throws(CommandFailure) in

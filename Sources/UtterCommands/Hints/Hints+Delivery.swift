@@ -4,6 +4,21 @@ package import Utter
 
 extension Hints {
     /// What to do about a take that has no transcript.
+    ///
+    /// - Parameters:
+    ///   - failure: why.
+    ///   - source: where the service's token came from; nil when there was none.
+    /// - Returns: what to do, or nil when there is nothing.
+    package static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
+        switch (failure, source) {
+        case (.tokenRefused(_, _, .schemes), _): of(failure)
+        case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN":
+            "check the token in \(name)"
+        default: of(failure)
+        }
+    }
+
+    /// What to do about a take that has no transcript.
     package static func of(_ failure: TakeFailure) -> String? {
         switch failure {
         case .capture(let error): of(error)

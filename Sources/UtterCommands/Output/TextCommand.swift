@@ -15,14 +15,14 @@ struct TextCommand {
 
     /// Runs the command with `sh -c`, and waits for its end, however long that takes.
     ///
-    /// It has the terminal to itself, and no secret in its environment.
+    /// It has the terminal to itself, where that is lent, and no secret in its environment.
     ///
     /// - Throws: `CommandFailure` when it cannot be run, fails, or is killed since the program is to
     ///   end.
     func run(
         _ bytes: [UInt8], in circumstances: TextSink.Circumstances
     ) throws(CommandFailure) {
-        let terminal = ForegroundTerminal.ours()
+        let terminal = circumstances.lendsTerminal ? ForegroundTerminal.ours() : nil
         defer { terminal?.takeBack() }
         let status: Int32?
         do throws(SystemError) {

@@ -98,18 +98,22 @@ package final class TextOutput: Sendable {
     ///   - text: harmless to a terminal; nil when there is none.
     ///   - label: what stands before it where it is printed: the name of a file, or nothing.
     ///   - earlier: the places that have failed already, and are returned too.
+    ///   - lendsTerminal: whether a command has the terminal to itself.
     ///   - object: the printed form of `--json`, told whether a place has failed.
     /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
     ///   the text is nowhere.
     package func give(
         _ text: String?, label: String = "",
         after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
+        lendsTerminal: Bool = true,
         object: (_ hasFailed: Bool) -> String? = { _ in nil }
     ) -> [(sink: TextSink, failure: CommandFailure)] {
         var failures = earlier
         if let text, !text.isEmpty {
             for sink in others {
-                if let failure = give(text, to: sink) { failures.append((sink, failure)) }
+                if let failure = give(text, to: sink, lendsTerminal) {
+                    failures.append((sink, failure))
+                }
             }
         }
         let object = form == .object ? object(!failures.isEmpty) : nil
@@ -132,9 +136,12 @@ package final class TextOutput: Sendable {
         return failures
     }
 
-    private func give(_ text: String, to sink: TextSink) -> CommandFailure? {
+    private func give(
+        _ text: String, to sink: TextSink, _ lendsTerminal: Bool = true
+    ) -> CommandFailure? {
         var circumstances = TextSink.Circumstances()
         circumstances.isOver = isOver
+        circumstances.lendsTerminal = lendsTerminal
         // What a program reads there is JSON.
         if form != .text { circumstances.commandOutput = STDERR_FILENO }
         var text = text

@@ -28,6 +28,8 @@ package enum TextSink: Sendable, Equatable {
         package var isContinued = false
         /// Where a command prints; nil is nowhere.
         package var commandOutput: Int32? = 1
+        /// Whether a command has the terminal to itself.
+        package var lendsTerminal = true
         /// Asked now and then while a command runs: whether to kill it.
         package var isOver: () -> Bool = { false }
 

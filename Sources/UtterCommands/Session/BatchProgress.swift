@@ -51,8 +51,8 @@ final class BatchProgress: Sendable {
         return body()
     }
 
-    /// Takes the line away.
-    func end() { state.withLock { erase(&$0) } }
+    /// Takes the line away, until there is news.
+    func clear() { state.withLock { erase(&$0) } }
 
     /// All of it in one line.
     var summary: String { state.withLock { $0.count.summary(after: .now - start) } }

@@ -14,16 +14,18 @@ struct OutcomeTelling {
     /// Whether the person has asked for the audio.
     private let keepsAudio: Bool
     private let isServiceUnset: Bool
+    private let tokenSource: SecretSource?
 
     init(
         _ outcome: TakeOutcome, of name: String? = nil, output: OutputOptions, keepsAudio: Bool,
-        isServiceUnset: Bool
+        isServiceUnset: Bool, tokenSource: SecretSource?
     ) {
         self.name = name
         self.outcome = outcome
         self.output = output
         self.keepsAudio = keepsAudio
         self.isServiceUnset = isServiceUnset
+        self.tokenSource = tokenSource
     }
 
     /// Everything that is worth a line.
@@ -56,7 +58,7 @@ struct OutcomeTelling {
                 let isUnset = isServiceUnset && failure.isOfConnecting
                 lines.append(
                     .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
-                if !isUnset { lines.add(hint: Hints.of(failure)) }
+                if !isUnset { lines.add(hint: Hints.of(failure, tokenFrom: tokenSource)) }
             }
             lines += keptLines
         }

@@ -64,7 +64,7 @@ struct SendBatch {
                 }
             }
         }
-        progress.end()
+        progress.clear()
         if !session.output.quiet { StandardError.line(progress.summary) }
         return session.farewellStatus ?? status
     }
@@ -137,18 +137,9 @@ struct SendBatch {
         case .refused(let failure):
             progress.write { fail(session.refuse(failure)) }
         case .outcome(let outcome, let take, let plan):
-            let place = session
-            let status = progress.write {
-                place.conclude(outcome, isServiceUnset: isServiceUnset)
-            }
-            if outcome.isAtRisk { await session.rescue(take, outcome, by: plan) }
-            await session.noteFile(of: outcome)
-            if let status, session.isSettled(outcome) {
-                take.release(keepingAudioFor: session.audioTime)
-                fail(status)
-            } else {
-                fail(status ?? .localIO)
-            }
+            progress.clear()
+            fail(
+                await session.conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset))
         }
     }
 

@@ -15,9 +15,11 @@ extension TakeSession {
     ///
     /// A place that fails is said, and the text printed.
     ///
+    /// A command has the terminal to itself if `lendsTerminal`: unless keys are read meanwhile.
+    ///
     /// - Returns: how the process should exit, and whether the text is anywhere.
     func give(
-        _ outcome: TakeOutcome, _ status: ExitStatus
+        _ outcome: TakeOutcome, _ status: ExitStatus, lendsTerminal: Bool = true
     ) -> (status: ExitStatus, isSafe: Bool) {
         var text: String?
         if case .success(let transcript) = outcome.result { text = transcript.displayText }
@@ -38,7 +40,9 @@ extension TakeSession {
                 failures.append((.file(file), error))
             }
         }
-        failures = texts.give(text, label: label, after: failures) { report($0).json }
+        failures = texts.give(
+            text, label: label, after: failures, lendsTerminal: lendsTerminal
+        ) { report($0).json }
         if output.events {
             let event = EventReport(report(!failures.isEmpty), at: outcome.times.settled ?? .zero)
             do throws(CommandFailure) {

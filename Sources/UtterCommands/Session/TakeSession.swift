@@ -22,7 +22,7 @@ package struct TakeSession {
     }
 
     let pipeline: Pipeline
-    private let signals: Signals
+    let signals: Signals
     let running: RunningTake
     let output: OutputOptions
     /// Where texts go.
@@ -104,10 +104,11 @@ package struct TakeSession {
         known.note(file, as: outcome.id)
     }
 
+    /// Whether there is a line that shows takes.
+    private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
+
     /// Whether something shows how far a take has come.
-    private var showsProgress: Bool {
-        output.events || StandardError.isTerminal && !output.quiet
-    }
+    var showsProgress: Bool { output.events || showsLine }
 
     /// Sends a take of an earlier run to its end.
     ///
@@ -130,13 +131,58 @@ package struct TakeSession {
         isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
-        var reporter = TakeReporter(
-            options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil,
-            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.shortage },
-            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
+        let live = makeLiveLine()
+        let outcome = await watch(
+            take,
+            reporter(
+                as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
+                live: live, isServiceUnset: isServiceUnset), before: before)
+        live?.end()
+        return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// Tells how a take ended, or sends it once more when the person wants that.
+    func settle(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool
+    ) async -> ExitStatus {
+        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
+            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+        }
+        return await conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// The line that shows takes; nil where there is none.
+    func makeLiveLine() -> LiveLine? {
+        // Without a descriptor or a thread the same is said in plain lines.
+        showsLine ? try? LiveLine() : nil
+    }
+
+    /// What tells the person of a take.
+    func reporter(
+        as activity: Activity, stopHint: String?, number: Int = 1, live: LiveLine?,
+        place: StatusLine.Place? = nil, isServiceUnset: Bool
+    ) -> TakeReporter {
+        TakeReporter(
+            options: output, activity: activity, stopHint: stopHint, number: number, live: live,
+            place: place, isInMemory: isInMemory, isServiceUnset: isServiceUnset,
+            shortage: { [pipeline] in pipeline.shortage })
+    }
+
+    /// Shows a take to its end.
+    ///
+    /// - Parameters:
+    ///   - take: the take.
+    ///   - reporter: tells the person.
+    ///   - before: its attempts of a moment ago.
+    ///   - note: is told what happens, too.
+    /// - Returns: how it ended.
+    func watch(
+        _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
+        note: (TakeEvent) -> Void = { _ in }
+    ) async -> TakeOutcome {
+        var reporter = reporter
         for await event in take.events {
+            note(event)
             reporter.show(event)
             tell(event, of: take)
         }
@@ -146,37 +192,44 @@ package struct TakeSession {
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
         reporter.end()
-        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
-            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
-        }
-        guard let status = conclude(outcome, isServiceUnset: isServiceUnset) else {
-            return .localIO
-        }
-        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
-        await noteFile(of: outcome)
-        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
-        return status
+        return outcome
     }
 
-    /// Gives the text to where it goes, and tells how the take ended.
+    /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
     ///
-    /// - Returns: how the process should exit; nil when the text is nowhere, so that the take keeps
-    ///   its audio.
-    func conclude(_ outcome: TakeOutcome, isServiceUnset: Bool) -> ExitStatus? {
+    /// `live` is the line of the takes that go on meanwhile, nil when this was the last. The person is
+    /// asked what becomes of a recording that is on no disk if `mayAsk`.
+    func conclude(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
+        live: LiveLine? = nil, mayAsk: Bool = true
+    ) async -> ExitStatus {
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
         let telling = OutcomeTelling(
             outcome, of: namesTexts ? file : nil, output: output,
-            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset)
-        let given = give(outcome, status)
+            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
+        // A pipe may take its time; a terminal is the one that shows the line.
+        let above = StandardOutput.columns == nil ? nil : live
+        let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
         guard given.isSafe else {
-            tellUnprinted(outcome, telling)
-            return nil
+            Self.write(above: live) { tellUnprinted(outcome, telling) }
+            return .localIO
         }
-        telling.lines.tell()
+        Self.write(above: live) { telling.lines.tell() }
+        if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
+        await noteFile(of: outcome)
+        if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return given.status
+    }
+
+    private static func write<Result: Sendable>(
+        above live: LiveLine?, _ body: () -> Result
+    ) -> Result {
+        guard let live else { return body() }
+        return live.write(body)
     }
 
     /// A take that the person wants to be sent once more, though the service may have it.
@@ -245,9 +298,8 @@ package struct TakeSession {
         }
     }
 
-    private var stopHint: String {
-        signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
-    }
+    /// How a recording ends where no key does.
+    static var signalHint: String { "stop with: kill -USR1 \(getpid())" }
 
     // MARK: - What is kept
 
@@ -274,13 +326,13 @@ package struct TakeSession {
     ///
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
-    func rescue(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
+    private func rescue(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, mayAsk: Bool
     ) async {
         let rescue = Rescue(
             take, outcome, by: plan,
             isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
-        guard signals.hasTerminal, running.farewell == nil else {
+        guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }
         StandardError.write(rescue.question)

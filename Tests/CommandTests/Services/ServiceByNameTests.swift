@@ -227,4 +227,17 @@ import Testing
         #expect(result.status == .exited(64))
         #expect(result.errorText.contains("was for no service by its name"), "\(result.errorText)")
     }
+
+    @Test func aRefusedTokenIsLookedForWhereItCameFrom() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 401, text: "no"))
+        let text = "url = \"\(server.url())\"\nauth.variable = \"MINE_TOKEN\""
+        let bench = try Bench.withProfiles(
+            ["mine": text], server: server, ["MINE_TOKEN": "sesame"])
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.status == .exited(77))
+        #expect(result.errorText.contains("hint: check the token in MINE_TOKEN\n"))
+        let other = try await bench.run(
+            "send", "--service", "mine", "--token-command", "echo sesame", Clip.digits.path)
+        #expect(other.errorText.contains("hint: check the token: UTTER_TOKEN, --token-file"))
+    }
 }
