@@ -84,10 +84,11 @@ import Testing
         let bench = try Bench()
         try bench.configure("[limits]\ntakes = 1\n")
         for _ in 0..<2 {
-            _ = try await bench.run("send", "-q", "--no-retry", Clip.goForward.path)
+            _ = try await bench.run("send", "-q", "--no-retry", try bench.fresh(.goForward))
         }
         #expect(try bench.takes().count == 1)
-        _ = try await bench.run("send", "-q", "--no-retry", "--max-takes", "9", Clip.goForward.path)
+        _ = try await bench.run(
+            "send", "-q", "--no-retry", "--max-takes", "9", try bench.fresh(.goForward))
         #expect(try bench.takes().count == 2)
     }
 
