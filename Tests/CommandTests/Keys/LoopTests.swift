@@ -67,6 +67,24 @@ import Testing
         #expect(result.outputText == "one\ntwo\n")
     }
 
+    @Test func aPressInsideTheTailGoesOnWithTheSentence() async throws {
+        let (server, _, window, run) = try await stage(
+            .kitty, [.answer(text: "one")], ["--tail", "4s"])
+        try window.press()
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        // One write: the tail cannot be over.
+        try window.type("\u{1B}[32;1:3u\u{1B}[32u")
+        let heard = try #require(await server.wait(untilBytes: 176_000))
+        #expect(heard.lastChunkAt == nil)
+        try window.release()
+        #expect(await run.wait(for: "one\n", in: .output))
+        try window.press(113)
+        #expect(try await run.result().status == .exited(0))
+        #expect(server.requests.count == 1)
+        let body = try #require(server.requests.first?.body)
+        #expect(body == RecordTests.samples(body.count / 2))
+    }
+
     @Test func oneThatFailsIsKeptAndTheLoopGoesOn() async throws {
         let (server, bench, window, run) = try await stage(
             .kitty,
