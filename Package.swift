@@ -127,6 +127,10 @@ let package = Package(
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
 
+        // Makes the manual pages of the commands when the package is installed.
+        .executableTarget(
+            name: "utter-manual", path: "Sources/Programs/utter-manual", swiftSettings: shipped),
+
         // How a program uses the library.
         .executableTarget(
             name: "transcribe", dependencies: ["Utter"], path: "samples/transcribe",
@@ -205,7 +209,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
+                "UtterCLI", "UtterEndpointCLI", "utter-manual", "UtterCommands", "Utter",
+                "AudioCore",
                 "AudioDevices", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

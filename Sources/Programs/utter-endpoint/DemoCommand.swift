@@ -64,7 +64,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func replay(_ file: String, port: Int) async throws {
         var output = OutputOptions()
-        output.json = json
+        (output.json, output.events, output.partials) = (json, false, false)
+        output.texts = .standard
         output.quiet = false
         output.verbose = true
         (output.trace, output.record, output.recordBodies) = (nil, nil, false)

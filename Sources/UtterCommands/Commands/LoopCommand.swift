@@ -39,7 +39,8 @@ struct LoopCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, readsPipe: true
+            output: output, keep: keep, encryption: encryption.source, readsPipe: true,
+            isVoice: true
         ) {
             session throws(CommandFailure) in
             try await session.talk(

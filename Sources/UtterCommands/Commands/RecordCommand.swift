@@ -43,7 +43,8 @@ struct RecordCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, readsPipe: exactly == nil
+            output: output, keep: keep, encryption: encryption.source, readsPipe: exactly == nil,
+            isVoice: true
         ) {
             session throws(CommandFailure) in
             let manner = try keys.manner(isForOne: true)

@@ -81,13 +81,21 @@ package enum KnownSettings {
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
 
+    /// Where what a person says goes.
+    static let textPlaces = Setting(
+        "output.to", form: "stdout, copy or type, or several of them with commas",
+        standard: "stdout"
+    ) { TextPlaces($0) }
+    /// The command that reads what a person says.
+    static let textCommand = Setting("output.run")
+
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
         service, language, model, prompt, device, format, key, longest, tail,
         answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
-        keyFile, keyCommand, detail,
+        keyFile, keyCommand, detail, textPlaces, textCommand,
     ]
 
     private static let age = "an age with its unit, such as 30d or 12h"

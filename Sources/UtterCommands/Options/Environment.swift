@@ -1,12 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Synchronization
 
 /// The process's environment; read by the command only, never by the library.
 package enum Environment {
     /// The value of a variable, or nil.
     package static subscript(name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    private static let secretNames = Mutex<Set<String>>([])
+
+    /// The variables from which a secret was read.
+    static var secrets: Set<String> { secretNames.withLock { $0 } }
+
+    /// The secret that a variable holds, or nil; programs that we run do not get the variable.
+    static func secret(_ name: String) -> String? {
+        secretNames.withLock { _ = $0.insert(name) }
+        return self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// All variables whose names are wanted, as "NAME=value".
+    static func all(where isWanted: (String) -> Bool) -> [String] {
+        var entries: [String] = []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            entries.append(unsafe String(cString: entry))
+            unsafe next += 1
+        }
+        return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.

@@ -23,8 +23,10 @@ package struct TakeSession {
 
     let pipeline: Pipeline
     let signals: Signals
-    let running = RunningTake()
+    let running: RunningTake
     let output: OutputOptions
+    /// Where texts go.
+    let texts: TextOutput
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
     /// Who is told of takes that have ended, for `--trace`.
@@ -40,20 +42,27 @@ package struct TakeSession {
         + "'utter serve', or name yours with --to or UTTER_URL"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     package var file: String?
+    /// Where a file's text goes to files of its own; nil is nowhere.
+    var folder: TranscriptFolder?
+    /// The files whose recordings are kept.
+    let known: KnownFiles
     /// Whether each text stands behind the name of its file.
     package var namesTexts = false
 
     /// Prepares to run takes.
     init(
-        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration?,
-        lookup: TakeLookup, trace: TraceFile? = nil, cassettes: CassetteFolder? = nil
+        pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, trace: TraceFile? = nil,
+        cassettes: CassetteFolder? = nil
     ) {
         self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
+        known = KnownFiles(in: try? pipeline.store.get(), lookup)  // In no store, none is known.
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
+        (self.running, self.texts) = (running, texts)
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
@@ -63,23 +72,43 @@ package struct TakeSession {
     /// - Parameters:
     ///   - plan: what is recorded, and where it goes.
     ///   - activity: what a person sees it doing.
-    ///   - place: which of several it is; nil when it is alone.
     ///   - isServiceUnset: whether neither the command line nor the environment names a service.
     /// - Returns: how the process should exit.
     package func run(
-        _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
-        isServiceUnset: Bool = false
+        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         var plan = plan
         plan.delivery.reportsProgress = showsProgress
         plan.delivery.cassettes = cassettes
         return await follow(
-            pipeline.start(plan), by: plan.delivery, as: activity, place: place,
-            isServiceUnset: isServiceUnset)
+            begin(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
     }
 
-    /// Whether there is a line that shows how far a take has come.
-    var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
+    /// Begins a take, or goes on with the one that is kept of the same file.
+    func begin(_ plan: TakePlan) async -> Take {
+        if let file, let folder = known.take(of: file, for: plan.delivery),
+            // One that is sent by another process is no reason not to send the file.
+            let take = try? await pipeline.patientlyResend(folder, by: plan.delivery)
+        {
+            return take
+        }
+        return pipeline.start(plan)
+    }
+
+    /// Notes which file a take was made of that is kept whole, so that the next try goes on with it.
+    func noteFile(of outcome: TakeOutcome) async {
+        guard let file, !isSettled(outcome), outcome.audioPath != nil,
+            outcome.unprotected == nil, outcome.capture.cause == .finished
+        else { return }
+        await pipeline.settled()
+        known.note(file, as: outcome.id)
+    }
+
+    /// Whether there is a line that shows takes.
+    private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
+
+    /// Whether something shows how far a take has come.
+    var showsProgress: Bool { output.events || showsLine }
 
     /// Sends a take of an earlier run to its end.
     ///
@@ -99,7 +128,7 @@ package struct TakeSession {
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
         _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
-        place: StatusLine.Place? = nil, isServiceUnset: Bool = false
+        isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
         let live = makeLiveLine()
@@ -107,7 +136,7 @@ package struct TakeSession {
             take,
             reporter(
                 as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                live: live, place: place, isServiceUnset: isServiceUnset), before: before)
+                live: live, isServiceUnset: isServiceUnset), before: before)
         live?.end()
         return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
@@ -125,7 +154,7 @@ package struct TakeSession {
     /// The line that shows takes; nil where there is none.
     func makeLiveLine() -> LiveLine? {
         // Without a descriptor or a thread the same is said in plain lines.
-        showsProgress ? try? LiveLine() : nil
+        showsLine ? try? LiveLine() : nil
     }
 
     /// What tells the person of a take.
@@ -155,6 +184,7 @@ package struct TakeSession {
         for await event in take.events {
             note(event)
             reporter.show(event)
+            tell(event, of: take)
         }
         var outcome = await take.outcome
         trace?.add(outcome)
@@ -178,17 +208,21 @@ package struct TakeSession {
             status = .hungUp
         }
         let telling = OutcomeTelling(
-            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
-            isServiceUnset: isServiceUnset)
+            outcome, of: namesTexts ? file : nil, output: output,
+            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
         // A pipe may take its time; a terminal is the one that shows the line.
         let above = StandardOutput.columns == nil ? nil : live
-        guard Self.write(above: above, { didPrint(outcome, status, telling) }) else {
+        let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
+        guard given.isSafe else {
+            Self.write(above: live) { tellUnprinted(outcome, telling) }
             return .localIO
         }
         Self.write(above: live) { telling.lines.tell() }
         if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
+        await noteFile(of: outcome)
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
-        return status
+        return given.status
     }
 
     private static func write<Result: Sendable>(
@@ -225,7 +259,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func refuse(_ failure: CommandFailure) -> ExitStatus {
-        failure.report(json: output.json, file: file)
+        failure.report(as: output.form, file: file)
         return failure.status
     }
 
@@ -267,7 +301,7 @@ package struct TakeSession {
     /// How a recording ends where no key does.
     static var signalHint: String { "stop with: kill -USR1 \(getpid())" }
 
-    // MARK: - What is printed
+    // MARK: - What is kept
 
     /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
     func isSettled(_ outcome: TakeOutcome) -> Bool {
@@ -279,37 +313,6 @@ package struct TakeSession {
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         return !isSettled(outcome) || (audioTime ?? pipeline.retention.audio) > .zero
-    }
-
-    /// Prints the transcript, or the object of `--json`.
-    ///
-    /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func didPrint(
-        _ outcome: TakeOutcome, _ status: ExitStatus, _ telling: OutcomeTelling
-    ) -> Bool {
-        let text: String
-        if output.json {
-            text =
-                OutcomeReport(outcome, of: file, status: status, isKept: isKept(outcome)).json
-        } else {
-            guard case .success(let transcript) = outcome.result, !transcript.text.isEmpty
-            else { return true }
-            let name = namesTexts ? file : nil
-            let label = name.map { TerminalText.singleLine(TerminalText.sanitized($0)) + ": " }
-            text = (label ?? "") + transcript.displayText
-        }
-        if StandardOutput.print(text) { return true }
-        let reason = unsafe String(cString: strerror(errno))
-        StandardError.error("the transcript cannot be printed: \(reason)")
-        if case .success = outcome.result {
-            telling.keptLines.tell()
-            if outcome.audioPath != nil {
-                StandardError.hint("print it again with: utter show \(outcome.id.text)")
-            }
-        } else {
-            telling.lines.tell()
-        }
-        return false
     }
 
     // MARK: - What lives in memory only

@@ -61,7 +61,10 @@ struct TakeReporter {
             warn("the source delivers only digital silence; is the microphone muted?")
         case .heard(let transcript):
             let text = transcript.displayText
-            if text != heard { detail("heard: \(text)") }
+            if text != heard {
+                detail("heard: \(text)")
+                tellPartial(transcript)
+            }
             heard = text
         case .began(let delay):
             detail("first frame after \(delay / .milliseconds(1)) ms")
@@ -95,6 +98,12 @@ struct TakeReporter {
             detail("attempt \(attempt), to \(url)")
         }
         live?.show(line, of: number)
+    }
+
+    /// A text that may still change, for `--partials` where no live line shows it.
+    private func tellPartial(_ transcript: Transcript) {
+        guard options.partials, live == nil, !transcript.partial.isEmpty else { return }
+        write("partial: \(transcript.displayText)")
     }
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
