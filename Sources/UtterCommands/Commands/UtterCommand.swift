@@ -31,7 +31,8 @@ struct UtterCommand: AsyncParsableCommand {
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            RecordCommand.self, StopCommand.self, CancelCommand.self, StatusCommand.self,
+            SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,

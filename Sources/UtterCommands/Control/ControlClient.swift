@@ -26,16 +26,19 @@ struct ControlClient: ~Copyable {
         case nothing
     }
 
+    private init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
     /// Connects; nil when no process listens there.
     ///
     /// - Throws: `CommandFailure` when that cannot be found out, or the other side is another user's.
-    init?(to place: ControlPlace) throws(CommandFailure) {
+    static func connect(to place: ControlPlace) throws(CommandFailure) -> ControlClient? {
         do throws(SystemError) {
-            socket = try LocalSocket.connect(to: place.path, within: Self.patience)
+            let socket = try LocalSocket.connect(to: place.path, within: Self.patience)
             let peer = try LocalSocket.peer(of: socket.number)
             guard peer.user == geteuid() || peer.user == 0 else {
                 throw SystemError(call: "\(place.path) belongs to another user", code: EPERM)
             }
+            return ControlClient(socket)
         } catch {
             if [ENOENT, ECONNREFUSED, ENOTDIR].contains(error.code) { return nil }
             throw CommandFailure(
@@ -53,7 +56,7 @@ struct ControlClient: ~Copyable {
         _ request: ControlRequest, at place: ControlPlace
     ) throws(CommandFailure) -> Conversation? {
         for attempt in 0..<attempts {
-            guard var client = try ControlClient(to: place) else { return nil }
+            guard var client = try connect(to: place) else { return nil }
             guard client.say(request) else { continue }
             switch client.next(within: patience) {
             case .answer(let answer): return Conversation(client: client, first: answer)

@@ -69,6 +69,11 @@ final class ControlConnection {
     /// Whether everything that it was told is on its way.
     var isFlushed: Bool { output.isEmpty }
 
+    /// Whether there is nothing left to be done for it.
+    var isOver: Bool {
+        isLost || isFlushed && (state == .closing || hasFinished && state == .asking)
+    }
+
     // MARK: - Reading
 
     /// Reads what has come.

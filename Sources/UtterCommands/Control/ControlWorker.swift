@@ -164,16 +164,11 @@ struct ControlWorker: Worker {
     }
 
     private mutating func removeEnded() {
-        connections.removeAll { connection in
-            let isOver =
-                connection.isLost
-                || connection.isFlushed
-                    && (connection.state == .closing
-                        || connection.hasFinished && connection.state == .asking)
-            // One that has closed its side cannot say that it has printed what it has read.
-            if isOver { settle(connection, hasPrinted: !connection.isLost) }
-            return isOver
-        }
+        let ended = connections.filter(\.isOver)
+        guard !ended.isEmpty else { return }
+        connections.removeAll(where: \.isOver)
+        // One that has closed its side cannot say that it has printed what it has read.
+        for connection in ended { settle(connection, hasPrinted: !connection.isLost) }
     }
 
     private func settle(_ connection: ControlConnection, hasPrinted: Bool) {
