@@ -23,6 +23,15 @@ final class SampleSource: CaptureSource {
         return SampleSource("silence", [Int16](repeating: 0, count: count))
     }
 
+    /// A quiet tone: no speech, and not the digital silence at which some recognisers fail.
+    static func tone(_ length: Duration) -> SampleSource {
+        let format = StreamFormat.speech
+        // 440 Hz at about -30 dBFS.
+        let step = 2 * Double.pi * 440 / Double(format.sampleRate)
+        let samples = (0..<format.frames(in: length)).map { Int16(1_000 * sin(step * Double($0))) }
+        return SampleSource("a tone", samples)
+    }
+
     func open() throws(CaptureError) -> StreamFormat { .speech }
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
