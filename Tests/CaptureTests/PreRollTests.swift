@@ -80,7 +80,9 @@ import Testing
         defer { keeper.shutDown() }
         try await onThread {
             let source = try keeper.source()
-            #expect(throws: CaptureError.deviceNotFound(device: "nowhere")) { _ = try source.open() }
+            #expect(throws: CaptureError.deviceNotFound(device: "nowhere")) {
+                _ = try source.open()
+            }
             source.close()
         }
     }

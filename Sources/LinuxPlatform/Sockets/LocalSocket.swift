@@ -71,7 +71,8 @@ package enum LocalSocket {
     }
 
     /// The user and the process on the other side, as the kernel knows them (`SO_PEERCRED`).
-    package static func peer(of socket: Int32) throws(SystemError) -> (user: UInt32, process: Int32) {
+    package static func peer(of socket: Int32) throws(SystemError) -> (user: UInt32, process: Int32)
+    {
         // `struct ucred`: process, user, group.
         var credentials: [UInt32] = [0, 0, 0]
         var length = socklen_t(credentials.count * MemoryLayout<UInt32>.size)

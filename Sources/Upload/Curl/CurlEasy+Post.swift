@@ -15,7 +15,9 @@ extension CurlEasy {
         // After a HEAD libcurl waits for no body, whatever length the answer names.
         let isHead = request.method == "HEAD"
         try set(isHead ? CURLOPT_NOBODY : isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
-        if !isGet, !isHead, request.method != "POST" { try set(CURLOPT_CUSTOMREQUEST, request.method) }
+        if !isGet, !isHead, request.method != "POST" {
+            try set(CURLOPT_CUSTOMREQUEST, request.method)
+        }
         if !isGet, !isHead, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// A desktop whose keys can run commands.
-package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
+enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sway, hyprland, i3, gnome, kde
 
     /// What to write into its configuration, or where to click, with what can go wrong there.
-    package var bindings: String {
+    var bindings: String {
         switch self {
         case .sway: Self.swayText
         case .hyprland: Self.hyprlandText
@@ -17,11 +17,11 @@ package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         }
     }
 
-    private static let swayText = """
+    private static let swayText = #"""
         # Into ~/.config/sway/config; then: swaymsg reload
         # Hold F9 and speak; the text is typed where the cursor is. wtype is a Debian package.
         bindsym --no-repeat F9 exec utter start
-        bindsym --release F9 exec utter stop | tr -d '\\n' | wtype -
+        bindsym --release F9 exec utter stop | tr -d '\n' | wtype -
         # Another key while F9 is held: what was said is not sent.
         bindsym Shift+F9 exec utter cancel
         #
@@ -29,13 +29,13 @@ package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # --release and the press need the same key without modifiers: let go of a modifier first,
         # and the release is another key's. To the clipboard instead: utter stop | wl-copy
 
-        """
+        """#
 
-    private static let hyprlandText = """
+    private static let hyprlandText = #"""
         # Into ~/.config/hypr/hyprland.conf
         # Hold F9 and speak; the text is typed where the cursor is. wtype is a Debian package.
         bind  = , F9, exec, utter start
-        bindr = , F9, exec, utter stop | tr -d '\\n' | wtype -
+        bindr = , F9, exec, utter stop | tr -d '\n' | wtype -
         bind  = SHIFT, F9, exec, utter cancel
         #
         # Use one key without modifiers: Hyprland loses the release when a modifier goes up first.
@@ -43,29 +43,29 @@ package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # patience: 'utter stop' from anywhere ends the recording, and after 30 minutes it ends
         # by itself and is sent.
 
-        """
+        """#
 
-    private static let i3Text = """
+    private static let i3Text = #"""
         # Into ~/.config/i3/config; then: i3-msg reload
         # Press F9, speak, press it again; the text is typed where the cursor is (xdotool).
-        bindsym F9 exec --no-startup-id utter toggle | tr -d '\\n' | xdotool type --file -
+        bindsym F9 exec --no-startup-id utter toggle | tr -d '\n' | xdotool type --file -
         bindsym Shift+F9 exec --no-startup-id utter cancel
         #
         # Why not hold: X11 repeats a key that is held as presses and releases, so that each repeat
         # would end the recording. With 'xset -r 75' (F9 does not repeat any more) it can be held:
         #   bindsym F9 exec --no-startup-id utter start
-        #   bindsym --release F9 exec --no-startup-id utter stop | tr -d '\\n' | xdotool type --file -
+        #   bindsym --release F9 exec --no-startup-id utter stop | tr -d '\n' | xdotool type --file -
 
-        """
+        """#
 
-    private static let gnomeText = """
+    private static let gnomeText = #"""
         # GNOME's shortcuts know no release: press the key, speak, press it again.
         # In Settings > Keyboard > View and Customise Shortcuts > Custom Shortcuts, or here:
         path=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
         schema=org.gnome.settings-daemon.plugins.media-keys
         gsettings set $schema.custom-keybinding:$path name 'utter'
         gsettings set $schema.custom-keybinding:$path binding 'F9'
-        gsettings set $schema.custom-keybinding:$path command \\
+        gsettings set $schema.custom-keybinding:$path command \
           'sh -c "text=\$(utter toggle) && [ -n \"\$text\" ] && printf %s \"\$text\" | wl-copy"'
         gsettings set $schema custom-keybindings "['$path']"
         #
@@ -74,9 +74,9 @@ package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # a pipe. The press that begins has no text, and must not empty the clipboard. wtype does not
         # work in GNOME.
 
-        """
+        """#
 
-    private static let kdeText = """
+    private static let kdeText = #"""
         # Plasma's shortcuts for commands know no release: press the key, speak, press it again.
         # In System Settings > Shortcuts > Add New > Command or Script, with the key F9:
         sh -c 'text=$(utter toggle) && [ -n "$text" ] && printf %s "$text" | wl-copy'
@@ -85,5 +85,5 @@ package enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         #
         # The text goes to the clipboard: wtype does not work in Plasma.
 
-        """
+        """#
 }

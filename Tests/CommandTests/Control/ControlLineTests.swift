@@ -44,7 +44,8 @@ import Testing
                 == #"{"command":"stop","report":true,"take":"20261122T091500Z-abcd","version":1}"#
                 + "\n")
         #expect(try ControlRequest(line: stop.line.dropLast()) == stop)
-        #expect(try request(#"{"version":1,"command":"start","more":[1]}"#) == ControlRequest(.start))
+        #expect(
+            try request(#"{"version":1,"command":"start","more":[1]}"#) == ControlRequest(.start))
     }
 
     @Test(arguments: [

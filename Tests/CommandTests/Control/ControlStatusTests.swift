@@ -32,7 +32,8 @@ import Testing
                 + #""text":"● 1:03.4","tooltip":"&lt;b&gt; you &amp; [31mme"}"#)
         #expect(
             ControlStatus().line(as: .waybar)
-                == #"{"alt":"idle","class":"idle","percentage":0,"text":"","tooltip":"utter: idle"}"#)
+                == #"{"alt":"idle","class":"idle","percentage":0,"text":"","tooltip":"utter: idle"}"#
+        )
     }
 
     @Test(arguments: ControlStatus.Phase.allCases)
