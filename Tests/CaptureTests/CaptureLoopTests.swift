@@ -28,8 +28,9 @@ import Testing
                 CaptureStage(
                     source: CaptureStageScript(isLive: false, steps), encoder: WAVEncoder(),
                     producer: ring.takeProducer(), plan: CapturePlan(), control: CaptureControl(),
-                    account: account, onOpen: { _ in },
-                    onEnd: { end in
+                    account: account,
+                    tell: {
+                        guard case .ended(let end) = $0 else { return }
                         threads.withLock { _ = $0.insert(pthread_self()) }
                         let isLast = ended.withLock {
                             $0.append(end)
@@ -56,15 +57,17 @@ import Testing
             CaptureStage(
                 source: CaptureStageScript([.restForEver]), encoder: WAVEncoder(),
                 producer: replayRing.takeProducer(), plan: CapturePlan(), control: replayControl,
-                account: CaptureAccount(), onOpen: { _ in }, onEnd: { _ in }))
+                account: CaptureAccount(), tell: { _ in }))
         let ring = ByteRing(minimumCapacity: 1 << 14)
         loop.add(
             CaptureStage(
                 source: CaptureStageScript([
                     .act { ready.signal() }, .descriptor(ready.descriptor), .frames(320),
                 ]), encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
-                control: CaptureControl(), account: CaptureAccount(), onOpen: { _ in },
-                onEnd: { _ in done.signal() }))
+                control: CaptureControl(), account: CaptureAccount(),
+                tell: {
+                    guard case .ended = $0 else { return }; done.signal()
+                }))
         #expect(captureLoopWait(for: done))
         replayControl.requestCancel()
     }
@@ -87,15 +90,19 @@ import Testing
             CaptureStage(
                 source: slow, encoder: WAVEncoder(), producer: slowRing.takeProducer(),
                 plan: CapturePlan(tail: .none), control: CaptureControl(), account: slowAccount,
-                onOpen: { _ in }, onEnd: { _ in slowEnded.open() }))
+                tell: {
+                    guard case .ended = $0 else { return }; slowEnded.open()
+                }))
         try #require(isOpening.waitBlocking())
         let steps = [CaptureStageScript.Step](repeating: .frames(320), count: 100)
         loop.add(
             CaptureStage(
                 source: CaptureStageScript(steps), encoder: WAVEncoder(),
                 producer: ring.takeProducer(), plan: CapturePlan(tail: .none),
-                control: CaptureControl(), account: account, onOpen: { _ in },
-                onEnd: { _ in ended.open() }))
+                control: CaptureControl(), account: account,
+                tell: {
+                    guard case .ended = $0 else { return }; ended.open()
+                }))
         #expect(ended.waitBlocking())
         #expect(account.capturedFrames == 32_000)
         #expect(!slowEnded.isOpen && slowAccount.capturedFrames == 0)
@@ -120,8 +127,8 @@ import Testing
             CaptureStage(
                 source: source, encoder: WAVEncoder(), producer: ring.takeProducer(),
                 plan: CapturePlan(), control: control, account: CaptureAccount(),
-                onOpen: { _ in },
-                onEnd: { told in
+                tell: {
+                    guard case .ended(let told) = $0 else { return }
                     end.update { $0 = told.cause }
                     ended.open()
                 }))
@@ -151,8 +158,7 @@ import Testing
             CaptureStage(
                 source: CaptureStageScript([.frames(320), .descriptor(resume.descriptor)]),
                 encoder: WAVEncoder(), producer: ring.takeProducer(), plan: CapturePlan(),
-                control: CaptureControl(), account: CaptureAccount(), onOpen: { _ in },
-                onEnd: { _ in }))
+                control: CaptureControl(), account: CaptureAccount(), tell: { _ in }))
         try #require(captureLoopWait(for: told))
         resume.signal()
         #expect(captureLoopWait(for: finished))

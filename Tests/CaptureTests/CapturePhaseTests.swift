@@ -48,6 +48,33 @@ import Testing
         #expect(!CapturePhase.draining.heeds(stop))
     }
 
+    @Test func aStopThatIsTakenBackIsHeededUpToTheTailsEnd() {
+        let resume = control(stops: true)
+        resume.requestResume()
+        for phase in [CapturePhase.running, .tail] {
+            #expect(phase.heeds(resume))
+            #expect(phase.canResume(resume))
+        }
+        for phase in [CapturePhase.unopened, .draining, .closing(.finished), .ended] {
+            #expect(!phase.heeds(resume))
+            #expect(!phase.canResume(resume))
+        }
+        #expect(name(CapturePhase.running.obeying(resume, hasTail: true)) == "running")
+        #expect(resume.takeResume())
+        #expect(!resume.takeResume())
+        resume.requestStop()
+        #expect(name(CapturePhase.running.obeying(resume, hasTail: true)) == "tail")
+    }
+
+    @Test func whatShallEndAtOnceIsNotTakenBack() {
+        for ended in [control(stops: true, keepsTail: false), control(stops: true, cancels: true)] {
+            ended.requestResume()
+            #expect(!CapturePhase.tail.canResume(ended))
+            let name = name(CapturePhase.tail.obeying(ended, hasTail: true))
+            #expect(["draining", "closing: cancelled"].contains(name))
+        }
+    }
+
     @Test func aCancelEndsWhatHasNotEnded() {
         let cancel = control(stops: true, cancels: true)
         for phase in [CapturePhase.unopened, .running, .tail, .draining, .closing(.finished)] {

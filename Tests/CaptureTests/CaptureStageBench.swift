@@ -26,16 +26,29 @@ final class CaptureStageBench {
         stage = CaptureStage(
             source: source, encoder: encoder, producer: ring.takeProducer(), plan: plan,
             control: control, account: account,
-            onOpen: { format in told.opened.withLock { $0.append(format) } },
-            onEnd: { end in told.ended.withLock { $0.append(end) } })
+            tell: { event in told.events.withLock { $0.append(event) } })
         stage.opening.open()
     }
 
-    /// What `onOpen` was called with.
-    var opened: [StreamFormat] { told.opened.withLock { $0 } }
+    /// All that was told, in order.
+    var events: [CaptureEvent] { told.events.withLock { $0 } }
 
-    /// What `onEnd` was called with, when it was called once.
-    var end: CaptureEnd? { told.ended.withLock { $0.count == 1 ? $0[0] : nil } }
+    /// What the source delivers, each time that it was told.
+    var opened: [StreamFormat] {
+        events.compactMap { if case .opened(let format) = $0 { format } else { nil } }
+    }
+
+    /// How the take has ended, when that was told once.
+    var end: CaptureEnd? {
+        let ends = events.compactMap { if case .ended(let end) = $0 { end } else { nil } }
+        return ends.count == 1 ? ends[0] : nil
+    }
+
+    /// How often the first frame was told.
+    var begins: Int { events.count { if case .began = $0 { true } else { false } } }
+
+    /// How often it was told that the recording goes on.
+    var resumes: Int { events.count { if case .resumed = $0 { true } else { false } } }
 
     var ringIsFinished: Bool { consumer.isFinished }
 
@@ -72,6 +85,5 @@ final class CaptureStageBench {
 }
 
 private final class CaptureStageTold: Sendable {
-    let opened = Mutex<[StreamFormat]>([])
-    let ended = Mutex<[CaptureEnd]>([])
+    let events = Mutex<[CaptureEvent]>([])
 }

@@ -124,6 +124,9 @@ final class EventLog: Sendable {
 extension TakeEvent {
     var isCaptured: Bool { if case .captured = self { true } else { false } }
     var isListening: Bool { if case .listening = self { true } else { false } }
+    var isBegun: Bool { if case .began = self { true } else { false } }
+    var isResumed: Bool { if case .resumed = self { true } else { false } }
+    var isSent: Bool { if case .sent = self { true } else { false } }
     var isConnected: Bool { if case .connected = self { true } else { false } }
     var isRefused: Bool { if case .refused = self { true } else { false } }
     var isInterrupted: Bool { if case .interrupted = self { true } else { false } }

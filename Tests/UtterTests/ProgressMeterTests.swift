@@ -19,15 +19,36 @@ import Testing
     }
 
     @Test func tenTimesASecondAndAtTheEndWhenTheRecordingIsComplete() {
-        meter.noteComplete(44 + 1_000)
-        let told = (1...1_000).filter { meter.noteSent($0, at: .milliseconds($0)) }
+        #expect(!meter.noteComplete(44 + 1_000))
+        let told = (1...1_000).filter { meter.noteSent($0, at: .milliseconds($0)).isDue }
         #expect(told.count == 11)
         #expect(told.last == 1_000)
     }
 
     @Test func notByTheTransferWhileTheJournalTells() {
-        #expect(!meter.noteSent(5, at: .seconds(1)))
+        #expect(meter.noteSent(5, at: .seconds(1)) == (false, false))
         #expect(meter.isDue(at: .seconds(1)))
+    }
+
+    @Test func thatAllWasSentIsToldOnceAnAttempt() {
+        #expect(!meter.noteSent(500).isWhole)
+        #expect(!meter.noteComplete(44 + 1_000))
+        #expect(!meter.noteSent(999).isWhole)
+        #expect(meter.noteSent(1_000).isWhole)
+        #expect(!meter.noteSent(1_000).isWhole)
+        meter.noteAttempt()
+        #expect(meter.noteSent(1_000).isWhole)
+    }
+
+    @Test func whatWasSentBeforeItWasCompleteIsToldThen() {
+        #expect(!meter.noteSent(1_000).isWhole)
+        #expect(meter.noteComplete(44 + 1_000))
+        #expect(!meter.noteSent(1_000).isWhole)
+    }
+
+    @Test func anEmptyRecordingIsNotSent() {
+        #expect(!meter.noteComplete(44))
+        #expect(!meter.noteSent(0).isWhole)
     }
 
     @Test func silenceIsToldOnce() {

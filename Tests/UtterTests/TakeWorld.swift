@@ -21,7 +21,7 @@ struct TakeWorld {
     enum Move: Equatable {
         case opened, captured, capturedNothing, sealed, sealedNothing
         case noted(Int), heard(Int), ended(Int, Ending), digested(Int)
-        case stop, cancel, leave, abandoned
+        case stop, resume, resumed, heardEnd, cancel, leave, abandoned
     }
 
     private(set) var machine: TakeMachine
@@ -46,6 +46,9 @@ struct TakeWorld {
     private var saved: [Int] = []
     private var isSealSaved = false
     private var isAnswered = false
+    /// Whether the recording may be asked to go on, and whether it was.
+    private var isEndFinal = false
+    private var isResuming = false
 
     init(_ machine: TakeMachine) {
         self.machine = machine
@@ -68,6 +71,9 @@ struct TakeWorld {
             legal += endings(of: part).map { .ended(part, $0) }
         }
         for part in digesting.sorted() { legal.append(.digested(part)) }
+        if isResuming, !isCaptured { legal.append(.resumed) }
+        if moves.contains(.stop), !moves.contains(.resume) { legal.append(.resume) }
+        if !running.isEmpty, !moves.contains(.heardEnd) { legal.append(.heardEnd) }
         return legal + [.stop, .cancel, .leave].filter { !moves.contains($0) }
     }
 
@@ -161,6 +167,11 @@ struct TakeWorld {
             digesting.remove(part)
             return .digested(part: part, "digest")
         case .stop: return .stop
+        case .resume: return .resume
+        case .resumed:
+            isResuming = false
+            return .resumed
+        case .heardEnd: return .heardEnd
         case .cancel:
             decided = Set(machine.parts.indices)
             return .cancel
@@ -203,7 +214,12 @@ struct TakeWorld {
         case .saveAttempt(let attempt): saved.append(attempt.number)
         case .saveSeal: isSealSaved = true
         case .settle(let ending): settle(ending)
-        case .rememberLength, .endCapture, .saveProgress, .saveAgain, .tell: break
+        case .endCapture: isEndFinal = isEndFinal || moves.last != .stop
+        case .resumeCapture:
+            expect(!isEndFinal, "a recording goes on that has to end")
+            expect(!isCaptured, "a recording goes on that has ended")
+            isResuming = true
+        case .rememberLength, .saveProgress, .saveAgain, .tell: break
         }
     }
 

@@ -7,6 +7,7 @@ package final class CaptureControl: Sendable {
     private let stop = Atomic(false)
     private let abort = Atomic(false)
     private let withoutTail = Atomic(false)
+    private let resumption = Atomic(false)
 
     /// Creates a control that has asked for nothing.
     package init() {}
@@ -20,10 +21,26 @@ package final class CaptureControl: Sendable {
         stop.store(true, ordering: .releasing)
     }
 
+    /// Takes the request to stop back: inside its tail the recording goes on.
+    ///
+    /// One that comes later, or after a stop without tail, is not heeded.
+    package func requestResume() {
+        stop.store(false, ordering: .relaxed)
+        // releasing: a thread that sees the request also sees that the stop was taken back.
+        resumption.store(true, ordering: .releasing)
+    }
+
     /// Asks for the end at once; nothing more is wanted.
     package func requestCancel() { abort.store(true, ordering: .relaxed) }
 
-    var isStopRequested: Bool { stop.load(ordering: .acquiring) }
+    var isStopRequested: Bool { stop.load(ordering: .acquiring) || !keepsTail }
     var isCancelRequested: Bool { abort.load(ordering: .relaxed) }
+    var isResumeRequested: Bool { resumption.load(ordering: .acquiring) }
+
+    /// Whether it was asked since the last time to take the stop back.
+    ///
+    /// On the capture thread.
+    func takeResume() -> Bool { resumption.exchange(false, ordering: .acquiring) }
+
     var keepsTail: Bool { !withoutTail.load(ordering: .relaxed) }
 }

@@ -18,8 +18,10 @@ enum CapturePhase {
     /// Whether something is asked for that this phase obeys.
     func heeds(_ control: CaptureControl) -> Bool {
         switch self {
-        case .running: control.isStopRequested || control.isCancelRequested
-        case .tail: control.isCancelRequested || !control.keepsTail
+        case .running:
+            control.isStopRequested || control.isResumeRequested || control.isCancelRequested
+        case .tail:
+            control.isResumeRequested || control.isCancelRequested || !control.keepsTail
         case .unopened, .draining, .closing: control.isCancelRequested
         case .ended: false
         }
@@ -34,6 +36,14 @@ enum CapturePhase {
         case .unopened, .running, .tail, .draining, .closing:
             control.isCancelRequested
                 ? .closing(.cancelled) : stopping(for: control, hasTail: hasTail)
+        }
+    }
+
+    /// Whether a recording in this phase can go on as if no end had been asked for.
+    func canResume(_ control: CaptureControl) -> Bool {
+        switch self {
+        case .running, .tail: control.keepsTail && !control.isCancelRequested
+        case .unopened, .draining, .closing, .ended: false
         }
     }
 

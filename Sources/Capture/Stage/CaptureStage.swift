@@ -6,9 +6,9 @@ internal import Glibc
 
 /// The capture loop's part of one take: source → converter → encoder → ring.
 ///
-/// Everything but `init` and the opening of the source happens on the capture thread. After the first second nothing is
-/// allocated. Lost frames are owed to the timeline: silence of the same length goes into the
-/// encoder before the next frames do.
+/// Everything but `init` and the opening of the source happens on the capture thread. After the
+/// first second nothing is allocated. Lost frames are owed to the timeline: silence of the same
+/// length goes into the encoder before the next frames do.
 package final class CaptureStage {
     /// The most frames that one read asks for, per channel: 100 ms at 16 kHz.
     private static let framesPerRead = 1_600
@@ -22,8 +22,7 @@ package final class CaptureStage {
     private let plan: CapturePlan
     private let control: CaptureControl
     private let account: CaptureAccount
-    private let onOpen: (StreamFormat) -> Void
-    private let onEnd: (CaptureEnd) -> Void
+    private let tell: (CaptureEvent) -> Void
 
     private var phase = CapturePhase.unopened
     private var format = StreamFormat.speech
@@ -41,14 +40,12 @@ package final class CaptureStage {
 
     /// Joins the parts of one take.
     ///
-    /// The ring is empty and has room for what 200 ms can become at most. `onOpen` and `onEnd` are
-    /// called once on the capture thread: with what the source delivers, and after the last byte
-    /// went into the ring.
+    /// The ring is empty and has room for what 200 ms can become at most. `tell` is called on the
+    /// capture thread, and last with `ended`.
     package init(
         source: any CaptureSource, encoder: any AudioEncoder, producer: consuming ByteRing.Producer,
         plan: CapturePlan, control: CaptureControl, account: CaptureAccount,
-        onOpen: @escaping @Sendable (StreamFormat) -> Void,
-        onEnd: @escaping @Sendable (CaptureEnd) -> Void
+        tell: @escaping @Sendable (CaptureEvent) -> Void
     ) {
         output = EncodedOutput(
             encoder: encoder, producer: producer, account: account,
@@ -60,8 +57,7 @@ package final class CaptureStage {
         self.plan = plan
         self.control = control
         self.account = account
-        self.onOpen = onOpen
-        self.onEnd = onEnd
+        self.tell = tell
     }
 
     /// Whether the ring was given bytes or its end in the last turn.
@@ -123,7 +119,7 @@ package final class CaptureStage {
             phase = .closing(.source(error))
             return
         }
-        onOpen(format)
+        tell(.opened(format))
         let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
         raw = [Int16](repeating: 0, count: max(samples, 1) * format.channelCount)
         speech.reserveCapacity(2 * Self.framesPerRead)
@@ -146,6 +142,10 @@ package final class CaptureStage {
     }
 
     private func obeyControl() {
+        if phase.canResume(control), control.takeResume() {
+            (phase, tailFrames) = (.running, 0)
+            tell(.resumed)
+        }
         let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
         switch (phase, next) {
         case (.running, .draining), (.tail, .draining): drain()
@@ -177,9 +177,10 @@ package final class CaptureStage {
         guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
         // Before the ring: a body that ends first might be answered before it is known that
         // there was nothing to send.
-        onEnd(
-            CaptureEnd(
-                cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil))
+        tell(
+            .ended(
+                CaptureEnd(
+                    cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil)))
         output.finish()
         phase = .ended
     }
@@ -266,7 +267,9 @@ package final class CaptureStage {
                     device: source.name, operation: "resampling", reason: error.description))
         }
         let reachesLimit = trimToLimit()
+        let isFirst = account.firstFrame == nil
         account.addCaptured(speech.count)
+        if isFirst, account.firstFrame != nil { tell(.began) }
         let level = Level(of: speech.span)
         account.set(level)
         gate.hear(level, frames: speech.count)

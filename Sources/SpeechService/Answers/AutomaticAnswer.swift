@@ -65,7 +65,9 @@ struct AutomaticAnswer: ResponseDecoder {
             switch framing {
             case .sequence: JSONSequenceAnswer(rule: rule, limit: limit)
             case .events: EventAnswer(rule: rule, limit: limit)
-            default: TextAnswer(limit: limit, findsSubtitles: true)
+            default:
+                TextAnswer(
+                    limit: limit, findsSubtitles: true, emptyIsNoSpeech: rule.emptyIsNoSpeech)
             }
         return try decoder?.accumulate(begun.span) ?? []
     }

@@ -2,16 +2,20 @@
 
 /// An answer that is the text itself, in UTF-8.
 ///
-/// No bytes at all are no answer; white space alone says that nothing was heard. A byte-order mark
-/// is dropped. Subtitles, which are text too, are read as such if they are looked for. A web page is refused: captive portals and wrong URLs answer with one and 200.
+/// No bytes at all are no answer, unless the service is known to say by it that nothing was heard, as
+/// white space alone does. A byte-order mark is dropped. Subtitles, which are text too, are read as
+/// such if they are looked for. A web page is refused: captive portals and wrong URLs answer with one
+/// and 200.
 struct TextAnswer: ResponseDecoder {
     private let findsSubtitles: Bool
+    private let emptyIsNoSpeech: Bool
     private var body: BoundedBody
     private var failure: AnswerError?
 
     /// Creates a decoder for bodies of at most `limit` bytes.
-    init(limit: Int, findsSubtitles: Bool = false) {
+    init(limit: Int, findsSubtitles: Bool = false, emptyIsNoSpeech: Bool = false) {
         self.findsSubtitles = findsSubtitles
+        self.emptyIsNoSpeech = emptyIsNoSpeech
         body = BoundedBody(limit: limit)
     }
 
@@ -28,7 +32,7 @@ struct TextAnswer: ResponseDecoder {
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }
-        guard !body.bytes.isEmpty else { throw .empty }
+        guard !body.bytes.isEmpty || emptyIsNoSpeech else { throw .empty }
         guard var text = String(validating: body.bytes, as: UTF8.self) else {
             throw .notText(offset: UTF8Check.firstInvalidOffset(in: body.bytes) ?? 0)
         }

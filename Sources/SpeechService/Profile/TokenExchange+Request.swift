@@ -59,7 +59,7 @@ extension TokenExchange {
             "base64": Data(secrets.whole.utf8).base64EncodedString(), "uuid": uuid,
         ]
         let url = try ServiceURL(
-            NamedMarks.filled(self.url) { values[$0].map(ServiceURL.percentEncoded) })
+            NamedMarks.filled(self.url) { values[$0].map { ServiceURL.percentEncoded($0) } })
         var fields = try headers.map { header throws(ServiceError) in
             try HeaderField(name: header.name, value: header.filled { values[$0] }.value)
         }

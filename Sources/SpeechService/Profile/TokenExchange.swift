@@ -51,7 +51,7 @@ package struct TokenExchange: Sendable, Hashable {
     /// The exchange with words in place of their marks.
     func resolved(by word: (String) -> String?) -> TokenExchange {
         var exchange = self
-        exchange.url = NamedMarks.filled(url) { word($0).map(ServiceURL.percentEncoded) }
+        exchange.url = NamedMarks.filled(url) { word($0).map { ServiceURL.percentEncoded($0) } }
         exchange.headers = headers.map { $0.filled(word) }
         exchange.body = body.map { NamedMarks.filled($0, word) }
         return exchange

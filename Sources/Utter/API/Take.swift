@@ -33,6 +33,13 @@ public final class Take: Sendable {
     /// Ends the recording: the device is drained, a short tail follows, the answer is awaited.
     public func stop() { run.handle(.stop) }
 
+    /// Takes `stop` back: a press inside the tail goes on with the same take.
+    ///
+    /// Two events may follow. `resumed` says that it was in time: nothing between is missing. After
+    /// `captured` it came too late, and the take ends as if it had not been called; who wants to
+    /// speak on starts another. A take that ends for another reason than `stop` goes on to end.
+    public func resume() { run.handle(.resume) }
+
     /// Ends recording and transfer at once, without an end of the body; the audio is kept.
     public func cancel() { run.handle(.cancel) }
 

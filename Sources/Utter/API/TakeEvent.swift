@@ -6,8 +6,11 @@ public import SpeechService
 
 /// What happens to a take, in order.
 public enum TakeEvent: Sendable {
-    /// The source is open and delivers this; from now on nothing said is lost.
+    /// The source is open and delivers this; its first frame may still be awaited.
     case listening(source: String, format: StreamFormat)
+    /// The first frame came from the source, so long after the take began: nothing that is said
+    /// from now on is lost.
+    case began(after: Duration)
     /// The take is less safe on the disk than it should be, or safe again.
     case noticed(TakeNotice)
     /// The connection of this attempt stands.
@@ -20,8 +23,14 @@ public enum TakeEvent: Sendable {
     case silent
     /// The transcript as it is known now; it replaces the one before.
     case heard(Transcript)
+    /// `Take.resume` came inside the tail: the recording goes on, the tail is part of it.
+    case resumed
     /// No more audio is captured.
     case captured(CaptureEnd)
+    /// The connection of an attempt has taken the whole recording; the answer is awaited.
+    ///
+    /// Told once for each attempt that comes so far.
+    case sent
     /// The service refused, perhaps while the voice still speaks. Recording goes on; the take
     /// will be kept.
     case refused(TakeFailure)

@@ -15,13 +15,20 @@ public struct TakeTimes: Sendable, Equatable {
     /// The outcome was known.
     public var settled: Duration?
 
+    /// Whether the request to end was taken back since it was made.
+    private var isTakenBack = false
+
     /// Begins now.
     init(began: ContinuousClock.Instant = .now) { self.began = began }
 
     /// Takes note of what happens to a take.
     mutating func note(_ event: TakeMachine.Event, at elapsed: Duration) {
         switch event {
-        case .stop: stopped = stopped ?? elapsed
+        case .stop, .heardEnd:
+            if stopped == nil || isTakenBack { (stopped, isTakenBack) = (elapsed, false) }
+        case .resume: isTakenBack = true
+        // Unless the end was asked for once more meanwhile.
+        case .resumed: if isTakenBack { (stopped, isTakenBack) = (nil, false) }
         case .captured: captured = captured ?? elapsed
         case .sealed: sealed = sealed ?? elapsed
         default: break

@@ -53,7 +53,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         let hadHeardEnd = answer.hasHeardEnd
         if answer.accumulate(bytes) { hear() }
         // What is said now would go nowhere.
-        if answer.hasHeardEnd, !hadHeardEnd { run.handle(.stop) }
+        if answer.hasHeardEnd, !hadHeardEnd { run.handle(.heardEnd) }
     }
 
     private func hear() {

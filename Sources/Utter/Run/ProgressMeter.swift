@@ -23,6 +23,8 @@ final class ProgressMeter: Sendable {
     private let bodyByteCount = Atomic(-1)
     /// In nanoseconds since the take began.
     private let nextLook = Atomic(Int64.min)
+    /// Whether it was told that the present attempt has the whole body.
+    private let hasToldWhole = Atomic(false)
     private let hasToldSilence = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
@@ -50,18 +52,37 @@ final class ProgressMeter: Sendable {
     func isFirstOfLimit() -> Bool { !hasToldLimit.exchange(true, ordering: .relaxed) }
 
     /// The recording is complete.
-    func noteComplete(_ journalByteCount: Int) {
-        bodyByteCount.store(max(0, journalByteCount - bodyOffset), ordering: .relaxed)
+    ///
+    /// - Returns: whether to tell that the connection has taken all of it.
+    func noteComplete(_ journalByteCount: Int) -> Bool {
+        let body = max(0, journalByteCount - bodyOffset)
+        // Sequentially consistent, as in `noteSent`: one of two threads sees both counts.
+        bodyByteCount.store(body, ordering: .sequentiallyConsistent)
+        return isFirstWhole(sentByteCount.load(ordering: .sequentiallyConsistent), of: body)
+    }
+
+    /// Another attempt begins, which has sent nothing.
+    func noteAttempt() {
+        sentByteCount.store(0, ordering: .sequentiallyConsistent)
+        hasToldWhole.store(false, ordering: .relaxed)
     }
 
     /// The connection of the present attempt has taken so many bytes of the body.
     ///
-    /// - Returns: whether to tell: of a complete recording, when it is due, and when it was all.
-    func noteSent(_ byteCount: Int, at elapsed: Duration? = nil) -> Bool {
-        sentByteCount.store(byteCount, ordering: .relaxed)
-        let body = bodyByteCount.load(ordering: .relaxed)
-        guard body >= 0, byteCount > 0 else { return false }
-        return byteCount >= body || isDue(at: elapsed)
+    /// - Returns: whether to tell how far it is: of a complete recording, when that is due, and
+    ///   when it was all; and whether to tell that it was all.
+    func noteSent(
+        _ byteCount: Int, at elapsed: Duration? = nil
+    ) -> (isDue: Bool, isWhole: Bool) {
+        sentByteCount.store(byteCount, ordering: .sequentiallyConsistent)
+        let body = bodyByteCount.load(ordering: .sequentiallyConsistent)
+        guard body >= 0, byteCount > 0 else { return (false, false) }
+        return (byteCount >= body || isDue(at: elapsed), isFirstWhole(byteCount, of: body))
+    }
+
+    private func isFirstWhole(_ byteCount: Int, of body: Int) -> Bool {
+        guard byteCount > 0, byteCount >= body else { return false }
+        return !hasToldWhole.exchange(true, ordering: .relaxed)
     }
 
     /// Whether the source has delivered nothing but digital silence for so long; true once.

@@ -49,81 +49,14 @@ struct TakeMachine: Sendable {
 
     typealias Result = TakePart.Result
 
-    /// What has happened.
-    enum Event: Sendable {
-        /// There is a journal, on the disk or in memory.
-        case opened
-        /// No more audio is captured; `isEmpty` if none was.
-        case captured(CaptureEnd, isEmpty: Bool)
-        /// The journal holds all that was captured, or as much as there was room for.
-        case sealed(JournalSeal)
-        /// The request of a part is written down.
-        case noted(part: Int)
-        /// The connection of a part's request stands.
-        case connected(part: Int)
-        /// The transcript of a part is this now.
-        case heard(part: Int, Transcript)
-        /// The request of a part has ended.
-        case ended(part: Int, Reply)
-        /// The digest of a part is known, or cannot be.
-        case digested(part: Int, String?)
-        /// The take is safe on the disk, or not, or damaged.
-        case protection(Protection.Report)
-        /// There is no room for more audio.
-        case full
-        /// The service takes no such recording.
-        case unsendable(TakeFailure)
-        /// The recording shall end; the answer is wanted.
-        case stop
-        /// The take is not wanted any more.
-        case cancel
-        /// The take shall be delivered another time.
-        case leave
-        /// Nothing can be recorded.
-        case unrecordable(TakeFailure, CaptureEnd)
-        /// The loops have ended: no event follows.
-        case abandoned
-    }
-
-    /// What to do, in this order.
-    enum Action: Sendable {
-        /// Write down that a request is about to begin, then say `noted`.
-        case note(part: Int, ExchangeRequest)
-        /// Begin the request after the pause.
-        case start(part: Int, ExchangeRequest, Pause)
-        /// End the pause of a part's request, as far as it is the speaker's.
-        case hurry(part: Int)
-        /// Break the request of a part off.
-        case breakOff(part: Int)
-        /// Compute the digest of a part, then say `digested`.
-        case digest(part: Int)
-        /// Remember that the service takes no chunks.
-        case rememberLength
-        /// End the recording.
-        case endCapture(CaptureStop)
-        /// Write down how an attempt ended, with what is written next.
-        case saveAttempt(TakeAttempt)
-        /// Write down how far a job has come, with what is written next.
-        case saveProgress(ExchangeProgress?)
-        /// Write down that the audio is complete, and whether it is on its way.
-        case saveSeal(JournalSeal, isSending: Bool)
-        /// Write everything once more: the place may be a new one.
-        case saveAgain
-        /// Tell the caller.
-        case tell(TakeEvent)
-        /// The take has ended.
-        case settle(Ending)
-    }
-
-    /// How a recording is ended.
-    enum CaptureStop { case withTail, withoutTail, cancelled }
-
     private(set) var phase = Phase.recording
     private(set) var parts: [TakePart]
     /// The requests that have ended.
     private(set) var attempts: [TakeAttempt] = []
     /// How safe the take is on the disk.
     private(set) var protection = Protection()
+    /// Whether the recording ends, and not because a person who may change their mind wants it.
+    private var isEndFinal = false
     private var actions: [Action] = []
 
     /// Begins with a recording that is about to be made.
@@ -159,9 +92,13 @@ struct TakeMachine: Sendable {
         case .protection(let report): protect(report)
         case .full:
             protect(.full)
-            actions.append(.endCapture(.withTail))
+            endCapture(.withTail)
         case .unsendable(let failure): concludeAll(failure, now)
         case .stop: actions.append(.endCapture(.withTail))
+        case .heardEnd: endCapture(.withTail)
+        case .resume:
+            if isRecording, !isEndFinal { actions.append(.resumeCapture) }
+        case .resumed: actions.append(.tell(.resumed))
         case .cancel: giveUp(.cancelled, .cancelled, now)
         case .leave: giveUp(.left, .withoutTail, now)
         case .unrecordable(let failure, let end): settle(.failure(failure), end)
@@ -281,7 +218,7 @@ struct TakeMachine: Sendable {
         case .answered:
             // A service that finds the end by itself has heard enough: what is said now would go
             // nowhere.
-            if isRecording { actions.append(.endCapture(.withTail)) }
+            if isRecording { endCapture(.withTail) }
             decide(index, .success(reply.transcript), now)
         case .answeredInPart:
             tellEarlyAnswer(reply.result, isResent: false)
@@ -360,6 +297,12 @@ struct TakeMachine: Sendable {
     /// to its end, and be recognised for nothing.
     private mutating func giveUp(_ failure: TakeFailure, _ stop: CaptureStop, _ now: Moment) {
         concludeAll(failure, now)
+        endCapture(stop)
+    }
+
+    /// Ends the recording for good.
+    private mutating func endCapture(_ stop: CaptureStop) {
+        isEndFinal = true
         actions.append(.endCapture(stop))
     }
 

@@ -16,8 +16,17 @@ extension TakeRun {
         tellProgress()
     }
 
-    /// On the capture thread when no more audio is captured.
-    func didCapture(_ end: CaptureEnd) {
+    /// On the capture thread, with what happens to the recording of the source.
+    func follow(_ event: CaptureEvent, of source: String) {
+        switch event {
+        case .opened(let format): tell(.listening(source: source, format: format))
+        case .began: tell(.began(after: meter.elapsed))
+        case .resumed: handle(.resumed)
+        case .ended(let end): didCapture(end)
+        }
+    }
+
+    private func didCapture(_ end: CaptureEnd) {
         if let limit, end.cause == .limitReached { tell(.noticed(.limitReached(limit))) }
         handle(.captured(end, isEmpty: account.capturedFrames == 0))
     }
@@ -43,10 +52,11 @@ extension TakeRun {
 
     /// On the journal thread when the journal is sealed, or on the sync thread after a failure.
     func didComplete() {
-        meter.noteComplete(journal?.byteCount ?? 0)
+        let isSent = meter.noteComplete(journal?.byteCount ?? 0)
         // The outcome says of a write that failed just now that the take is not safe.
         reportJournal()
         tellProgress()
+        if isSent { tell(.sent) }
     }
 
     /// On the sync thread.
@@ -55,10 +65,14 @@ extension TakeRun {
         record?.unlockOnceSettled()
     }
 
-    func willSend() { _ = meter.noteSent(0) }
+    func willSend() { meter.noteAttempt() }
 
     /// On the transfer thread; while the journal grows, its thread tells.
-    func didSend(byteCount: Int) { if meter.noteSent(byteCount) { tellProgress() } }
+    func didSend(byteCount: Int) {
+        let (isDue, isWhole) = meter.noteSent(byteCount)
+        if isDue { tellProgress() }
+        if isWhole { tell(.sent) }
+    }
 
     private func reportJournal() {
         if let journal { handle(.protection(.journal(journal.condition))) }

@@ -73,9 +73,8 @@ final class Wiring: Sendable {
                     source: source, encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,
-                    // On the capture thread, once each.
-                    onOpen: { run.tell(.listening(source: source.name, format: $0)) },
-                    onEnd: { run.didCapture($0) }))
+                    // On the capture thread.
+                    tell: { run.follow($0, of: source.name) }))
         } catch {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
@@ -160,6 +159,9 @@ final class Wiring: Sendable {
                 run.handle(.digested(part: part, digest))
             }
         case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
+        case .resumeCapture:
+            run.control.requestResume()
+            capture.wake()
         case .endCapture(let stop):
             switch stop {
             case .withTail: run.control.requestStop()

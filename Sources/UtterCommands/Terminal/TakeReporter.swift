@@ -63,6 +63,10 @@ struct TakeReporter {
             let text = transcript.displayText
             if text != heard { detail("heard: \(text)") }
             heard = text
+        case .began(let delay):
+            detail("first frame after \(delay / .milliseconds(1)) ms")
+        case .resumed: detail("recording goes on")
+        case .sent: detail("all of it was sent")
         case .captured(let end):
             detail("recording ended")
             report(end)

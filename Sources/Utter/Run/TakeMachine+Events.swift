@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Capture
+internal import SpeechService
+internal import TakeStore
+
+extension TakeMachine {
+    /// What has happened.
+    enum Event: Sendable {
+        /// There is a journal, on the disk or in memory.
+        case opened
+        /// No more audio is captured; `isEmpty` if none was.
+        case captured(CaptureEnd, isEmpty: Bool)
+        /// The journal holds all that was captured, or as much as there was room for.
+        case sealed(JournalSeal)
+        /// The request of a part is written down.
+        case noted(part: Int)
+        /// The connection of a part's request stands.
+        case connected(part: Int)
+        /// The transcript of a part is this now.
+        case heard(part: Int, Transcript)
+        /// The request of a part has ended.
+        case ended(part: Int, Reply)
+        /// The digest of a part is known, or cannot be.
+        case digested(part: Int, String?)
+        /// The take is safe on the disk, or not, or damaged.
+        case protection(Protection.Report)
+        /// There is no room for more audio.
+        case full
+        /// The service takes no such recording.
+        case unsendable(TakeFailure)
+        /// The recording shall end; the answer is wanted.
+        case stop
+        /// The recording shall go on after all.
+        case resume
+        /// It goes on.
+        case resumed
+        /// The service has found the end by itself.
+        case heardEnd
+        /// The take is not wanted any more.
+        case cancel
+        /// The take shall be delivered another time.
+        case leave
+        /// Nothing can be recorded.
+        case unrecordable(TakeFailure, CaptureEnd)
+        /// The loops have ended: no event follows.
+        case abandoned
+    }
+
+    /// What to do, in this order.
+    enum Action: Sendable {
+        /// Write down that a request is about to begin, then say `noted`.
+        case note(part: Int, ExchangeRequest)
+        /// Begin the request after the pause.
+        case start(part: Int, ExchangeRequest, Pause)
+        /// End the pause of a part's request, as far as it is the speaker's.
+        case hurry(part: Int)
+        /// Break the request of a part off.
+        case breakOff(part: Int)
+        /// Compute the digest of a part, then say `digested`.
+        case digest(part: Int)
+        /// Remember that the service takes no chunks.
+        case rememberLength
+        /// End the recording.
+        case endCapture(CaptureStop)
+        /// Go on with the recording, if its tail is not over; then say `resumed`.
+        case resumeCapture
+        /// Write down how an attempt ended, with what is written next.
+        case saveAttempt(TakeAttempt)
+        /// Write down how far a job has come, with what is written next.
+        case saveProgress(ExchangeProgress?)
+        /// Write down that the audio is complete, and whether it is on its way.
+        case saveSeal(JournalSeal, isSending: Bool)
+        /// Write everything once more: the place may be a new one.
+        case saveAgain
+        /// Tell the caller.
+        case tell(TakeEvent)
+        /// The take has ended.
+        case settle(Ending)
+    }
+
+    /// How a recording is ended.
+    enum CaptureStop { case withTail, withoutTail, cancelled }
+}
