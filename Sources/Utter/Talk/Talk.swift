@@ -30,6 +30,24 @@ package final class Talk: Sendable {
         loop.send(TalkWorker.Message(event: event, instant: instant))
     }
 
+    /// Says that a command has come whose sender wants to know what has come of it.
+    ///
+    /// From any thread.
+    ///
+    /// - Parameters:
+    ///   - event: the command.
+    ///   - take: the only take that it is for; nil is any.
+    ///   - reply: called once: on the talk's thread when it is carried out, or with nil after
+    ///     `shutDown`.
+    package func handle(
+        _ event: TalkMachine.Event, onlyFor take: Int? = nil,
+        then reply: @escaping @Sendable (TalkReply?) -> Void
+    ) {
+        let message = TalkWorker.Message(
+            event: event, instant: .now, onlyTake: take, reply: reply)
+        if !loop.send(message) { reply(nil) }
+    }
+
     /// Says what has happened to a take that the delegate has started.
     package func note(_ event: TakeEvent, of number: Int) {
         switch event {

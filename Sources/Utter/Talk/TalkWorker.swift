@@ -8,6 +8,10 @@ struct TalkWorker: Worker {
     struct Message {
         let event: TalkMachine.Event
         let instant: ContinuousClock.Instant
+        /// The only take that it is for; nil is any.
+        var onlyTake: Int?
+        /// Told what has come of it.
+        var reply: (@Sendable (TalkReply?) -> Void)?
     }
 
     /// What a person sees.
@@ -31,12 +35,25 @@ struct TalkWorker: Worker {
     mutating func receive(_ message: Message) { messages.append(message) }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
-        while let message = messages.popFirst() { handle(message.event, at: message.instant) }
+        while let message = messages.popFirst() { handle(message) }
         if let time = machine.nextTime, time <= .now { handle(.time, at: .now) }
         return WorkerPause(until: machine.nextTime)
     }
 
-    private mutating func handle(_ event: TalkMachine.Event, at instant: ContinuousClock.Instant) {
+    mutating func refuse(_ message: Message) { message.reply?(nil) }
+
+    private mutating func handle(_ message: Message) {
+        guard message.onlyTake == nil || message.onlyTake == machine.take else {
+            message.reply?(.nothing)
+            return
+        }
+        let actions = handle(message.event, at: message.instant)
+        message.reply?(TalkReply(actions))
+    }
+
+    @discardableResult
+    private mutating func handle(_ event: TalkMachine.Event, at instant: ContinuousClock.Instant
+    ) -> [TalkMachine.Action] {
         let actions = machine.handle(event, at: instant)
         if case .settled(let number, _) = event { takes[number] = nil }
         for action in actions { perform(action) }
@@ -45,9 +62,11 @@ struct TalkWorker: Worker {
             handle(.settled(number, .dropped), at: instant)
         }
         let now = Shown(phase: machine.phase, take: machine.take, isLatched: machine.isLatched)
-        guard now != shown else { return }
-        shown = now
-        delegate.show(now.phase, of: now.take, isLatched: now.isLatched)
+        if now != shown {
+            shown = now
+            delegate.show(now.phase, of: now.take, isLatched: now.isLatched)
+        }
+        return actions
     }
 
     private mutating func perform(_ action: TalkMachine.Action) {

@@ -31,7 +31,8 @@ struct UtterCommand: AsyncParsableCommand {
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, StopCommand.self, CancelCommand.self, StatusCommand.self,
+            RecordCommand.self, StartCommand.self, StopCommand.self, ToggleCommand.self,
+            DaemonCommand.self, CancelCommand.self, StatusCommand.self,
             SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,

@@ -14,6 +14,8 @@ struct ControlClient: ~Copyable {
     private static let byteLimit = 64 << 20
     /// How long the other side may be silent while an answer is awaited.
     static let patience = Duration.seconds(10)
+    /// How long an answer may take: as long as the command that prints a token, and more.
+    private static let firstPatience = Duration.seconds(30)
     /// How often a program that ends, and does not answer any more, is looked for again.
     private static let attempts = 100
 
@@ -58,7 +60,7 @@ struct ControlClient: ~Copyable {
         for attempt in 0..<attempts {
             guard var client = try connect(to: place) else { return nil }
             guard client.say(request) else { continue }
-            switch client.next(within: patience) {
+            switch client.next(within: firstPatience) {
             case .answer(let answer): return Conversation(client: client, first: answer)
             case .nothing:
                 throw CommandFailure(

@@ -17,6 +17,8 @@ final class ControlConnection {
     enum State: Equatable {
         /// Its request.
         case asking
+        /// The answer to what it has asked for.
+        case asked
         /// The end of a take, which it waits for.
         case waiting
         /// Changes, for as long as it is there.
@@ -146,7 +148,7 @@ final class ControlConnection {
         switch state {
         case .asking, .printing, .closing: break
         case .waiting: deadline = .now + Self.reassurance
-        case .following: deadline = nil
+        case .asked, .following: deadline = nil
         }
     }
 

@@ -4,15 +4,15 @@
 ///
 /// Called on the control thread; must not block.
 protocol ControlHandler: AnyObject, Sendable {
-    /// Does what a client asks for.
-    func answer(_ request: ControlRequest, of client: ControlClientID) -> ControlReply
+    /// Does what a client asks for; the answer is given by `ControlServer.reply`, once.
+    func receive(_ request: ControlRequest, from client: ControlClientID)
 
-    /// A client that waits for a result has gone, or has printed it.
+    /// A client that waited for a result has printed it, or has gone without.
     func didEnd(_ client: ControlClientID, hasPrinted: Bool)
 }
 
 /// What becomes of a request.
-enum ControlReply: Sendable {
+enum ControlReply: Sendable, Equatable {
     /// It is answered.
     case answer(ControlAnswer)
     /// It is answered, and its result follows.

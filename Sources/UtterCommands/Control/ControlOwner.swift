@@ -15,26 +15,15 @@ final class ControlOwner: Sendable {
     private let place: ControlPlace?
     private let socket: OwnedDescriptor
     /// What the path led to when it was ours.
-    private let identity: Identity?
+    private let mark: FileMark?
 
     /// As long another process may change the socket.
     private static let patience = Duration.seconds(10)
 
-    private struct Identity: Equatable {
-        var device: dev_t
-        var file: ino_t
-
-        init?(_ path: String) {
-            var status = stat()
-            guard unsafe lstat(path, &status) == 0 else { return nil }
-            (device, file) = (status.st_dev, status.st_ino)
-        }
-    }
-
     private init(_ socket: consuming OwnedDescriptor, at place: ControlPlace?) {
         self.socket = socket
         self.place = place
-        identity = place.flatMap { Identity($0.path) }
+        mark = place.flatMap { FileMark($0.path) }
     }
 
     /// The socket that the program which started this one has made; nil when there is none.
@@ -93,11 +82,11 @@ final class ControlOwner: Sendable {
     ///
     /// Clients that wait at it are turned away when this value goes, and look again.
     func remove() {
-        guard let place, let identity else { return }
+        guard let place, let mark else { return }
         // Without the lock it stays, and is found stale.
         guard let lock = try? FileLock(path: place.path + ".lock", until: .now + Self.patience)
         else { return }
-        if Identity(place.path) == identity { _ = unsafe unlink(place.path) }
+        if FileMark(place.path) == mark { _ = unsafe unlink(place.path) }
         withExtendedLifetime(lock) {}
     }
 }

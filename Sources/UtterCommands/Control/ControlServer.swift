@@ -18,6 +18,11 @@ final class ControlServer: Sendable {
         loop = try WorkerLoop(name: "control") { ControlWorker(owner, handler) }
     }
 
+    /// Answers a client.
+    func reply(_ reply: ControlReply, to client: ControlClientID) {
+        loop.send(.reply(reply, client))
+    }
+
     /// Tells those who follow what happens.
     func tell(_ status: ControlStatus) { loop.send(.change(status)) }
 

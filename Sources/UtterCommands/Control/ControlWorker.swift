@@ -10,6 +10,8 @@ internal import LinuxPlatform
 struct ControlWorker: Worker {
     /// What other threads send.
     enum Message: Sendable {
+        /// The answer to what a client has asked for.
+        case reply(ControlReply, ControlClientID)
         /// Something changed, for those who follow.
         case change(ControlStatus)
         /// The result that a client waits for, and the lines of a report behind it.
@@ -36,12 +38,13 @@ struct ControlWorker: Worker {
 
     mutating func receive(_ message: Message) {
         switch message {
+        case .reply(let reply, let client): give(reply, to: client)
         case .change(let status):
             for connection in connections where connection.state == .following {
                 connection.change(to: status)
             }
         case .result(let answer, let report, let client):
-            guard let connection = connections.first(where: { $0.id == client }) else { return }
+            guard let connection = connection(client) else { return }
             connection.become(connection.hasFinished ? .closing : .printing)
             connection.write(answer.line + (report.map { Array($0.utf8) + [0x0A] } ?? []))
         }
@@ -135,7 +138,21 @@ struct ControlWorker: Worker {
         // One request a client; what else it says costs nothing.
         default: return
         }
-        switch handler.answer(request, of: connection.id) {
+        connection.become(.asked)
+        handler.receive(request, from: connection.id)
+    }
+
+    private func connection(_ client: ControlClientID) -> ControlConnection? {
+        connections.first { $0.id == client }
+    }
+
+    private func give(_ reply: ControlReply, to client: ControlClientID) {
+        guard let connection = connection(client) else {
+            // It has gone before it was answered.
+            if case .wait = reply { handler.didEnd(client, hasPrinted: false) }
+            return
+        }
+        switch reply {
         case .answer(let answer):
             connection.become(.closing)
             connection.tell(answer)

@@ -29,6 +29,13 @@ final class RunningTake: Sendable {
     }
 
     private let state = Mutex(State())
+    private let watcher = Mutex<(@Sendable (Request) -> Bool)?>(nil)
+
+    /// Shows each request to `watcher` first, on the thread of the signals; one for which it says
+    /// true is obeyed thereby.
+    func watch(_ watcher: @escaping @Sendable (Request) -> Bool) {
+        self.watcher.withLock { $0 = watcher }
+    }
 
     /// How the program ends when it has been asked to, or nil.
     var farewellStatus: ExitStatus? { farewell?.status }
@@ -41,6 +48,10 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
+        let watcher = watcher.withLock { $0 }
+        if watcher?(request) == true { return }
+        // Of a program with one take it is the same.
+        let request = request == .discard ? .cancel : request
         guard request != .stop, request != .enter else {
             let takes = state.withLock { state in
                 if request == .stop && !state.hasBegun { state.isStopped = true }
@@ -125,7 +136,7 @@ extension Request {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
         case .leaveNow: .terminated
-        case .cancel, .stop, .enter: .cancelled
+        case .cancel, .discard, .stop, .enter: .cancelled
         }
     }
 }

@@ -11,6 +11,8 @@ package enum Request: Sendable, Equatable {
     case stop
     /// Enter on a terminal: the recording that runs is over.
     case enter
+    /// SIGUSR2: the recording that runs is not wanted.
+    case discard
     /// Ctrl-C (SIGINT).
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.
@@ -48,7 +50,7 @@ package final class Signals: Sendable {
         _ = signal(SIGXFSZ, SIG_IGN)
         // A shell without job control starts what it puts into the background with SIGINT
         // ignored; a program that sends it anyway means it. SIGHUP stays as nohup(1) left it.
-        for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
+        for number in [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] { _ = signal(number, SIG_DFL) }
     }
 
     /// Undoes `block` on this thread, for a program that is about to be executed in place of
@@ -67,7 +69,7 @@ package final class Signals: Sendable {
         let isIgnored =
             unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         if !isIgnored { _ = signal(SIGHUP, SIG_DFL) }
-        return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
+        return [SIGINT, SIGTERM, SIGUSR1, SIGUSR2] + (isIgnored ? [] : [SIGHUP])
     }()
 
     /// How often a program in the background looks whether the keyboard is its own again, in
@@ -218,6 +220,7 @@ package final class Signals: Sendable {
         switch signal {
         case SIGINT: .cancel
         case SIGUSR1: .stop
+        case SIGUSR2: .discard
         default: .leave(signal: signal)
         }
     }

@@ -25,7 +25,7 @@ struct TakeReporter {
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
         place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
-        shortage: @escaping () -> SpoolShortage? = { nil },
+        isPlain: Bool = false, shortage: @escaping () -> SpoolShortage? = { nil },
         takeEchoedLines: @escaping @Sendable () -> Int
     ) {
         self.isServiceUnset = isServiceUnset
@@ -34,7 +34,7 @@ struct TakeReporter {
         self.activity = activity
         self.stopHint = stopHint
         line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
-        let isLive = StandardError.isTerminal && !options.quiet
+        let isLive = StandardError.isTerminal && !options.quiet && !isPlain
         // Without a descriptor or a thread it says the same in plain lines.
         live = isLive ? try? LiveLine(line, takeEchoedLines: takeEchoedLines) : nil
     }
