@@ -17,7 +17,8 @@ struct DaemonCommand: AsyncParsableCommand {
 
     @Flag(
         help: ArgumentHelp(
-            "Keep a connection to the service ready. It learns that you are there, not what you say."))
+            "Keep a connection to the service ready. It learns that you are there, not what you say."
+        ))
     var warm = false
 
     @Option(

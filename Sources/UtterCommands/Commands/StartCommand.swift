@@ -23,7 +23,9 @@ struct StartCommand: AsyncParsableCommand {
 struct ToggleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "toggle", abstract: "Begin a recording, or end it and print its text.",
-        discussion: "For keys that tell no release: the first press is 'utter start', the next 'utter stop'.")
+        discussion:
+            "For keys that tell no release: the first press is 'utter start', the next 'utter stop'."
+    )
 
     @OptionGroup
     var options: RecorderOptions

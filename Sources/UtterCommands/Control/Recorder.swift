@@ -60,7 +60,8 @@ final class Recorder: Sendable {
     private let addJob: AsyncStream<Job>.Continuation
 
     init(
-        _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans, isDaemon: Bool,
+        _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
+        isDaemon: Bool,
         isServiceUnset: Bool
     ) {
         (self.session, self.owner, self.isServiceUnset) = (session, owner, isServiceUnset)
@@ -338,7 +339,7 @@ extension Recorder.Entry {
         guard let conclusion else { return }
         conclusion.lines.tell()
         guard conclusion.text != nil else { return }
-        StandardError.line("the text of take \(conclusion.take.text) was not asked for")
+        StandardError.line("the text of take \(conclusion.take.text) was not printed")
         StandardError.hint("print it with: utter show \(conclusion.take.text)")
     }
 }
