@@ -65,8 +65,8 @@ import Testing
     /// The folders are made on a thread of their own, and a take whose folder goes before it is used
     /// lives in memory.
     private func waitForFile(of voice: Voice) async throws {
-        // A folder that cannot be listed yet is waited for.
         let isThere = await voice.speak(untilOnDisk: {
+            // A folder that cannot be listed yet is waited for.
             (try? bench.onlyTake()?.samples)?.isEmpty == false
         })
         try #require(isThere)

@@ -256,6 +256,17 @@ import Testing
             "test.toml:3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
         ),
         (
+            """
+            url = "http://a/"
+            exchange.kind = "job"
+            [[exchange.steps]]
+            name = "upload"
+            body = "recording"
+            capture = { Id = "id" }
+            """,
+            "test.toml:6:18: 'exchange.steps.capture.Id' is no word"
+        ),
+        (
             "url = \"http://a/\"\n[transfer]\nanswer-seconds = -1",
             "test.toml:3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
         ),

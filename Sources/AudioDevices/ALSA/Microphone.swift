@@ -31,7 +31,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     ///
     /// Nil while it is closed, or when a sound server stands before the card. Called on the
     /// capture thread.
-    public var cardName: String? { stream?.cardName ?? nil }
+    package var cardName: String? { stream?.cardName ?? nil }
 
     /// Opens the device and starts to capture: what is said from now on waits in its ring.
     ///

@@ -44,7 +44,7 @@ public struct CaptureEnd: Sendable {
     public var warning: String?
 
     /// Creates an end without gaps.
-    public init(cause: Cause, gaps: [Gap] = [], warning: String? = nil) {
+    package init(cause: Cause, gaps: [Gap] = [], warning: String? = nil) {
         self.cause = cause
         self.gaps = gaps
         self.warning = warning

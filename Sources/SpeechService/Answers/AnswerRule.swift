@@ -99,11 +99,13 @@ extension AnswerRule {
         let mediaType = MediaType(head.mediaType)
         switch framing {
         case .automatic: return AutomaticAnswer(self, mediaType: mediaType, limit: byteLimit)
-        case .text: return TextAnswer(limit: byteLimit, emptyIsNoSpeech: emptyIsNoSpeech)
-        case .json: return JSONAnswer(rule: self, limit: byteLimit)
-        case .sequence: return JSONSequenceAnswer(rule: self, limit: byteLimit)
-        case .events: return EventAnswer(rule: self, limit: byteLimit)
-        case .subtitles: return SubtitleAnswer(limit: byteLimit)
+        case .text:
+            return BytewiseAnswer(
+                TextReader(limit: byteLimit, emptyIsNoSpeech: emptyIsNoSpeech))
+        case .json: return BytewiseAnswer(JSONReader(rule: self, limit: byteLimit))
+        case .sequence: return BytewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
+        case .events: return BytewiseAnswer(EventReader(rule: self, limit: byteLimit))
+        case .subtitles: return BytewiseAnswer(SubtitleReader(limit: byteLimit))
         case .multipart: return MultipartAnswer(self, mediaType: mediaType, limit: byteLimit)
         case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
         }

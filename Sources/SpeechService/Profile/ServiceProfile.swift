@@ -156,7 +156,7 @@ package struct ServiceProfile: Sendable, Hashable {
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
         if url.words.contains("take") { places.append(urlPlace) }
         if case .job(let plan) = exchange,
-            plan.steps.contains(where: { NamedMarks.names(in: $0.url ?? "").contains("take") })
+            plan.steps.contains(where: { WordTemplate($0.url ?? "").words.contains("take") })
         {
             places.append(table["exchange"]?.place)
         }
