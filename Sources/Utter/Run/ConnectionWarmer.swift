@@ -12,13 +12,19 @@ internal import Upload
 package final class ConnectionWarmer: Sendable {
     private struct State {
         var schedule = WarmthSchedule()
-        /// The use that waits for its time, or runs.
-        var next: TransferID?
+        /// The number of the newest use.
+        var use = 0
+        /// Whether that waits for its time, or runs.
+        var isPending = false
+        /// Its name, once it is known.
+        var transfer: TransferID?
+        /// Whether its connection stands.
         var hasBegun = false
+        /// How long the service says that it leaves a connection open.
+        var limit: Duration?
         /// Takes that use the connection now.
         var takes = 0
         var isOver = false
-        var limit: Duration?
     }
 
     private let transport: any Transport
@@ -49,42 +55,58 @@ package final class ConnectionWarmer: Sendable {
     package func takeBegins() {
         let waiting = state.withLock { state -> TransferID? in
             state.takes += 1
-            defer { if !state.hasBegun { state.next = nil } }
-            return state.hasBegun ? nil : state.next
+            guard state.isPending, !state.hasBegun else { return nil }
+            (state.use, state.isPending) = (state.use + 1, false)
+            defer { state.transfer = nil }
+            return state.transfer
         }
         if let waiting { transport.cancel(waiting) }
     }
 
     /// A take has left the connection, or closed it.
     package func takeEnded() {
-        let isLast = state.withLock { state in
-            state.takes -= 1
-            return state.takes == 0 && state.next == nil
+        let wait = state.withLock { state -> Duration? in
+            state.takes = max(0, state.takes - 1)
+            return state.takes == 0 && !state.isPending ? state.schedule.wait : nil
         }
-        if isLast { use(after: longestIdleTime - .seconds(1)) }
+        if let wait { use(after: wait) }
     }
 
     /// Lets go of the connection.
     package func end() {
-        let next = state.withLock { state in
+        let transfer = state.withLock { state in
             state.isOver = true
-            return state.next
+            return state.transfer
         }
-        if let next { transport.cancel(next) }
+        if let transfer { transport.cancel(transfer) }
     }
 
     private func use(after pause: Duration) {
-        guard state.withLock({ !$0.isOver && $0.takes == 0 }) else { return }
-        let observer = Use(of: self)
-        let id = transport.start(request, after: pause, atLeast: .zero, observer: observer)
-        state.withLock { ($0.next, $0.hasBegun, $0.limit) = (id, false, nil) }
+        let number = state.withLock { state -> Int? in
+            guard !state.isOver, state.takes == 0, !state.isPending else { return nil }
+            (state.use, state.isPending) = (state.use + 1, true)
+            (state.hasBegun, state.limit) = (false, nil)
+            return state.use
+        }
+        guard let number else { return }
+        let transfer = transport.start(
+            request, after: pause, atLeast: .zero, observer: Use(number, of: self))
+        let isMeant = state.withLock { state in
+            let isMeant = state.use == number && !state.isOver
+            if isMeant, state.isPending { state.transfer = transfer }
+            return isMeant
+        }
+        if !isMeant { transport.cancel(transfer) }
     }
 
     /// One use of the connection.
     private final class Use: TransferObserver {
+        private let number: Int
         private let warmer: ConnectionWarmer
 
-        init(of warmer: ConnectionWarmer) { self.warmer = warmer }
+        init(_ number: Int, of warmer: ConnectionWarmer) {
+            (self.number, self.warmer) = (number, warmer)
+        }
 
         func transferDidConnect() { warmer.state.withLock { $0.hasBegun = true } }
 
@@ -97,19 +119,20 @@ package final class ConnectionWarmer: Sendable {
 
         func transferDidReceive(_ bytes: Span<UInt8>) {}
 
-        func transferDidEnd(_ result: TransferResult) { warmer.didEnd(result) }
+        func transferDidEnd(_ result: TransferResult) { warmer.didEnd(number, result) }
     }
 
-    private func didEnd(_ result: TransferResult) {
-        if case .cancelled = result.ending { return }
-        let pause = state.withLock { state in
+    private func didEnd(_ number: Int, _ result: TransferResult) {
+        let pause = state.withLock { state -> Duration? in
+            guard number == state.use else { return nil }
+            (state.isPending, state.hasBegun, state.transfer) = (false, false, nil)
+            if case .cancelled = result.ending { return nil }
             let finding: WarmthSchedule.Finding =
                 result.status == nil ? .failed : result.hasReusedConnection ? .kept : .lost
             state.schedule.note(finding, limit: state.limit)
-            (state.next, state.hasBegun) = (nil, false)
             return state.schedule.wait
         }
-        use(after: pause)
+        if let pause { use(after: pause) }
     }
 }
 

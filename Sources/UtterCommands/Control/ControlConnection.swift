@@ -90,7 +90,8 @@ final class ControlConnection {
                     hasFinished = true
                     break
                 }
-                input.append(bytes)
+                // What follows its last word is read, so that it can read the answer, and dropped.
+                if state != .closing { input.append(bytes) }
                 if input.isTooLong { break }
             }
         } catch {

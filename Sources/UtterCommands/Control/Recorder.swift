@@ -91,10 +91,12 @@ final class Recorder: Sendable {
         var limits = TalkMachine.Limits()
         (limits.latched, limits.warning) = (longest, min(limits.warning, longest / 2))
         do throws(SystemError) {
-            let talk = try Talk(TalkMachine(limits: limits), delegate: self)
-            if let event { talk.handle(event) { [self] in began($0) } }
-            let server = try ControlServer(owner, self)
-            parts.withLock { $0 = (talk, server) }
+            // Under the lock: what comes at once finds both.
+            try parts.withLock { parts throws(SystemError) in
+                let talk = try Talk(TalkMachine(limits: limits), delegate: self)
+                if let event { talk.handle(event) { [self] in began($0) } }
+                parts = (talk, try ControlServer(owner, self))
+            }
         } catch {
             owner.remove()
             throw CommandFailure(error)

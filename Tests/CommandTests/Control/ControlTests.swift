@@ -284,7 +284,7 @@ import Testing
     @Test func aServiceThatIsNotThereIsSaidBeforeAnythingIsRecorded() async throws {
         let bench = try ControlBench(.hearing(""))
         let recorder = try await bench.run("start", "--service", "none-such")
-        #expect(recorder.status == .exited(78))
+        #expect(recorder.status == .exited(64))
         #expect(!bench.hasSocket)
         #expect(bench.card.account.opens == 0)
     }
