@@ -10,9 +10,8 @@ import Testing
 
 /// A microphone that is open all the time, and lent to one take after the other.
 @Suite(.serialized) struct PreRollTests {
-    /// Reads a lent microphone to the end, as the capture thread does.
-    ///
-    /// - Parameter count: so many frames are read before the end is asked for.
+    /// Reads a lent microphone to the end, as the capture thread does; the end is asked for once
+    /// `count` frames are read.
     private func frames(of source: any CaptureSource, stopAfter count: Int) throws -> [Int16] {
         #expect(try source.open() == .speech)
         defer { source.close() }

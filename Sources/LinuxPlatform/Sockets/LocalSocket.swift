@@ -36,7 +36,10 @@ package enum LocalSocket {
 
     /// Connects to the socket at `path`.
     ///
-    /// - Parameter limit: how long to wait for a place in the queue of the other side.
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - limit: how long to wait for a place in the queue of the other side.
+    /// - Returns: the connection.
     /// - Throws: `SystemError`; `ENOENT` or `ECONNREFUSED` when no process listens there, `EAGAIN`
     ///   when the queue was full for so long.
     package static func connect(

@@ -52,7 +52,8 @@ struct TalkWorker: Worker {
     }
 
     @discardableResult
-    private mutating func handle(_ event: TalkMachine.Event, at instant: ContinuousClock.Instant
+    private mutating func handle(
+        _ event: TalkMachine.Event, at instant: ContinuousClock.Instant
     ) -> [TalkMachine.Action] {
         let actions = machine.handle(event, at: instant)
         if case .settled(let number, _) = event { takes[number] = nil }

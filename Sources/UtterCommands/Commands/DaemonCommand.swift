@@ -11,8 +11,8 @@ struct DaemonCommand: AsyncParsableCommand {
         abstract: "Wait for 'utter start', so that nothing has to be started then.",
         discussion: """
             The file of settings is read again when it has changed; SIGTERM and SIGHUP end
-            the daemon and save what is recorded. systemd can start it when it is needed:
-            systemctl --user enable --now utter.socket
+            the daemon and save what is recorded. systemd starts it when it is first needed,
+            by the person's unit utter.socket.
             """)
 
     @Flag(

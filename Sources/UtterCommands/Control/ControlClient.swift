@@ -90,9 +90,7 @@ struct ControlClient: ~Copyable {
         return count == request.line.count
     }
 
-    /// The next line.
-    ///
-    /// - Parameter limit: how long to wait; nil is for ever.
+    /// The next line, for which it waits no longer than `limit`; nil is for ever.
     mutating func next(within limit: Duration?) -> Said {
         let deadline = limit.map { ContinuousClock.now + $0 }
         while true {

@@ -16,8 +16,8 @@ struct ControlPlace: Equatable, Sendable {
     /// The place for these variables.
     ///
     /// - Parameters:
-    ///   - variables: looks one up; an empty one is not set.
     ///   - user: for the folder that there is without a runtime folder.
+    ///   - variables: looks one up; an empty one is not set.
     /// - Throws: `CommandFailure` when a variable is no absolute path, or the path is too long.
     init(user: uid_t, _ variables: (String) -> String?) throws(CommandFailure) {
         func value(_ name: String) -> String? { variables(name).flatMap { $0.isEmpty ? nil : $0 } }

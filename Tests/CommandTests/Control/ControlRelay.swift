@@ -8,11 +8,7 @@ import TestSupport
 final class ControlRelay: Sendable {
     private let stop: Wakeup
 
-    /// Begins to carry.
-    ///
-    /// - Parameters:
-    ///   - here: the path of the socket that it makes.
-    ///   - there: that of the socket to which it leads.
+    /// Begins to carry from a socket that it makes to the one to which it leads.
     init(from here: String, to there: String) throws {
         let stop = try Wakeup()
         self.stop = stop
@@ -71,6 +67,7 @@ private final class RelayEnd: @unchecked Sendable {
             isOver = true
             shutdown(other.number, Int32(SHUT_WR))
         }
+        // One that has gone gets nothing.
         _ = try? LocalSocket.send(bytes[...], to: other.number)
     }
 }
