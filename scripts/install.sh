@@ -80,6 +80,8 @@ put_all() {
     # The units name the program where it will be, not where DESTDIR puts it for now.
     put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter-flush.service) "$units/utter-flush.service"
     put 644 systemd/utter-flush.timer "$units/utter-flush.timer"
+    put 644 <(sed "s|@PREFIX@|$prefix|" systemd/utter.service) "$units/utter.service"
+    put 644 systemd/utter.socket "$units/utter.socket"
     for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
@@ -107,7 +109,8 @@ remove_all() {
     fi
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
         "$bash_completion" "$zsh_completion" "$fish_completion" \
-        "$units/utter-flush.service" "$units/utter-flush.timer"
+        "$units/utter-flush.service" "$units/utter-flush.timer" \
+        "$units/utter.service" "$units/utter.socket"
     rm -rf "$root/libexec/utter" "$root/share/utter" "$root/share/doc/utter"
     for ((index = ${#folders[@]} - 1; index >= 0; index--)); do
         # What others have put there since keeps its folder.

@@ -87,16 +87,15 @@ extension DeliveryPlan {
         var transfer = TransferRequest(
             url: url.text, headers: headers, body: body,
             deadlines: deadlines)
-        transfer.connection = service.connection
-        // No proxy of the environment can reach this machine's own services.
-        if service.connection.proxy == nil, url.isLoopback {
-            transfer.connection.proxy = Proxy.none
-        }
-        // A recording that goes on has its own connection, whose end is then its own as well.
-        // One to an address that was given is for no other take.
-        transfer.leavesConnection = request.isComplete && service.connection.resolutions.isEmpty
+        transfer.connection = connection(to: url)
+        // A recording that goes on has its own connection, whose end is then its own as well, unless
+        // one is kept ready for it. One to an address that was given is for no other take.
+        let isShared = request.isComplete || longestIdleTime != nil
+        transfer.leavesConnection = isShared && service.connection.resolutions.isEmpty
         if transfer.leavesConnection, !request.wantsFreshConnection {
-            transfer.longestIdleTime = PostOnce.longestIdleTime
+            transfer.longestIdleTime =
+                request.isComplete
+                ? max(PostOnce.longestIdleTime, longestIdleTime ?? .zero) : longestIdleTime
         }
         return transfer
     }

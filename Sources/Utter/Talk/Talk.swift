@@ -27,12 +27,30 @@ package final class Talk: Sendable {
     package func handle(
         _ event: TalkMachine.Event, at instant: ContinuousClock.Instant = .now
     ) {
-        loop.send(.event(event, instant))
+        loop.send(.event(TalkWorker.Happening(event: event, instant: instant)))
     }
 
     /// Calls `body` on the talk's thread with the phase, after all that was said before.
     package func look(_ body: @escaping @Sendable (TalkMachine.Phase) -> Void) {
         loop.send(.look(body))
+    }
+
+    /// Says that a command has come whose sender wants to know what has come of it.
+    ///
+    /// From any thread.
+    ///
+    /// - Parameters:
+    ///   - event: the command.
+    ///   - take: the only take that it is for; nil is any.
+    ///   - reply: called once: on the talk's thread when it is carried out, or with nil after
+    ///     `shutDown`.
+    package func handle(
+        _ event: TalkMachine.Event, onlyFor take: Int? = nil,
+        then reply: @escaping @Sendable (TalkReply?) -> Void
+    ) {
+        let happening = TalkWorker.Happening(
+            event: event, instant: .now, onlyTake: take, reply: reply)
+        if !loop.send(.event(happening)) { reply(nil) }
     }
 
     /// Says what has happened to a take that the delegate has started.

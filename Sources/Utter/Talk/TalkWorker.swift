@@ -7,9 +7,19 @@ struct TalkWorker: Worker {
     /// What comes in.
     enum Message {
         /// What has happened, and when.
-        case event(TalkMachine.Event, ContinuousClock.Instant)
+        case event(Happening)
         /// A question how far the newest take has come.
         case look(@Sendable (TalkMachine.Phase) -> Void)
+    }
+
+    /// What has happened.
+    struct Happening {
+        let event: TalkMachine.Event
+        let instant: ContinuousClock.Instant
+        /// The only take that it is for; nil is any.
+        var onlyTake: Int?
+        /// Told what has come of it.
+        var reply: (@Sendable (TalkReply?) -> Void)?
     }
 
     /// What a person sees.
@@ -35,7 +45,7 @@ struct TalkWorker: Worker {
     mutating func turn(isLast: Bool) -> WorkerPause {
         while let message = messages.popFirst() {
             switch message {
-            case .event(let event, let instant): handle(event, at: instant)
+            case .event(let happening): handle(happening)
             case .look(let body): body(machine.phase)
             }
         }
@@ -43,7 +53,23 @@ struct TalkWorker: Worker {
         return WorkerPause(until: machine.nextTime)
     }
 
-    private mutating func handle(_ event: TalkMachine.Event, at instant: ContinuousClock.Instant) {
+    mutating func refuse(_ message: Message) {
+        if case .event(let happening) = message { happening.reply?(nil) }
+    }
+
+    private mutating func handle(_ happening: Happening) {
+        guard happening.onlyTake == nil || happening.onlyTake == machine.take else {
+            happening.reply?(.nothing)
+            return
+        }
+        let actions = handle(happening.event, at: happening.instant)
+        happening.reply?(TalkReply(actions))
+    }
+
+    @discardableResult
+    private mutating func handle(
+        _ event: TalkMachine.Event, at instant: ContinuousClock.Instant
+    ) -> [TalkMachine.Action] {
         let actions = machine.handle(event, at: instant)
         if case .settled(let number, _) = event { takes[number] = nil }
         for action in actions { perform(action) }
@@ -52,9 +78,11 @@ struct TalkWorker: Worker {
             handle(.settled(number, .dropped), at: instant)
         }
         let now = Shown(phase: machine.phase, take: machine.take, isLatched: machine.isLatched)
-        guard now != shown else { return }
-        shown = now
-        delegate.show(now.phase, of: now.take, isLatched: now.isLatched)
+        if now != shown {
+            shown = now
+            delegate.show(now.phase, of: now.take, isLatched: now.isLatched)
+        }
+        return actions
     }
 
     private mutating func perform(_ action: TalkMachine.Action) {

@@ -10,6 +10,7 @@ package enum ExitStatus: Int32 {
     case usage = 64
     case unusableAudio = 65
     case noInput = 66
+    case nothingRecorded = 67
     case refused = 69
     case internalError = 70
     case microphoneLost = 71

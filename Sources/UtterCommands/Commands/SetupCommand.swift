@@ -13,8 +13,9 @@ struct SetupCommand: AsyncParsableCommand {
         abstract: "Ask for service, token and microphone, try them, and write the settings.",
         discussion: """
             Without a terminal it prints what to write. Ctrl-C at any question leaves
-            everything as it was.
-            """)
+            everything as it was. 'utter setup binds sway' prints what binds a key.
+            """,
+        subcommands: [SetupBindsCommand.self])
 
     func run() async throws {
         do throws(CommandFailure) {

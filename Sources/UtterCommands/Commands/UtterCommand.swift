@@ -21,20 +21,22 @@ struct UtterCommand: AsyncParsableCommand {
               utter send interview.wav            send a file at full speed
               utter send --pace realtime note.wav replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
+              utter start, utter stop             for the press and the release of a key
               utter retry last                    send again what could not be delivered
               utter demo                          see it work, without a microphone
 
             The transcript is the only thing on standard output.
 
             Exit status: 0 text printed, 1 heard nothing, 64 usage, 65 unusable audio,
-            66 no such input, 69 refused, 70 internal, 71 microphone lost, 74 local I/O,
-            75 not delivered yet, 76 unusable answer, 77 token refused,
-            78 configuration, 129, 130, 143 ended by a signal.
+            66 no such input, 67 nothing recorded, 69 refused, 70 internal,
+            71 microphone lost, 74 local I/O, 75 not delivered yet, 76 unusable answer,
+            77 token refused, 78 configuration, 129, 130, 143 ended by a signal.
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, LoopCommand.self, SendCommand.self, ListCommand.self,
-            RetryCommand.self,
+            RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
+            ToggleCommand.self, CancelCommand.self, StatusCommand.self, DaemonCommand.self,
+            SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,

@@ -6,7 +6,7 @@ internal import Synchronization
 /// What the person's file of settings says.
 ///
 /// It is read once a process, before anything is recorded: what happens to the file later costs
-/// nothing.
+/// nothing. A daemon reads it again when it has changed.
 package struct Configuration: Sendable {
     /// What the file says of one setting.
     package struct Entry: Sendable, Equatable {
@@ -118,6 +118,9 @@ extension Configuration {
         known.withLock { $0 = result }
         _ = try result.get()
     }
+
+    /// Has the file read again when it is asked for next; what it says may have changed.
+    static func forget() { known.withLock { $0 = nil } }
 
     /// Reads the file anew.
     ///

@@ -331,7 +331,7 @@ package struct TakeSession {
     ) async {
         let rescue = Rescue(
             take, outcome, by: plan,
-            isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
+            isWanted: pipeline.mayWriteElsewhere)
         guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }
@@ -365,6 +365,9 @@ extension Result where Failure == TakeStoreError {
 extension Pipeline {
     /// As long may a `utter list` hold the lock of a take that it brings to an end.
     private static let patience = Duration.seconds(2)
+
+    /// Whether a recording that the disk has not taken may be written to another place, unasked.
+    var mayWriteElsewhere: Bool { store.failure != .notWanted && !encrypts }
 
     /// Sends a kept take; waits a moment for its lock while another process looks at the take.
     ///

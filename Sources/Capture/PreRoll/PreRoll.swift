@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioCore
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// A microphone that is open all the time, and remembers what was said last.
+///
+/// A thread of its own reads it while no take does. A take is lent the open device with what is
+/// remembered, reads on where that ends, and gives it back: no frame is lost or doubled in between.
+/// What is remembered of an earlier take is forgotten. From any thread.
+package final class PreRoll: Sendable {
+    private struct State {
+        /// Takes that wait for the device, the first first.
+        var waiting: [LentMicrophone] = []
+        var isLent = false
+        var isOver = false
+        var isBroken = false
+    }
+
+    private let kept: KeptSource
+    private let length: Duration
+    private let state = Mutex(State())
+    private let wakeup: Wakeup
+    private let thread = Mutex<NamedThread?>(nil)
+
+    /// How long a device that cannot be opened, or broke, is left alone.
+    private static let pause = Duration.seconds(2)
+    /// The most frames that one read asks for.
+    private static let framesPerRead = 4_800
+
+    /// Opens a source, and keeps it open.
+    ///
+    /// - Parameters:
+    ///   - source: the microphone.
+    ///   - length: how much is remembered.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(_ source: any CaptureSource, length: Duration) throws(SystemError) {
+        kept = KeptSource(source)
+        self.length = length
+        wakeup = try Wakeup()
+        let started = try NamedThread(name: "pre-roll") { [self] in run() }
+        thread.withLock { $0 = started }
+    }
+
+    /// The microphone for one take.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    package func source() throws(SystemError) -> any CaptureSource {
+        try LentMicrophone(of: self, kept)
+    }
+
+    /// Closes the device, or leaves that to the take that has it.
+    package func shutDown() {
+        state.withLock { $0.isOver = true }
+        wakeup.signal()
+        thread.withLock { $0 }?.join()
+    }
+
+    // MARK: - To and from takes
+
+    /// Asks for the device; the answer is `LentMicrophone.lend` or `refuse`.
+    func lend(to take: LentMicrophone) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.waiting.append(take) }
+            return state.isOver
+        }
+        if isOver { take.refuse(.deviceUnusable(device: kept.source.name, reason: "it is closed")) }
+        wakeup.signal()
+    }
+
+    /// Gives up waiting for the device.
+    ///
+    /// - Returns: false when it has been lent already.
+    func withdraw(_ take: LentMicrophone) -> Bool {
+        state.withLock { state in
+            let count = state.waiting.count
+            state.waiting.removeAll { $0 === take }
+            return state.waiting.count < count
+        }
+    }
+
+    /// Takes the device back from a take.
+    func takeBack(isBroken: Bool) {
+        let isOver = state.withLock { state in
+            (state.isLent, state.isBroken) = (false, isBroken)
+            return state.isOver
+        }
+        if isOver { kept.source.close() }
+        wakeup.signal()
+    }
+
+    // MARK: - The thread
+
+    private func run() {
+        var isOpen = false
+        while true {
+            let (isOver, isLent, isBroken, waiting) = state.withLock { state in
+                defer { state.isBroken = false }
+                return (state.isOver, state.isLent, state.isBroken, state.waiting.first)
+            }
+            if isLent {
+                // A take that has the device closes it when all is over.
+                if isOver { return refuseAll() }
+                wait(until: nil)
+                continue
+            }
+            if isOver || isBroken, isOpen {
+                kept.source.close()
+                isOpen = false
+            }
+            if isOver { return refuseAll() }
+            do throws(CaptureError) {
+                if !isOpen { try kept.open(remembering: length) }
+                isOpen = true
+                if let waiting {
+                    if lendNow(to: waiting) { continue }
+                } else {
+                    wait(for: try remember())
+                }
+            } catch {
+                kept.source.close()
+                isOpen = false
+                for take in takeWaiting() { take.refuse(error) }
+                wait(until: .now + Self.pause)
+            }
+        }
+    }
+
+    private func lendNow(to take: LentMicrophone) -> Bool {
+        let isStillWanted = state.withLock { state in
+            guard state.waiting.first === take else { return false }
+            state.waiting.removeFirst()
+            state.isLent = true
+            return true
+        }
+        if isStillWanted { take.accept(kept.format) }
+        return isStillWanted
+    }
+
+    private func takeWaiting() -> [LentMicrophone] {
+        state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+    }
+
+    private func refuseAll() {
+        for take in takeWaiting() {
+            take.refuse(.deviceUnusable(device: kept.source.name, reason: "it is closed"))
+        }
+    }
+
+    /// Reads what is there.
+    ///
+    /// - Returns: what to wait for.
+    private func remember() throws(CaptureError) -> SourceWait {
+        var buffer = [Int16](repeating: 0, count: Self.framesPerRead * kept.format.channelCount)
+        while true {
+            var room = buffer.mutableSpan
+            switch try kept.source.read(into: &room) {
+            case .frames(let count):
+                kept.recent.append(buffer.span.extracting(first: count * kept.format.channelCount))
+            // What is remembered has no holes.
+            case .gap: kept.recent.removeAll()
+            case .wait(let wait): return wait
+            case .end: throw .deviceSilent(device: kept.source.name, seconds: 0)
+            }
+        }
+    }
+
+    private func wait(for reason: SourceWait) {
+        switch reason {
+        case .until(let instant): wait(until: instant)
+        case .forDescriptors: wait(until: nil, withSource: true)
+        case .forDescriptorsOrUntil(let instant): wait(until: instant, withSource: true)
+        }
+    }
+
+    private func wait(until instant: ContinuousClock.Instant?, withSource: Bool = false) {
+        var events = [pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
+        if withSource { kept.source.appendPollDescriptors(to: &events) }
+        let pause = WorkerPause(until: instant)
+        while unsafe poll(&events, nfds_t(events.count), pause.milliseconds) > 0 {
+            if events[0].revents != 0 { return wakeup.drain() }
+            if kept.source.isReady(events.span.extracting(1..<events.count)) { return }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// A stream socket that processes of one machine reach by a path (`unix(7)`).
+package enum LocalSocket {
+    /// The longest path, in bytes: `sun_path` without its end, and room for the mark of a new one.
+    package static let longestPath = 106
+
+    /// As many clients may wait to be accepted; the system's own limit may be lower.
+    private static let backlog: Int32 = 1_024
+
+    /// Makes a socket that listens at `path`, in place of what is there.
+    ///
+    /// It gets its name when it can be used, so that no client finds one that does not listen.
+    /// Its owner alone may connect.
+    ///
+    /// - Throws: `SystemError`; `ENAMETOOLONG` when the path is longer than `longestPath`.
+    package static func listen(at path: String) throws(SystemError) -> OwnedDescriptor {
+        let hidden = path + "~"
+        let socket = try open()
+        // A program that was killed may have left it.
+        _ = unsafe unlink(hidden)
+        unsafe try withAddress(of: hidden) { address, length throws(SystemError) in
+            try retryingInterrupts("bind \(path)") { unsafe bind(socket.number, address, length) }
+        }
+        guard unsafe chmod(hidden, 0o600) == 0 else { throw SystemError.last("chmod \(path)") }
+        try retryingInterrupts("listen \(path)") { Glibc.listen(socket.number, backlog) }
+        guard unsafe rename(hidden, path) == 0 else {
+            throw SystemError.last("rename \(path)")
+        }
+        makeNonblocking(socket.number)
+        return socket
+    }
+
+    /// Connects to the socket at `path`.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - limit: how long to wait for a place in the queue of the other side.
+    /// - Returns: the connection.
+    /// - Throws: `SystemError`; `ENOENT` or `ECONNREFUSED` when no process listens there, `EAGAIN`
+    ///   when the queue was full for so long.
+    package static func connect(
+        to path: String, within limit: Duration
+    ) throws(SystemError) -> OwnedDescriptor {
+        let socket = try open()
+        var time = timeval(
+            tv_sec: Int(limit.components.seconds),
+            tv_usec: Int(limit.components.attoseconds / 1_000_000_000_000))
+        _ = unsafe setsockopt(
+            socket.number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+        unsafe try withAddress(of: path) { address, length throws(SystemError) in
+            try retryingInterrupts("connect \(path)") {
+                unsafe Glibc.connect(socket.number, address, length)
+            }
+        }
+        return socket
+    }
+
+    /// Takes the next client; nil when there is none.
+    ///
+    /// Never blocks.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    package static func accept(from listener: Int32) throws(SystemError) -> OwnedDescriptor? {
+        let number = utter_accept(listener)
+        if number >= 0 { return OwnedDescriptor(taking: number) }
+        switch errno {
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: throw SystemError.last("accept")
+        default: return nil
+        }
+    }
+
+    /// The user and the process on the other side, as the kernel knows them (`SO_PEERCRED`).
+    package static func peer(of socket: Int32) throws(SystemError) -> (user: UInt32, process: Int32)
+    {
+        // `struct ucred`: process, user, group.
+        var credentials: [UInt32] = [0, 0, 0]
+        var length = socklen_t(credentials.count * MemoryLayout<UInt32>.size)
+        try retryingInterrupts("getsockopt") {
+            unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
+        }
+        return (user: credentials[1], process: Int32(bitPattern: credentials[0]))
+    }
+
+    /// Whether a descriptor is a local stream socket that listens.
+    package static func isListening(_ number: Int32) -> Bool {
+        option(SO_ACCEPTCONN, of: number) == 1 && option(SO_DOMAIN, of: number) == AF_UNIX
+            && option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue)
+    }
+
+    /// Makes sure that calls on a socket never wait, and that no child inherits it.
+    package static func makeNonblocking(_ number: Int32) {
+        _ = fcntl(number, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// Reads what is there; never blocks.
+    ///
+    /// - Returns: the bytes; none at the end; nil when there are none yet.
+    /// - Throws: `SystemError` when the connection broke.
+    package static func receive(from number: Int32) throws(SystemError) -> [UInt8]? {
+        var buffer = [UInt8](repeating: 0, count: 16_384)
+        let count = unsafe recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+        if count >= 0 { return Array(buffer[..<count]) }
+        if errno == EAGAIN || errno == EINTR { return nil }
+        throw SystemError.last("recv")
+    }
+
+    /// Writes what the connection takes; never blocks.
+    ///
+    /// - Returns: how many bytes that was.
+    /// - Throws: `SystemError` when the connection broke.
+    package static func send(
+        _ bytes: ArraySlice<UInt8>, to number: Int32
+    ) throws(SystemError) -> Int {
+        let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+        let count = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(number, $0.baseAddress, $0.count, flags)
+        }
+        if count >= 0 { return count }
+        if errno == EAGAIN || errno == EINTR { return 0 }
+        throw SystemError.last("send")
+    }
+
+    /// Sends one datagram to the socket at a path, or at an abstract name that begins with "@".
+    ///
+    /// - Throws: `SystemError`.
+    package static func sendDatagram(_ text: String, to path: String) throws(SystemError) {
+        let socket = try open(SOCK_DGRAM)
+        let bytes = Array(text.utf8)
+        unsafe try withAddress(of: path) { address, length throws(SystemError) in
+            try retryingInterrupts("sendto \(path)") {
+                unsafe sendto(
+                    socket.number, bytes, bytes.count, Int32(MSG_NOSIGNAL), address,
+                    length)
+            }
+        }
+    }
+
+    private static func open(
+        _ type: __socket_type = SOCK_STREAM
+    ) throws(SystemError) -> OwnedDescriptor {
+        let type = Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        return OwnedDescriptor(
+            taking: try retryingInterrupts("socket") { socket(AF_UNIX, type, 0) })
+    }
+
+    private static func option(_ name: Int32, of number: Int32) -> Int32? {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return unsafe getsockopt(number, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+    }
+
+    /// Hands the address of a path to a system call.
+    private static func withAddress(
+        of path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) throws(SystemError) -> Void
+    ) throws(SystemError) {
+        var bytes = Array(path.utf8)
+        var address = sockaddr_un()
+        let room = MemoryLayout.size(ofValue: address.sun_path)
+        guard bytes.count < room else {
+            throw SystemError(call: path, code: ENAMETOOLONG)
+        }
+        // An abstract name begins with a zero (unix(7)), and its length is counted.
+        if bytes.first == UInt8(ascii: "@") { bytes[0] = 0 }
+        let isAbstract = bytes.first == 0
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+        let offset = MemoryLayout<sockaddr_un>.size - room
+        let length = socklen_t(offset + bytes.count + (isAbstract ? 0 : 1))
+        let failure = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                base -> SystemError? in
+                do throws(SystemError) {
+                    unsafe try body(base, length)
+                    return nil
+                } catch {
+                    return error
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+internal import LinuxPlatform
+internal import Utter
+
+/// `utter daemon`: records whenever `utter start` says so.
+struct DaemonCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "daemon",
+        abstract: "Wait for 'utter start', so that nothing has to be started then.",
+        discussion: """
+            The file of settings is read again when it has changed; SIGTERM and SIGHUP end
+            the daemon and save what is recorded. systemd starts it when it is first needed,
+            by the person's unit utter.socket.
+            """)
+
+    @Flag(
+        help: ArgumentHelp(
+            "Keep a connection to the service ready. It learns that you are there, not what you say."
+        ))
+    var warm = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Keep the microphone open, and begin each take so long before the start, such as 500ms.",
+            valueName: "time"))
+    var preRoll: DurationArgument?
+
+    @OptionGroup
+    var options: RecorderOptions
+
+    func validate() throws {
+        guard let preRoll else { return }
+        guard (.milliseconds(20)...Duration.seconds(10)).contains(preRoll.duration) else {
+            throw ValidationError("--pre-roll must be from 20ms to 10s.")
+        }
+    }
+
+    func run() async throws {
+        let owner: ControlOwner
+        do throws(CommandFailure) {
+            owner = try Self.owner()
+        } catch {
+            throw Launch.exit(error)
+        }
+        try await Recording.record(
+            options, owner, isDaemon: true,
+            plans: {
+                RecorderPlans(options, pipeline: $0, isWarm: warm, preRoll: preRoll?.duration)
+            }
+        ) {
+            recorder, longest throws(CommandFailure) in
+            try await recorder.run(nil, longest: longest) {
+                recorder.prepare()
+                ServiceManager.tell("READY=1")
+            }
+        }
+    }
+
+    private static func owner() throws(CommandFailure) -> ControlOwner {
+        if let inherited = ControlOwner.inherited() { return inherited }
+        let place = try ControlPlace.current()
+        guard case .owned(let owner) = try ControlOwner.claim(place) else {
+            throw CommandFailure(
+                "another utter has the control socket, \(place.path)",
+                hint: "see what it does with: utter status", status: .configuration)
+        }
+        return owner
+    }
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// `utter setup binds`: prints what binds a key.
+struct SetupBindsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "binds", abstract: "Print what binds a key to 'utter start' and 'utter stop'.",
+        discussion: "Paste it where its first line says; it changes nothing by itself.")
+
+    @Argument(help: "The desktop: sway, hyprland, i3, gnome, or kde.")
+    var desktop: Desktop
+
+    func run() throws {
+        // Its last line feed is added again.
+        guard StandardOutput.print(String(desktop.bindings.dropLast())) else {
+            throw ExitStatus.localIO.code
+        }
+    }
+}

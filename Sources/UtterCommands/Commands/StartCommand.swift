@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+internal import Utter
+
+/// `utter start`: begins a recording that `utter stop` ends.
+struct StartCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "start", abstract: "Begin a recording that 'utter stop' ends, from anywhere.",
+        discussion: """
+            Without 'utter daemon' this command is the recorder: it goes on until the text
+            is where it belongs, and prints none itself. When one records already, it says
+            so. The options count for takes that this command records.
+            """)
+
+    @OptionGroup
+    var options: RecorderOptions
+
+    func run() async throws { try await Recording.run(.start, .start, options) }
+}
+
+/// `utter toggle`: begins a recording, or ends it and prints its text.
+struct ToggleCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "toggle", abstract: "Begin a recording, or end it and print its text.",
+        discussion:
+            "For keys that tell no release: the first press is 'utter start', the next 'utter stop'."
+    )
+
+    @OptionGroup
+    var options: RecorderOptions
+
+    func run() async throws { try await Recording.run(.toggle, .toggle, options) }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+internal import Glibc
+internal import LinuxPlatform
+
+/// `utter status`: what the recording of `utter start` does.
+struct StatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Say what the recording of 'utter start' does.",
+        discussion: """
+            idle, arming (the microphone opens), recording, tail (a moment more, after the
+            stop), sending (what is not sent yet), or waiting (for the answer).
+            """)
+
+    @Flag(help: "Go on: a line for each change, at most 20 a second.")
+    var follow = false
+
+    @Flag(help: "Print JSON objects.")
+    var json = false
+
+    @Flag(help: "Print what Waybar's custom modules read.")
+    var waybar = false
+
+    func validate() throws {
+        if json && waybar { throw ValidationError("--json and --waybar exclude each other.") }
+    }
+
+    func run() throws {
+        Signals.unblock()
+        do throws(CommandFailure) {
+            let place = try ControlPlace.current()
+            if follow { try followChanges(at: place) }
+            try show(Self.status(at: place) ?? ControlStatus())
+        } catch {
+            throw Launch.exit(error)
+        }
+    }
+
+    private static func status(at place: ControlPlace) throws(CommandFailure) -> ControlStatus? {
+        try ControlClient.ask(ControlRequest(.status), at: place)?.first.status
+    }
+
+    /// Shows each change, for as long as there is a reader.
+    private func followChanges(at place: ControlPlace) throws(CommandFailure) -> Never {
+        try place.prepareFolder()
+        var shown: ControlStatus?
+        func update(_ status: ControlStatus) throws(CommandFailure) {
+            if status != shown { try show(status) }
+            shown = status
+        }
+        while true {
+            // Before the look: what comes in between is not missed.
+            let watch: FolderWatch
+            do throws(SystemError) {
+                watch = try FolderWatch(place.folder)
+            } catch {
+                throw CommandFailure(error)
+            }
+            if var conversation = try ControlClient.ask(ControlRequest(.follow), at: place) {
+                var answer = conversation.first
+                while let status = answer.status {
+                    try update(status)
+                    guard case .answer(let next) = conversation.client.next(within: nil) else {
+                        break
+                    }
+                    answer = next
+                }
+                try update(ControlStatus())
+            } else {
+                try update(ControlStatus())
+                // What is behind a forwarded socket changes nothing in the folder.
+                watch.wait(within: place.isGiven ? .seconds(1) : nil)
+            }
+        }
+    }
+
+    private func show(_ status: ControlStatus) throws(CommandFailure) {
+        let line = status.line(as: waybar ? .waybar : json ? .json : .plain)
+        guard StandardOutput.print(line) else {
+            throw CommandFailure("the status cannot be printed", status: .localIO)
+        }
+    }
+}

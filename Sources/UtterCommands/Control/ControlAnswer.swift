@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// One line of an answer; `docs/control.md` describes it.
+struct ControlAnswer: Codable, Sendable, Equatable {
+    /// What a line says.
+    enum Kind: String, Codable {
+        /// It is done; nothing follows.
+        case done
+        /// It is not done, and why; nothing follows.
+        case refused
+        /// It is done, and its result follows; said again every two seconds until then.
+        case waiting
+        /// How the take ended; the report follows if one was asked for.
+        case result
+        /// What happens.
+        case status
+    }
+
+    var version = ControlRequest.version
+    var kind: Kind
+    /// The take that it is about.
+    var take: String?
+    /// How a client should exit.
+    var exit: Int32?
+    /// What happened, for a person.
+    var message: String?
+    /// What to do about it.
+    var hint: String?
+    /// What was understood.
+    var text: String?
+    /// What else there is to say of the result, for standard error.
+    var lines: [ToldLine]?
+    var status: ControlStatus?
+
+    init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
+
+    /// It is done.
+    static func done(_ message: String? = nil, take: String? = nil) -> ControlAnswer {
+        var answer = ControlAnswer(.done, take: take)
+        (answer.message, answer.exit) = (message, ExitStatus.textPrinted.rawValue)
+        return answer
+    }
+
+    /// It is not done.
+    static func refused(_ failure: CommandFailure, take: String? = nil) -> ControlAnswer {
+        var answer = ControlAnswer(.refused, take: take)
+        (answer.message, answer.hint) = (failure.message, failure.hint)
+        answer.exit = failure.status.rawValue
+        return answer
+    }
+
+    /// What happens.
+    static func status(_ status: ControlStatus) -> ControlAnswer {
+        var answer = ControlAnswer(.status, take: status.take)
+        answer.status = status
+        return answer
+    }
+
+    /// Reads a line; nil when it is none of ours.
+    init?(line: [UInt8]) {
+        // What comes from another program is believed or not; why not helps no person.
+        guard let answer = try? JSONDecoder().decode(Self.self, from: Data(line)),
+            answer.version == ControlRequest.version
+        else { return nil }
+        self = answer
+    }
+
+    /// The line, its end included.
+    var line: [UInt8] { ControlLine.encoded(self) }
+}

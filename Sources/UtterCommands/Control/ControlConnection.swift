@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Names one client of a control socket.
+struct ControlClientID: Hashable, Sendable {
+    let number: Int
+}
+
+/// One client of the control socket, as its owner sees it.
+///
+/// Touched by the control thread alone. What a client does not read costs one buffer, and what it
+/// does not say costs a time.
+final class ControlConnection {
+    /// What comes next.
+    enum State: Equatable {
+        /// Its request.
+        case asking
+        /// The answer to what it has asked for.
+        case asked
+        /// The end of a take, which it waits for.
+        case waiting
+        /// Changes, for as long as it is there.
+        case following
+        /// Its word that it has printed the result.
+        case printing
+        /// Nothing, once it has read what there is.
+        case closing
+    }
+
+    let id: ControlClientID
+    private let socket: OwnedDescriptor
+    private(set) var state = State.asking
+    private var input = ControlLine(limit: ControlRequest.byteLimit)
+    private var output: ArraySlice<UInt8> = []
+    /// When what is awaited must have come.
+    private(set) var deadline: ContinuousClock.Instant?
+    /// Whether it will ask for nothing more.
+    private(set) var hasFinished = false
+    /// Whether the other side is gone.
+    private(set) var isLost = false
+    /// Whether it was promised a result, and what became of that is not known.
+    private(set) var isOwedResult = false
+    /// The newest change that it has not been told.
+    private var pending: ControlStatus?
+    /// The last change that it has been told.
+    private var told: ControlStatus?
+    private var nextChange = ContinuousClock.now
+
+    /// So long a request, a read or a word that is awaited may take.
+    static let patience = Duration.seconds(5)
+    /// So often a client that waits hears that it still does.
+    static let reassurance = Duration.seconds(2)
+    /// The least time between two changes that are told.
+    static let changeInterval = Duration.milliseconds(50)
+
+    init(_ id: ControlClientID, _ socket: consuming OwnedDescriptor) {
+        self.id = id
+        self.socket = socket
+        deadline = .now + Self.patience
+    }
+
+    /// What to poll, and for what.
+    var poll: pollfd {
+        let reads = hasFinished ? 0 : Int16(POLLIN)
+        let writes = output.isEmpty ? 0 : Int16(POLLOUT)
+        return pollfd(fd: socket.number, events: reads | writes, revents: 0)
+    }
+
+    /// Whether everything that it was told is on its way.
+    var isFlushed: Bool { output.isEmpty }
+
+    /// Whether there is nothing left to be done for it.
+    var isOver: Bool {
+        isLost || isFlushed && (state == .closing || hasFinished && state == .asking)
+    }
+
+    // MARK: - Reading
+
+    /// Reads what has come.
+    ///
+    /// - Parameter isHungUp: whether the other side is closed for reading too.
+    func receive(isHungUp: Bool) {
+        do throws(SystemError) {
+            // A bounded number of pieces, so that one client does not keep the others waiting.
+            for _ in 0..<4 {
+                guard let bytes = try LocalSocket.receive(from: socket.number) else { break }
+                guard !bytes.isEmpty else {
+                    hasFinished = true
+                    break
+                }
+                // What follows its last word is read, so that it can read the answer, and dropped.
+                if state != .closing { input.append(bytes) }
+                if input.isTooLong { break }
+            }
+        } catch {
+            isLost = true
+        }
+        // Closed on both sides; what it had said before has been read.
+        if isHungUp { (isLost, hasFinished) = (true, true) }
+    }
+
+    /// The next line that it has sent, or why there is none; nil as long as it may come.
+    func nextLine() -> Result<[UInt8], ControlMistake>? {
+        if let line = input.next() { return .success(line) }
+        return input.isTooLong ? .failure(.tooLong) : nil
+    }
+
+    // MARK: - Writing
+
+    /// Tells it something.
+    func tell(_ answer: ControlAnswer) { write(answer.line) }
+
+    /// Writes bytes, or keeps what does not go through at once.
+    func write(_ bytes: [UInt8]) {
+        if output.isEmpty { deadline = .now + Self.patience }
+        output += bytes
+        flush()
+    }
+
+    /// Writes what is kept, as far as it goes through.
+    func flush() {
+        guard !isLost else { return }
+        do throws(SystemError) {
+            while !output.isEmpty {
+                let count = try LocalSocket.send(output, to: socket.number)
+                guard count > 0 else { return }
+                output = output.dropFirst(count)
+                deadline = .now + Self.patience
+            }
+            output = []
+            settleDeadline()
+        } catch {
+            isLost = true
+        }
+    }
+
+    /// Goes on to another state; what is awaited then has its time from now on.
+    func become(_ state: State) {
+        self.state = state
+        if state == .waiting { isOwedResult = true }
+        deadline = .now + Self.patience
+        settleDeadline()
+    }
+
+    private func settleDeadline() {
+        guard output.isEmpty else { return }
+        switch state {
+        case .asking, .printing, .closing: break
+        case .waiting: deadline = .now + Self.reassurance
+        case .asked, .following: deadline = nil
+        }
+    }
+
+    /// Gives a client up that does not do what it should.
+    func giveUp() { isLost = true }
+
+    /// Notes that what became of its result is known.
+    ///
+    /// - Returns: whether that was not known before.
+    func settleResult() -> Bool {
+        defer { isOwedResult = false }
+        return isOwedResult
+    }
+
+    // MARK: - Changes
+
+    /// Keeps the newest change, to be told when it is time.
+    func change(to status: ControlStatus) {
+        if status != told { pending = status }
+    }
+
+    /// Tells the newest change if it is time, and the last one was read.
+    ///
+    /// - Returns: when to look again; nil when there is nothing to tell, or nothing can be told.
+    func tellChange(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        guard state == .following, let status = pending, output.isEmpty, !isLost else { return nil }
+        guard now >= nextChange else { return nextChange }
+        (pending, told) = (nil, status)
+        nextChange = now + Self.changeInterval
+        tell(.status(status))
+        return nil
+    }
+}

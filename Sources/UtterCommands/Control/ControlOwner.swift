@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// The listening control socket, which one process of this person has.
+final class ControlOwner: Sendable {
+    /// What came of an attempt to have the socket.
+    enum Claim {
+        case owned(ControlOwner)
+        /// Another process answers there.
+        case live
+    }
+
+    private let place: ControlPlace?
+    private let socket: OwnedDescriptor
+    /// What the path led to when it was ours.
+    private let mark: FileMark?
+
+    /// As long another process may change the socket.
+    private static let patience = Duration.seconds(10)
+
+    private init(_ socket: consuming OwnedDescriptor, at place: ControlPlace?) {
+        self.socket = socket
+        self.place = place
+        mark = place.flatMap { FileMark($0.path) }
+    }
+
+    /// The socket that the program which started this one has made; nil when there is none.
+    ///
+    /// It says so as `sd_listen_fds(3)` describes. The variables are unset: children have no such
+    /// socket.
+    static func inherited() -> ControlOwner? {
+        let (process, count) = (Environment["LISTEN_PID"], Environment["LISTEN_FDS"])
+        for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { _ = unsafe unsetenv(name) }
+        let first: Int32 = 3
+        guard process.flatMap({ Int32($0) }) == getpid(), count.flatMap({ Int($0) }) ?? 0 > 0,
+            LocalSocket.isListening(first)
+        else { return nil }
+        LocalSocket.makeNonblocking(first)
+        return ControlOwner(OwnedDescriptor(taking: first), at: nil)
+    }
+
+    /// Makes the socket, unless another process answers there.
+    ///
+    /// One that no process listens at any more is replaced. Blocks for a moment while another
+    /// process does the same.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be made.
+    static func claim(_ place: ControlPlace) throws(CommandFailure) -> Claim {
+        try place.prepareFolder()
+        do throws(SystemError) {
+            let lock = try FileLock(path: place.path + ".lock", until: .now + Self.patience)
+            defer { withExtendedLifetime(lock) {} }
+            if try isAnswered(place.path) { return .live }
+            return .owned(ControlOwner(try LocalSocket.listen(at: place.path), at: place))
+        } catch {
+            throw CommandFailure(
+                "the control socket cannot be made: \(error.description)", hint: Hints.of(error),
+                status: .configuration)
+        }
+    }
+
+    private static func isAnswered(_ path: String) throws(SystemError) -> Bool {
+        do throws(SystemError) {
+            _ = try LocalSocket.connect(to: path, within: .seconds(1))
+            return true
+        } catch {
+            switch error.code {
+            case ENOENT, ECONNREFUSED: return false
+            // Its queue is full: a process has it.
+            case EAGAIN, EINPROGRESS: return true
+            default: throw error
+            }
+        }
+    }
+
+    /// The descriptor that clients come from.
+    var listener: Int32 { socket.number }
+
+    /// Takes the socket's name away, if it is still ours.
+    ///
+    /// Clients that wait at it are turned away when this value goes, and look again.
+    func remove() {
+        guard let place, let mark else { return }
+        // Without the lock it stays, and is found stale.
+        guard let lock = try? FileLock(path: place.path + ".lock", until: .now + Self.patience)
+        else { return }
+        if FileMark(place.path) == mark { _ = unsafe unlink(place.path) }
+        withExtendedLifetime(lock) {}
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Where the control socket of this person is.
+struct ControlPlace: Equatable, Sendable {
+    /// The socket's path.
+    let path: String
+    /// Whether `UTTER_SOCKET` names it, so that it may lead to another machine.
+    let isGiven: Bool
+
+    /// The name of the variable that names another socket.
+    static let variable = "UTTER_SOCKET"
+
+    /// The place for these variables.
+    ///
+    /// - Parameters:
+    ///   - user: for the folder that there is without a runtime folder.
+    ///   - variables: looks one up; an empty one is not set.
+    /// - Throws: `CommandFailure` when a variable is no absolute path, or the path is too long.
+    init(user: uid_t, _ variables: (String) -> String?) throws(CommandFailure) {
+        func value(_ name: String) -> String? { variables(name).flatMap { $0.isEmpty ? nil : $0 } }
+        if let given = value(Self.variable) {
+            guard given.hasPrefix("/") else {
+                throw CommandFailure(
+                    "\(Self.variable) is '\(given)', which is no absolute path",
+                    hint: "write the whole path of the socket, from / on", status: .configuration)
+            }
+            (path, isGiven) = (given, true)
+        } else {
+            // A relative value is ignored, as the XDG Base Directory Specification demands.
+            let runtime = value("XDG_RUNTIME_DIR").flatMap { $0.hasPrefix("/") ? $0 : nil }
+            path = (runtime.map { $0 + "/utter" } ?? "/tmp/utter-\(user)") + "/control"
+            isGiven = false
+        }
+        guard path.utf8.count <= LocalSocket.longestPath else {
+            throw CommandFailure(
+                "the control socket's path is too long for the system: \(path.utf8.count) bytes, "
+                    + "at most \(LocalSocket.longestPath): \(path)",
+                hint: "name a shorter one with \(Self.variable)", status: .configuration)
+        }
+    }
+
+    /// That of this process.
+    ///
+    /// - Throws: `CommandFailure` when a variable is wrong.
+    static func current() throws(CommandFailure) -> ControlPlace {
+        try ControlPlace(user: geteuid()) { Environment[$0] }
+    }
+
+    /// The folder of the socket.
+    var folder: String {
+        let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        return parent.isEmpty ? "/" : String(parent)
+    }
+
+    /// Makes the folder when it is missing, and makes sure that it is ours alone.
+    ///
+    /// One that a variable names may be open to others; the socket itself is not.
+    ///
+    /// - Throws: `CommandFailure` when it cannot be used.
+    func prepareFolder() throws(CommandFailure) {
+        if isGiven, Folder.mayExist(at: folder) { return }
+        if let danger = Folder.danger(at: folder) {
+            throw CommandFailure(
+                "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
+                hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
+        }
+        do throws(SystemError) {
+            try Folder.make(at: folder).closeToOthers()
+        } catch {
+            throw CommandFailure(
+                "the control socket has no folder: \(error.description)",
+                hint: Hints.of(error) ?? "set XDG_RUNTIME_DIR to a folder of yours",
+                status: .configuration)
+        }
+    }
+}

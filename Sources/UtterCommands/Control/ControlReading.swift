@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// What a command does with the answer to what it has asked for.
+enum ControlReading {
+    /// What counts without a program that records.
+    static let nothingRecorded = CommandFailure(
+        "nothing is being recorded",
+        hint: "begin with: utter start; the last transcript is printed by: utter last",
+        status: .nothingRecorded)
+
+    /// Asks, and does with the answer what it says; a result is printed.
+    ///
+    /// Blocks until the result is there. Ctrl-C ends the process then.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked for.
+    ///   - place: where.
+    ///   - texts: where a text goes.
+    /// - Returns: how to exit; nil when no process answers.
+    /// - Throws: `CommandFailure` when there is one that does not answer.
+    static func ask(
+        _ request: ControlRequest, at place: ControlPlace, texts: TextOutput = .standard
+    ) throws(CommandFailure) -> ExitStatus? {
+        guard var conversation = try ControlClient.ask(request, at: place) else { return nil }
+        let first = conversation.first
+        switch first.kind {
+        case .done, .status:
+            if let message = first.message { StandardError.line(message) }
+            return .textPrinted
+        case .refused:
+            throw CommandFailure(
+                first.message ?? "refused", hint: first.hint,
+                status: first.exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
+        case .waiting, .result:
+            // The result may take as long as the service: nothing here needs to be put in order.
+            Signals.unblock()
+            // A reader that has gone is an error of the print, and is told.
+            _ = signal(SIGPIPE, SIG_IGN)
+            return try read(
+                &conversation.client, first, texts, wantsReport: request.report == true)
+        }
+    }
+
+    private static func read(
+        _ client: inout ControlClient, _ first: ControlAnswer, _ texts: TextOutput,
+        wantsReport: Bool
+    ) throws(CommandFailure) -> ExitStatus {
+        var answer = first
+        while answer.kind != .result {
+            guard case .answer(let next) = client.next(within: ControlClient.patience) else {
+                throw CommandFailure(
+                    "the utter that records has ended, or hangs, before the answer came",
+                    hint: "see what there is with: utter list", status: .notDelivered)
+            }
+            answer = next
+        }
+        var report: String?
+        if wantsReport, case .line(let line) = client.next(within: ControlClient.patience) {
+            report = String(decoding: line, as: UTF8.self)
+        }
+        let failures = texts.give(answer.text.map { TerminalText.sanitized($0) }) { _ in report }
+        // It is printed, whether the other side hears that or not.
+        if !failures.contains(where: { $0.sink == .standardOutput }) {
+            _ = client.say(ControlRequest(.taken))
+        }
+        (answer.lines ?? []).tell()
+        for (_, failure) in failures.dropLast() { StandardError.error(failure.message) }
+        if let (_, failure) = failures.last {
+            throw CommandFailure(
+                failure.message, hint: "give it to another place with: utter last",
+                status: .localIO)
+        }
+        return answer.exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError
+    }
+}

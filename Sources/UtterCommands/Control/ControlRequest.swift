@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// What a client asks for: one line of JSON; `docs/control.md` describes it.
+struct ControlRequest: Codable, Sendable, Equatable {
+    /// What can be asked for.
+    enum Command: String, Codable, CaseIterable {
+        /// A recording begins, unless one goes on.
+        case start
+        /// The recording ends; the answer ends with its text.
+        case stop
+        /// The one or the other.
+        case toggle
+        /// The recording is not sent.
+        case cancel
+        /// What happens now.
+        case status
+        /// What happens now, and each change of it.
+        case follow
+        /// The text of the answer has been printed.
+        case taken
+    }
+
+    /// The version of the protocol that is spoken here.
+    static let version = 1
+    /// The longest line, its end excluded.
+    static let byteLimit = 4_096
+
+    var version = ControlRequest.version
+    var command: Command
+    /// The take that is meant; nil is whichever there is.
+    var take: String?
+    /// Whether the object of `--json` is wanted behind the result, in a line of its own.
+    var report: Bool?
+
+    init(_ command: Command, take: String? = nil, report: Bool? = nil) {
+        (self.command, self.take, self.report) = (command, take, report)
+    }
+
+    /// Reads a line.
+    ///
+    /// - Throws: `ControlMistake` when it is none of ours.
+    init(line: [UInt8]) throws(ControlMistake) {
+        struct Head: Decodable {
+            var version: Int
+            var command: String?
+        }
+        let decoder = JSONDecoder()
+        // The decoder's own words help no person.
+        guard let head = try? decoder.decode(Head.self, from: Data(line)) else {
+            throw .unreadable
+        }
+        guard head.version == Self.version else { throw .version(head.version) }
+        guard let name = head.command, Command(rawValue: name) != nil else {
+            throw .command(head.command ?? "")
+        }
+        // As above.
+        guard let request = try? decoder.decode(Self.self, from: Data(line)) else {
+            throw .unreadable
+        }
+        self = request
+    }
+
+    /// The line, its end included.
+    var line: [UInt8] { ControlLine.encoded(self) }
+}
+
+/// Why a line is no request.
+enum ControlMistake: Error, Equatable {
+    case tooLong
+    case unreadable
+    case version(Int)
+    case command(String)
+    case foreign(user: UInt32)
+}
+
+extension ControlMistake: CustomStringConvertible {
+    /// What is wrong, in one line.
+    var description: String {
+        switch self {
+        case .tooLong: "the request is longer than \(ControlRequest.byteLimit) bytes"
+        case .unreadable: "the request is no JSON object with a version and a command"
+        case .version(let version):
+            "the request is of version \(version) of the protocol; version "
+                + "\(ControlRequest.version) is spoken here"
+        case .command(let name):
+            "the request's command is '\(name)', which is none of "
+                + ControlRequest.Command.allCases.map(\.rawValue).joined(separator: ", ")
+        case .foreign(let user): "the request is that of another user (\(user))"
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the program that owns the socket does at the moment.
+struct ControlStatus: Codable, Sendable, Equatable {
+    /// What happens to the newest take; nothing when there is none.
+    enum Phase: String, Codable, CaseIterable {
+        case idle, arming, recording, tail, sending, waiting
+    }
+
+    /// As much of what is heard so far is told: its end.
+    static let textLimit = 2_000
+
+    var phase = Phase.idle
+    /// The newest take that has not ended; nil when there is none.
+    var take: String?
+    /// How much was recorded.
+    var elapsedMs = 0
+    /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
+    var level: Double?
+    /// The end of what is heard so far.
+    var text = ""
+    /// Whether a daemon answers, which goes on without a take.
+    var isDaemon = false
+    /// The process that answers; nil when there is none.
+    var process: Int32?
+
+    /// The same with what has been heard.
+    mutating func hear(_ heard: String) { text = String(heard.suffix(Self.textLimit)) }
+}

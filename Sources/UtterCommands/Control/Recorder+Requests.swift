@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+internal import Utter
+
+// What clients ask for, and what they are answered.
+extension Recorder: ControlHandler {
+    func receive(_ request: ControlRequest, from client: ControlClientID) {
+        let event: TalkMachine.Event
+        switch request.command {
+        case .status: return answer(.status(state.withLock { $0.status }), to: client)
+        case .follow:
+            server?.reply(.follow(state.withLock { $0.status }), to: client)
+            return
+        // One who has not been given anything has nothing to say of it.
+        case .taken: return answer(.done(), to: client)
+        case .start: event = .start
+        case .stop: event = .stop
+        case .toggle: event = .toggle
+        case .cancel: event = .cancel
+        }
+        let (isClosing, number) = state.withLock { state in
+            if !state.isClosing { state.requests += 1 }
+            let entry = state.entries.first { $0.take.id.text == request.take }
+            return (state.isClosing, entry?.number)
+        }
+        guard !isClosing else {
+            server?.reply(.leave, to: client)
+            return
+        }
+        // A number that no take has.
+        let onlyTake = request.take == nil ? nil : number ?? 0
+        talk?.handle(event, onlyFor: onlyTake) { [self] reply in
+            carriedOut(request, reply, for: client)
+        }
+    }
+
+    func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
+        let entry = state.withLock { state -> Entry? in
+            guard let index = state.entries.firstIndex(where: { $0.claimant == client }) else {
+                return nil
+            }
+            state.entries[index].claimant = nil
+            return state.entries[index].conclusion == nil ? nil : state.entries.remove(at: index)
+        }
+        guard let entry else { return }
+        if !hasPrinted {
+            entry.tellUnclaimed()
+        } else if entry.conclusion?.isSettled == true {
+            entry.take.release(keepingAudioFor: session.audioTime)
+        }
+        if state.withLock({ $0.status.isDaemon }) { session.pipeline.sweep() }
+        closeIfDone()
+    }
+
+    private func answer(_ answer: ControlAnswer, to client: ControlClientID) {
+        server?.reply(.answer(answer), to: client)
+    }
+
+    /// A request was carried out, on the thread of the talk.
+    private func carriedOut(
+        _ request: ControlRequest, _ reply: TalkReply?, for client: ControlClientID
+    ) {
+        let (answer, late) = state.withLock { state -> (ControlReply, Entry?) in
+            state.requests -= 1
+            guard let reply else { return (.leave, nil) }
+            return state.answer(request, reply, for: client)
+        }
+        server?.reply(answer, to: client)
+        if let late, let conclusion = late.conclusion {
+            server?.give(
+                conclusion.answer, report: late.wantsReport ? conclusion.report : nil, to: client)
+        }
+        closeIfDone()
+    }
+}
+
+extension Recorder.State {
+    /// What a client is answered, and the take that has ended already whose text it gets.
+    mutating func answer(
+        _ request: ControlRequest, _ reply: TalkReply, for client: ControlClientID
+    ) -> (ControlReply, Recorder.Entry?) {
+        switch reply {
+        case .started(let number):
+            guard let id = id(of: number) else {
+                return (.answer(.refused(failure ?? ControlReading.nothingRecorded)), nil)
+            }
+            return (.answer(.done("recording take \(id)", take: id)), nil)
+        case .resumed(let number):
+            let id = id(of: number)
+            return (.answer(.done("recording goes on in take \(id ?? "")", take: id)), nil)
+        case .cancelled(let number):
+            let id = id(of: number)
+            return (.answer(.done("take \(id ?? "") is cancelled", take: id)), nil)
+        case .stopped(let number): return claim(number, request, for: client)
+        case .nothing:
+            switch request.command {
+            case .start:
+                let id = status.take
+                return (.answer(.done("already recording take \(id ?? "")", take: id)), nil)
+            case .stop, .toggle: return claim(candidate(for: request), request, for: client)
+            default: return (refusal(of: request), nil)
+            }
+        }
+    }
+
+    /// The take whose text a stop gets that has nothing to stop: it was stopped already, or has
+    /// ended by itself.
+    private func candidate(for request: ControlRequest) -> Int? {
+        guard let take = request.take else {
+            return (entries.last { $0.claimant == nil } ?? entries.last)?.number
+        }
+        return entries.first { $0.take.id.text == take }?.number
+    }
+
+    /// Promises the text of a take to a client, if it is not promised yet.
+    private mutating func claim(
+        _ number: Int?, _ request: ControlRequest, for client: ControlClientID
+    ) -> (ControlReply, Recorder.Entry?) {
+        guard let index = entries.firstIndex(where: { $0.number == number }) else {
+            return (refusal(of: request), nil)
+        }
+        let id = entries[index].take.id.text
+        guard entries[index].claimant == nil else {
+            let message = "take \(id) was stopped already; its text goes to the one who stopped it"
+            return (.answer(.done(message, take: id)), nil)
+        }
+        entries[index].claimant = client
+        entries[index].wasStopped = true
+        entries[index].wantsReport = request.report == true
+        let isOver = entries[index].conclusion != nil
+        return (.wait(ControlAnswer(.waiting, take: id)), isOver ? entries[index] : nil)
+    }
+
+    private func refusal(of request: ControlRequest) -> ControlReply {
+        guard let take = request.take else {
+            return .answer(.refused(ControlReading.nothingRecorded))
+        }
+        let other = status.take.map { ": the take that is recorded is \($0)" } ?? ""
+        return .answer(
+            .refused(
+                CommandFailure(
+                    "take \(take) is not being recorded\(other)",
+                    hint: "its text, if there is one, is printed by: utter show \(take)",
+                    status: .nothingRecorded), take: status.take))
+    }
+
+    private func id(of number: Int) -> String? {
+        entries.first { $0.number == number }?.take.id.text
+    }
+}

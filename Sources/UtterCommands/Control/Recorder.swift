@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+internal import Utter
+
+/// Records takes that clients of the control socket begin and end, and gives them the texts.
+///
+/// What clients ask for comes on the control thread, is done on the thread of the talk, and takes
+/// are followed on the main one. A text is given once: to the first client that stopped its take,
+/// or, when the recording ended without one, to the first that asks in the next moments.
+final class Recorder: Sendable {
+    /// One take, until its text is where it belongs.
+    struct Entry {
+        let number: Int
+        let take: Take
+        /// The client that gets the text.
+        var claimant: ControlClientID?
+        /// Whether that wants the object of `--json` too.
+        var wantsReport = false
+        /// Whether the recording was ended from outside, or is to be.
+        var wasStopped = false
+        /// How it ended; nil as long as it has not.
+        var conclusion: TakeConclusion?
+    }
+
+    struct State {
+        var entries: [Entry] = []
+        var status = ControlStatus()
+        /// Why the last take could not begin.
+        var failure: CommandFailure?
+        /// Requests that the talk has not carried out yet.
+        var requests = 0
+        /// Whether the program has been asked to end.
+        var isLeaving = false
+        /// Whether it ends: nothing begins any more.
+        var isClosing = false
+        /// How the process exits.
+        var exit = ExitStatus.textPrinted
+    }
+
+    /// What the main thread does.
+    private enum Job: Sendable {
+        case follow(Int, Take, DeliveryPlan)
+    }
+
+    /// So long the text of a recording that ended by itself waits for the one who would have
+    /// stopped it.
+    static let lingering = Duration.seconds(30)
+
+    let session: TakeSession
+    private let owner: ControlOwner
+    private let isServiceUnset: Bool
+    let state: Mutex<State>
+    /// Apart from the state: secrets may take a while to be read.
+    private let plans: Mutex<RecorderPlans>
+    private let parts = Mutex<(talk: Talk, server: ControlServer)?>(nil)
+    private let jobs: AsyncStream<Job>
+    private let addJob: AsyncStream<Job>.Continuation
+
+    init(
+        _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
+        isDaemon: Bool,
+        isServiceUnset: Bool
+    ) {
+        (self.session, self.owner, self.isServiceUnset) = (session, owner, isServiceUnset)
+        self.plans = Mutex(plans)
+        var first = State()
+        (first.status.isDaemon, first.status.process) = (isDaemon, getpid())
+        // The first request is that of the command itself.
+        if !isDaemon { first.requests = 1 }
+        state = Mutex(first)
+        (jobs, addJob) = AsyncStream.makeStream()
+    }
+
+    var talk: Talk? { parts.withLock { $0?.talk } }
+    var server: ControlServer? { parts.withLock { $0?.server } }
+
+    /// Serves clients, and begins with `event` if there is one, until all is done.
+    ///
+    /// - Parameters:
+    ///   - event: what the command asks for.
+    ///   - longest: how long recordings may be.
+    ///   - isReady: called when clients are served.
+    /// - Returns: how to exit.
+    /// - Throws: `CommandFailure` when the process has no descriptor or thread left.
+    func run(
+        _ event: TalkMachine.Event?, longest: Duration, isReady: () -> Void = {}
+    ) async throws(CommandFailure) -> ExitStatus {
+        var limits = TalkMachine.Limits()
+        (limits.latched, limits.warning) = (longest, min(limits.warning, longest / 2))
+        do throws(SystemError) {
+            // Under the lock: what comes at once finds both.
+            try parts.withLock { parts throws(SystemError) in
+                let talk = try Talk(TalkMachine(limits: limits), delegate: self)
+                if let event { talk.handle(event) { [self] in began($0) } }
+                parts = (talk, try ControlServer(owner, self))
+            }
+        } catch {
+            owner.remove()
+            throw CommandFailure(error)
+        }
+        // A signal that came before finds nothing to begin or end.
+        _ = session.running.attach { [self] in obey($0) }
+        isReady()
+        await withDiscardingTaskGroup { group in
+            for await case .follow(let number, let take, let plan) in jobs {
+                group.addTask { [self] in await follow(number, take, plan) }
+            }
+            group.cancelAll()
+        }
+        owner.remove()
+        talk?.shutDown()
+        server?.shutDown()
+        plans.withLock { $0.shutDown() }
+        return state.withLock { $0.exit }
+    }
+
+    /// Makes ready what the first take needs; what is wrong is said, and said again to the one who
+    /// starts it.
+    func prepare() {
+        do throws(CommandFailure) {
+            _ = try plans.withLock { plans throws(CommandFailure) in try plans.prepare() }
+        } catch {
+            error.report()
+        }
+    }
+
+    /// The request of the command itself was carried out.
+    private func began(_ reply: TalkReply?) {
+        let failure = state.withLock { state in
+            state.requests -= 1
+            if let failure = state.failure { state.exit = failure.status }
+            return state.failure
+        }
+        failure?.report()
+        closeIfDone()
+    }
+
+    /// Ends the program when nothing is left to be done.
+    func closeIfDone() {
+        let isDone = state.withLock { state in
+            guard !state.isClosing, state.isLeaving || !state.status.isDaemon,
+                state.entries.isEmpty, state.requests == 0
+            else { return false }
+            state.isClosing = true
+            return true
+        }
+        if isDone { addJob.finish() }
+    }
+
+    // MARK: - Signals
+
+    /// Obeys a signal; false when the takes are to obey it.
+    private func obey(_ request: Request) -> Bool {
+        switch request {
+        case .toggle:
+            talk?.handle(.toggle) { [self] reply in
+                if case .stopped(let number)? = reply { change(number) { $0.wasStopped = true } }
+            }
+            return true
+        case .dismiss:
+            talk?.handle(.cancel)
+            return true
+        case .line, .key: return true
+        case .cancel, .leave, .leaveNow:
+            leave()
+            return false
+        }
+    }
+
+    /// Begins nothing any more.
+    private func leave() {
+        state.withLock { $0.isLeaving = true }
+        for number in state.withLock({ $0.entries.filter { $0.isLingering }.map(\.number) }) {
+            expire(number)
+        }
+        closeIfDone()
+    }
+
+    // MARK: - Takes
+
+    func change(_ number: Int, _ body: (inout Entry) -> Void) {
+        state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
+                return
+            }
+            body(&state.entries[index])
+        }
+    }
+
+    /// Shows a take to its end, and gives its text away; on the main thread.
+    private func follow(_ number: Int, _ take: Take, _ plan: DeliveryPlan) async {
+        var reporter = TakeReporter(
+            options: session.output, activity: .recording, stopHint: "stop with: utter stop",
+            live: nil, isServiceUnset: isServiceUnset,
+            shortage: { [session] in session.pipeline.shortage })
+        for await event in take.events {
+            reporter.show(event)
+            talk?.note(event, of: number)
+            show(event, of: take)
+        }
+        let outcome = await take.outcome
+        session.trace?.add(outcome)
+        session.running.end(take, isUnprotected: outcome.unprotected != nil)
+        reporter.reportRest(of: outcome.notices)
+        var conclusion = session.conclusion(
+            of: outcome, by: plan, hungUp: session.running.farewell == .leave(signal: SIGHUP),
+            isServiceUnset: isServiceUnset)
+        if outcome.isAtRisk {
+            let isWanted = session.pipeline.mayWriteElsewhere
+            conclusion.lines +=
+                Rescue(take, outcome, by: plan, isWanted: isWanted).saveUnasked()
+        }
+        talk?.settle(number, outcome)
+        await give(conclusion, of: number)
+        closeIfDone()
+    }
+
+    /// Gives the end of a take to the client that waits for it, or waits for one.
+    private func give(_ conclusion: TakeConclusion, of number: Int) async {
+        plans.withLock { plans in
+            if conclusion.status == .tokenRefused { plans.forgetSecrets() }
+            plans.warmer?.takeEnded()
+        }
+        let entry = state.withLock { state -> Entry? in
+            state.exit = state.status.isDaemon ? .textPrinted : conclusion.status
+            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
+                return nil
+            }
+            state.entries[index].conclusion = conclusion
+            if state.isLeaving { state.entries[index].wasStopped = true }
+            return state.entries[index]
+        }
+        guard let entry else { return }
+        if let client = entry.claimant {
+            server?.give(
+                conclusion.answer, report: entry.wantsReport ? conclusion.report : nil, to: client)
+        } else if entry.isLingering {
+            // Cancelled when the program ends, which has seen to it.
+            try? await Task.sleep(for: Self.lingering)
+            expire(number)
+        } else {
+            remove(number)?.tellUnclaimed()
+        }
+    }
+
+    /// Stops to wait for one who asks for a text.
+    func expire(_ number: Int) {
+        let entry = state.withLock { state -> Entry? in
+            let entry = state.entries.first { $0.number == number && $0.isLingering }
+            if entry != nil { state.entries.removeAll { $0.number == number } }
+            return entry
+        }
+        entry?.tellUnclaimed()
+        closeIfDone()
+    }
+
+    func remove(_ number: Int) -> Entry? {
+        state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
+                return nil
+            }
+            return state.entries.remove(at: index)
+        }
+    }
+
+    // MARK: - What happens
+
+    private func show(_ event: TakeEvent, of take: Take) {
+        let status = state.withLock { state -> ControlStatus? in
+            guard state.status.take == take.id.text else { return nil }
+            switch event {
+            case .progress(let progress):
+                state.status.elapsedMs = Int(progress.elapsed / .milliseconds(1))
+                // Without a zero that is negative.
+                let level = (Double(progress.level.peakDecibels) * 10).rounded() / 10 + 0
+                state.status.level = progress.isComplete ? nil : level
+            case .heard(let transcript): state.status.hear(transcript.displayText)
+            case .captured: state.status.level = nil
+            default: return nil
+            }
+            return state.status
+        }
+        if let status { server?.tell(status) }
+    }
+}
+
+extension Recorder: TalkDelegate {
+    func startTake(_ number: Int) -> Take? {
+        let plan: TakePlan
+        do throws(CommandFailure) {
+            try state.withLock { state throws(CommandFailure) in
+                state.failure = nil
+                guard state.isLeaving else { return }
+                throw CommandFailure("the utter that records is about to end", status: .terminated)
+            }
+            plan = try plans.withLock { plans throws(CommandFailure) in try plans.next() }
+        } catch {
+            state.withLock { $0.failure = error }
+            return nil
+        }
+        let take = session.pipeline.start(plan)
+        session.running.begin(take)
+        plans.withLock { $0.warmer?.takeBegins() }
+        state.withLock { $0.entries.append(Entry(number: number, take: take)) }
+        addJob.yield(.follow(number, take, plan.delivery))
+        return take
+    }
+
+    func tell(_ news: TalkMachine.News) {
+        switch news {
+        case .limitNear(let time):
+            StandardError.line("the recording ends in \(StatusLine.seconds(time)), and is sent")
+        case .limitReached: StandardError.line("the recording is as long as --max; it is sent")
+        // Those who gave the command are told.
+        case .alreadyRecording, .notRecording, .latched, .onlyOne: break
+        }
+    }
+
+    func show(_ phase: TalkMachine.Phase, of take: Int?, isLatched: Bool) {
+        let status = state.withLock { state in
+            let id = state.entries.first { $0.number == take }?.take.id.text
+            if id != state.status.take {
+                (state.status.elapsedMs, state.status.text, state.status.level) = (0, "", nil)
+            }
+            state.status.take = id
+            state.status.phase = ControlStatus.Phase(phase)
+            return state.status
+        }
+        server?.tell(status)
+    }
+}
+
+extension Recorder.Entry {
+    /// Whether its text waits for one who asks for it.
+    var isLingering: Bool { claimant == nil && !wasStopped && conclusion?.text != nil }
+
+    /// Tells the person at the recorder how a take ended whose text no client has got.
+    func tellUnclaimed() {
+        guard let conclusion else { return }
+        conclusion.lines.tell()
+        guard conclusion.text != nil else { return }
+        StandardError.line("the text of take \(conclusion.take.text) was not printed")
+        StandardError.hint("print it with: utter show \(conclusion.take.text)")
+    }
+}
+
+extension ControlStatus.Phase {
+    init(_ phase: TalkMachine.Phase) {
+        switch phase {
+        case .idle: self = .idle
+        case .arming: self = .arming
+        case .recording: self = .recording
+        case .tail: self = .tail
+        case .sending: self = .sending
+        case .waiting: self = .waiting
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioDevices
+internal import Capture
+internal import LinuxPlatform
+internal import Utter
+
+/// Makes the plans of takes, one after the other, and keeps ready what they need.
+///
+/// Settings and secrets are read for the first take, and again once the file of settings has changed
+/// or the service has refused the token. Touched by one thread at a time, under a lock of
+/// `Recorder`.
+struct RecorderPlans {
+    private let options: RecorderOptions
+    private let pipeline: Pipeline
+    /// Whether a connection is kept ready.
+    private let isWarm: Bool
+    /// How much a microphone that is always open remembers; nil is one that is opened for each take.
+    private let preRoll: Duration?
+
+    private var delivery: DeliveryPlan?
+    private var settings: FileMark?
+    private(set) var warmer: ConnectionWarmer?
+    private var keeper: (device: String, preRoll: PreRoll)?
+
+    init(
+        _ options: RecorderOptions, pipeline: Pipeline, isWarm: Bool = false,
+        preRoll: Duration? = nil
+    ) {
+        (self.options, self.pipeline) = (options, pipeline)
+        (self.isWarm, self.preRoll) = (isWarm, preRoll)
+    }
+
+    /// The plan of the next take.
+    ///
+    /// - Throws: `CommandFailure` when there can be none.
+    mutating func next() throws(CommandFailure) -> TakePlan {
+        var delivery = try prepare()
+        delivery.longestIdleTime = warmer?.longestIdleTime
+        delivery.reportsProgress = true
+        return TakePlan(
+            source: try source(), capture: try options.capture(), delivery: delivery)
+    }
+
+    private func source() throws(CommandFailure) -> any CaptureSource {
+        guard let keeper else { return Microphone(device: try options.deviceName()) }
+        do throws(SystemError) {
+            return try keeper.preRoll.source()
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    /// Reads what is new, and keeps ready what the next take needs.
+    ///
+    /// - Throws: `CommandFailure` when something is wrong.
+    @discardableResult
+    mutating func prepare() throws(CommandFailure) -> DeliveryPlan {
+        let now = FileMark(ConfigurationFile.path)
+        if now != settings {
+            Configuration.forget()
+            delivery = nil
+        }
+        settings = now
+        try keepMicrophone()
+        if let delivery { return delivery }
+        let made = try options.delivery()
+        delivery = made
+        warm(made)
+        return made
+    }
+
+    /// Has secrets read again for the next take.
+    mutating func forgetSecrets() { delivery = nil }
+
+    /// Lets go of all that is kept ready.
+    mutating func shutDown() {
+        warmer?.end()
+        keeper?.preRoll.shutDown()
+        (warmer, keeper) = (nil, nil)
+    }
+
+    private mutating func warm(_ delivery: DeliveryPlan) {
+        guard isWarm else { return }
+        warmer?.end()
+        warmer = pipeline.warmer(for: delivery)
+        warmer?.begin()
+    }
+
+    private mutating func keepMicrophone() throws(CommandFailure) {
+        guard let preRoll else { return }
+        let device = try options.deviceName()
+        guard keeper?.device != device else { return }
+        keeper?.preRoll.shutDown()
+        keeper = nil
+        do throws(SystemError) {
+            keeper = (device, try PreRoll(Microphone(device: device), length: preRoll))
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// How the commands begin that may have to record themselves.
+enum Recording {
+    /// So often the socket may change hands before that is given up.
+    private static let attempts = 100
+
+    /// Has the program that owns the socket do it, or becomes that program.
+    ///
+    /// - Throws: `ExitCode`, unless the status is zero.
+    static func run(
+        _ command: ControlRequest.Command, _ event: TalkMachine.Event, _ options: RecorderOptions
+    ) async throws {
+        let found: Found
+        do throws(CommandFailure) {
+            found = try find(
+                command, TextOutput(options.output.texts, form: .text, isVoice: true))
+        } catch {
+            throw Launch.exit(error)
+        }
+        switch found {
+        case .done(let status): if status != .textPrinted { throw status.code }
+        case .owned(let owner):
+            try await record(options, owner, plans: { RecorderPlans(options, pipeline: $0) }) {
+                recorder, longest throws(CommandFailure) in
+                try await recorder.run(event, longest: longest)
+            }
+        }
+    }
+
+    private enum Found {
+        case done(ExitStatus)
+        case owned(ControlOwner)
+    }
+
+    private static func find(
+        _ command: ControlRequest.Command, _ texts: TextOutput
+    ) throws(CommandFailure) -> Found {
+        let place = try ControlPlace.current()
+        for _ in 0..<attempts {
+            if let status = try ControlReading.ask(
+                ControlRequest(command), at: place, texts: texts)
+            {
+                return .done(status)
+            }
+            if place.isGiven {
+                throw CommandFailure(
+                    "no utter answers at \(place.path), which \(ControlPlace.variable) names",
+                    hint: "run 'utter daemon' on the machine with the microphone, and forward its "
+                        + "socket; without \(ControlPlace.variable) this machine records",
+                    status: .nothingRecorded)
+            }
+            if case .owned(let owner) = try ControlOwner.claim(place) { return .owned(owner) }
+        }
+        throw CommandFailure(
+            "the control socket, \(place.path), changes hands all the time", status: .notDelivered)
+    }
+
+    /// Records, with the socket.
+    ///
+    /// - Throws: `ExitCode`, unless the status is zero.
+    static func record(
+        _ options: RecorderOptions, _ owner: ControlOwner, isDaemon: Bool = false,
+        plans: (Pipeline) -> RecorderPlans,
+        _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
+    ) async throws {
+        defer { owner.remove() }
+        try await Launch.takes(
+            output: options.output, keep: options.keep, encryption: options.encryption.source,
+            readsPipe: false
+        ) {
+            session throws(CommandFailure) in
+            let recorder = Recorder(
+                session, owner, plans: plans(session.pipeline), isDaemon: isDaemon,
+                isServiceUnset: options.service.isServiceUnset)
+            return try await body(recorder, try options.longest())
+        }
+    }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Utter
+
+/// How a take ended, in the form in which it goes to the one who asks for its text.
+struct TakeConclusion: Sendable {
+    let take: TakeID
+    var status: ExitStatus
+    /// What was understood, and is to be printed.
+    var text: String?
+    /// What else there is to say.
+    var lines: [ToldLine]
+    /// The object of `--json`.
+    var report: String
+    /// Whether the audio is needed no more once the text was printed.
+    var isSettled: Bool
+
+    /// The answer to the one who waits for it.
+    var answer: ControlAnswer {
+        var answer = ControlAnswer(.result, take: take.text)
+        (answer.exit, answer.text, answer.lines) = (status.rawValue, text, lines)
+        return answer
+    }
+}
+
+extension TakeSession {
+    /// Sums up how a take ended.
+    func conclusion(
+        of outcome: TakeOutcome, by plan: DeliveryPlan, hungUp: Bool, isServiceUnset: Bool
+    ) -> TakeConclusion {
+        var status = ExitStatus(outcome)
+        if case .failure(.left) = outcome.result, hungUp { status = .hungUp }
+        let telling = OutcomeTelling(
+            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
+            isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
+        var text: String?
+        if case .success(let transcript) = outcome.result, !transcript.text.isEmpty {
+            text = transcript.displayText
+        }
+        let warnings = outcome.notices.map { notice in
+            ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
+        }
+        return TakeConclusion(
+            take: outcome.id, status: status, text: text, lines: warnings + telling.lines,
+            report: OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json,
+            isSettled: isSettled(outcome))
+    }
+}

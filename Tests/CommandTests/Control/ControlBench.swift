@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// A place with a runtime folder of its own, in which `utter start` and the others meet.
+struct ControlBench: Sendable {
+    let bench: Bench
+    let card: VirtualMicrophone
+    let server: RecordingServer
+    let place: ControlPlace
+
+    init(_ server: RecordingServer, _ variables: [String: String] = [:]) throws {
+        self.server = server
+        card = try VirtualMicrophone()
+        // Short: the path of a socket has a limit.
+        let runtime = try TemporaryFolder()
+        self.runtime = runtime
+        var all = ["XDG_RUNTIME_DIR": runtime.path]
+        all.merge(variables) { $1 }
+        bench = try Bench(server: server, microphone: card, all)
+        place = try ControlPlace(user: geteuid()) { [all] in all[$0] }
+    }
+
+    private let runtime: TemporaryFolder
+
+    /// Starts a command.
+    func start(_ arguments: String..., variables: [String: String] = [:]) throws -> BenchRun {
+        try bench.start(arguments, variables: variables)
+    }
+
+    /// Runs a command to its end.
+    func run(_ arguments: String...) async throws -> CommandResult {
+        try await bench.start(arguments).result()
+    }
+
+    /// Starts a recorder, and waits until so many bytes of the next request have come.
+    func record(_ arguments: String..., bytes: Int = 6_400) async throws -> BenchRun {
+        let number = server.requests.count
+        let run = try bench.start(["start"] + arguments)
+        _ = try #require(await server.wait(untilBytes: bytes, ofRequest: number))
+        return run
+    }
+
+    /// Starts a daemon, and waits until it answers.
+    func daemon(
+        _ arguments: String..., variables: [String: String] = [:]
+    ) async throws -> BenchRun {
+        let run = try bench.start(["daemon"] + arguments, variables: variables)
+        #expect(await isAnswered())
+        return run
+    }
+
+    /// Waits until a process answers at the socket; false when none did in time.
+    func isAnswered() async -> Bool {
+        await onOwnThread { [place] in
+            let deadline = MonotonicTime.now + .patience
+            while MonotonicTime.now < deadline {
+                // Not yet.
+                if (try? LocalSocket.connect(to: place.path, within: .seconds(1))) != nil {
+                    return true
+                }
+                poll(nil, 0, 10)
+            }
+            return false
+        }
+    }
+
+    /// Waits until a status has this phase.
+    func reaches(_ phase: ControlStatus.Phase) async throws -> Bool {
+        let follow = try start("status", "--follow", "--json")
+        return await follow.wait(for: #""phase":"\#(phase.rawValue)""#, in: .output)
+    }
+
+    /// Connects to the socket.
+    func connect() throws -> RawControlClient { try RawControlClient(place.path) }
+
+    /// Whether the socket's name is there.
+    var hasSocket: Bool { Folder.mayExist(at: place.path) }
+}
+
+/// A client that says what it likes.
+final class RawControlClient: Sendable {
+    private let socket: OwnedDescriptor
+
+    init(_ path: String) throws { socket = try LocalSocket.connect(to: path, within: .seconds(5)) }
+
+    /// Says something, of which the other side must take all at once.
+    func say(_ text: String) throws {
+        let bytes = Array(text.utf8)
+        #expect(try LocalSocket.send(bytes[...], to: socket.number) == bytes.count)
+    }
+
+    /// Closes its sending side.
+    func finish() { shutdown(socket.number, Int32(SHUT_WR)) }
+
+    /// All that it is told until the other side closes the connection.
+    func rest() async throws -> String {
+        try await onOwnThread { [self] in
+            Result { () throws(SystemError) in
+                var bytes: [UInt8] = []
+                let deadline = ContinuousClock.now + .patience
+                while deadline > .now {
+                    guard WorkerPause.until(deadline).wait(for: socket.number) else { break }
+                    guard let more = try LocalSocket.receive(from: socket.number) else { continue }
+                    if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+                    bytes += more
+                }
+                throw SystemError(call: "wait for the end", code: ETIMEDOUT)
+            }
+        }.get()
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// Clients of the control socket that misbehave: the recording goes on, and others are served.
+@Suite struct ControlHarmTests {
+    /// Expects that the recorder does what it should, whatever has happened.
+    private func expectWhole(_ bench: ControlBench, _ recorder: BenchRun) async throws {
+        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.run("stop").outputText == "whole\n")
+        #expect(try await recorder.result().status == .exited(0))
+        let body = try #require(bench.server.requests.first?.body)
+        #expect(body == RecordTests.samples(body.count / 2))
+    }
+
+    @Test func halfACommandAndSilenceHarmNothing() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        let half = try bench.connect()
+        try half.say(#"{"version":1,"comm"#)
+        let silent = try bench.connect()
+        let gone = try bench.connect()
+        try gone.say(#"{"version":1,"command":"stop""#)
+        gone.finish()
+        // One that says no more is let go; the others in their time.
+        #expect(try await gone.rest() == "")
+        try await expectWhole(bench, recorder)
+        withExtendedLifetime((half, silent)) {}
+    }
+
+    @Test func theSilentAreLetGoInTime() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        let half = try bench.connect()
+        try half.say("{")
+        #expect(try await half.rest() == "")
+        try await expectWhole(bench, recorder)
+    }
+
+    @Test func aLineThatIsTooLongIsRefused() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        let client = try bench.connect()
+        try client.say(String(repeating: "x", count: 5_000))
+        #expect(try await client.rest().contains("the request is longer than 4096 bytes"))
+        try await expectWhole(bench, recorder)
+    }
+
+    @Test(arguments: [
+        (#"{"version":2,"command":"stop"}"#, "version 2 of the protocol"),
+        (#"{"version":1,"command":"explode"}"#, "'explode', which is none of start, stop"),
+        ("\u{0}\u{1}", "no JSON object"), ("", "no JSON object"),
+    ])
+    func whatIsNoRequestIsAnswered(_ line: String, _ reason: String) async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        let client = try bench.connect()
+        try client.say(line + "\n")
+        let answer = try await client.rest()
+        #expect(answer.contains(reason), "\(answer)")
+        #expect(try JSONText(Array(answer.utf8))["exit"] == .number(64))
+        try await expectWhole(bench, recorder)
+    }
+
+    @Test func aClientThatNeverReadsHarmsItselfAlone() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        var deaf: [RawControlClient] = []
+        for command in ["follow", "status", "follow"] {
+            let client = try bench.connect()
+            try client.say(#"{"version":1,"command":"\#(command)"}"# + "\n")
+            deaf.append(client)
+        }
+        // Another one follows meanwhile, and hears of each phase.
+        #expect(try await bench.reaches(.recording))
+        try await expectWhole(bench, recorder)
+        withExtendedLifetime(deaf) {}
+    }
+
+    @Test func aClientThatClosesItsSideGetsItsTextAllTheSame() async throws {
+        let bench = try ControlBench(.hearing("half closed"))
+        let recorder = try await bench.record()
+        let client = try bench.connect()
+        try client.say(#"{"version":1,"command":"stop"}"# + "\n")
+        client.finish()
+        let lines = try await client.rest().split(separator: "\n").map {
+            try JSONText(Array($0.utf8))
+        }
+        #expect(lines.first?["kind"] == .string("waiting"))
+        #expect(lines.last?["kind"] == .string("result"))
+        #expect(lines.last?["text"] == .string("half closed"))
+        #expect(lines.last?["exit"] == .number(0))
+        #expect(try await recorder.result().errorText.contains("was not printed") == false)
+    }
+
+    @Test func aStaleSocketIsReplacedAndALiveOneIsNot() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        try bench.place.prepareFolder()
+        do { _ = try LocalSocket.listen(at: bench.place.path) }
+        #expect(bench.hasSocket)
+        let recorder = try await bench.record()
+        let mark = FileMark(bench.place.path)
+        let second = try await bench.run("daemon")
+        #expect(second.status == .exited(78))
+        #expect(second.errorText.contains("another utter has the control socket"))
+        #expect(FileMark(bench.place.path) == mark)
+        try await expectWhole(bench, recorder)
+    }
+
+    @Test func aFileInTheSocketsPlaceIsReplacedToo() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        try bench.place.prepareFolder()
+        let file = open(bench.place.path, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        close(file)
+        let recorder = try await bench.record()
+        try await expectWhole(bench, recorder)
+    }
+
+    @Test func aFolderThatOthersMayWriteInIsNotUsed() async throws {
+        let bench = try ControlBench(.hearing(""))
+        try bench.place.prepareFolder()
+        #expect(chmod(bench.place.folder, 0o770) == 0)
+        let result = try await bench.run("start")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("cannot be trusted: others may write in it (mode 0770)"))
+        #expect(bench.card.account.opens == 0)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func anotherUserIsRefused() async throws {
+        let folder = try TemporaryFolder()
+        #expect(chmod(folder.path, 0o755) == 0)
+        let bench = try ControlBench(.hearing("mine"), ["UTTER_SOCKET": folder.path("control")])
+        let daemon = try await bench.daemon()
+        // So that the kernel lets them through, which it does not otherwise.
+        #expect(chmod(bench.place.path, 0o666) == 0)
+        let script = """
+            use Socket; $> = 65534; socket(S, PF_UNIX, SOCK_STREAM, 0) or die;
+            connect(S, sockaddr_un($ARGV[0])) or die "connect: $!";
+            print while <S>;
+            """
+        let result = try await CommandRun.run("perl", ["-e", script, bench.place.path])
+        #expect(result.outputText.contains("the request is that of another user (65534)"))
+        #expect(!result.outputText.contains("recording"))
+        #expect(bench.card.account.opens == 0)
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "only root can be another user"))
+    func aSocketOfAnotherUserIsNotTalkedTo() async throws {
+        let folder = try TemporaryFolder()
+        #expect(chmod(folder.path, 0o777) == 0)
+        let script = """
+            use Socket; $> = 65534; socket(S, PF_UNIX, SOCK_STREAM, 0) or die;
+            bind(S, sockaddr_un($ARGV[0])) or die; listen(S, 5); chmod 0777, $ARGV[0];
+            $| = 1; print "listens\\n"; accept(C, S); print "said: ", <C>;
+            """
+        let foreign = try CommandRun("perl", ["-e", script, folder.path("control")])
+        #expect(await foreign.wait(for: "listens", in: .output))
+        let bench = try ControlBench(.hearing(""), ["UTTER_SOCKET": folder.path("control")])
+        let result = try await bench.run("stop")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("belongs to another user"))
+        #expect(try await foreign.result().outputText == "listens\nsaid: ")
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import TestSupport
+
+/// Carries connections from one socket to another, as `ssh -R` does between two machines.
+final class ControlRelay: Sendable {
+    private let stop: Wakeup
+
+    /// Begins to carry from a socket that it makes to the one to which it leads.
+    init(from here: String, to there: String) throws {
+        let stop = try Wakeup()
+        self.stop = stop
+        let listener = RelayEnd(try LocalSocket.listen(at: here))
+        _ = try NamedThread(name: "test-relay") {
+            var pairs: [(RelayEnd, RelayEnd)] = []
+            while true {
+                var events = [stop.descriptor, listener.number].map {
+                    pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+                }
+                let numbers = pairs.flatMap { [$0.0.polled, $0.1.polled] }
+                events += numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+                poll(&events, nfds_t(events.count), -1)
+                if events[0].revents != 0 { return }
+                for index in pairs.indices {
+                    let (one, other) = pairs[index]
+                    if events[2 + 2 * index].revents != 0 { one.carry(to: other) }
+                    if events[3 + 2 * index].revents != 0 { other.carry(to: one) }
+                }
+                pairs.removeAll { $0.0.isOver && $0.1.isOver }
+                guard events[1].revents != 0,
+                    // One that has gone again is no connection.
+                    let client = try? LocalSocket.accept(from: listener.number)
+                else { continue }
+                let end = RelayEnd(client)
+                // Without a program there, ssh closes the connection too.
+                guard let target = try? LocalSocket.connect(to: there, within: .seconds(5)) else {
+                    continue
+                }
+                pairs.append((end, RelayEnd(target)))
+            }
+        }
+    }
+
+    deinit { stop.signal() }
+}
+
+/// One end of a connection that is carried; touched by the relay's thread.
+private final class RelayEnd: @unchecked Sendable {
+    private let socket: OwnedDescriptor
+    private(set) var isOver = false
+
+    init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
+
+    var number: Int32 { socket.number }
+    var polled: Int32 { isOver ? -1 : socket.number }
+
+    func carry(to other: RelayEnd) {
+        // A connection that broke has ended.
+        guard let bytes = try? LocalSocket.receive(from: number) ?? nil else {
+            isOver = true
+            shutdown(other.number, Int32(SHUT_RDWR))
+            return
+        }
+        if bytes.isEmpty {
+            isOver = true
+            shutdown(other.number, Int32(SHUT_WR))
+        }
+        // One that has gone gets nothing.
+        _ = try? LocalSocket.send(bytes[...], to: other.number)
+    }
+}

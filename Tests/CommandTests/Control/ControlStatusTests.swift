@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import UtterCommands
+
+/// How a status is shown.
+@Suite struct ControlStatusTests {
+    private var recording: ControlStatus {
+        var status = ControlStatus()
+        (status.phase, status.take, status.elapsedMs) = (.recording, "id", 63_400)
+        (status.level, status.text) = (-30, "<b> you & \u{1B}[31mme")
+        return status
+    }
+
+    @Test func plainOneIsOneLineWithoutControls() {
+        #expect(ControlStatus().line(as: .plain) == "idle")
+        #expect(
+            recording.line(as: .plain) == "recording  1:03.4  -30 dBFS  id  <b> you & [31mme")
+    }
+
+    @Test func jsonHasAllMembers() {
+        #expect(
+            ControlStatus().line(as: .json)
+                == #"{"elapsedMs":0,"isDaemon":false,"phase":"idle","text":""}"#)
+    }
+
+    @Test func waybarGetsItsOwnWordsWithPangosMarksEscaped() {
+        #expect(
+            recording.line(as: .waybar)
+                == #"{"alt":"recording","class":"recording","percentage":50,"#
+                + #""text":"● 1:03.4","tooltip":"&lt;b&gt; you &amp; [31mme"}"#)
+        #expect(
+            ControlStatus().line(as: .waybar)
+                == #"{"alt":"idle","class":"idle","percentage":0,"text":"","tooltip":"utter: idle"}"#
+        )
+    }
+
+    @Test(arguments: ControlStatus.Phase.allCases)
+    func theLevelIsAPercentage(_ phase: ControlStatus.Phase) {
+        for level in [-96.0, -60, -30, 0, 3] {
+            var status = ControlStatus()
+            (status.phase, status.level) = (phase, level)
+            #expect((0...100).contains(WaybarLine(status).percentage))
+            #expect(WaybarLine(status).class == phase.rawValue)
+        }
+    }
+}

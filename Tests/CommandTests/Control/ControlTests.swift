@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.
+@Suite struct ControlTests {
+    private static func id(in result: CommandResult) throws -> String {
+        let match = try #require(result.errorText.firstMatch(of: /take ([0-9a-z-]+)/))
+        return String(match.1)
+    }
+
+    @Test func stopPrintsTheTextAndTheRecorderNothing() async throws {
+        let bench = try ControlBench(.hearing("from anywhere"))
+        let recorder = try await bench.record()
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(0))
+        #expect(stop.outputText == "from anywhere\n")
+        #expect(stop.errorText == "")
+        let ended = try await recorder.result()
+        #expect(ended.status == .exited(0))
+        #expect(ended.outputText == "")
+        #expect(!bench.hasSocket)
+        let body = try #require(bench.server.requests.first?.body)
+        #expect(body == RecordTests.samples(body.count / 2))
+        // The text was printed: with no time for audio, it is gone.
+        #expect(try bench.bench.onlyTake()?.samples == nil)
+        #expect(try await bench.run("last").outputText == "from anywhere\n")
+    }
+
+    @Test func aSecondStartSaysSo() async throws {
+        let bench = try ControlBench(.hearing("once"))
+        let recorder = try await bench.record()
+        let second = try await bench.run("start")
+        #expect(second.status == .exited(0))
+        #expect(second.errorText.hasPrefix("utter: already recording take "))
+        #expect(second.outputText == "")
+        #expect(try await bench.run("stop").outputText == "once\n")
+        #expect(try await recorder.result().status == .exited(0))
+        #expect(bench.server.requests.count == 1)
+    }
+
+    @Test(arguments: ["stop", "cancel"])
+    func withoutARecordingThatIsAStatusOfItsOwn(_ command: String) async throws {
+        let bench = try ControlBench(.hearing(""))
+        let result = try await bench.run(command)
+        #expect(result.status == .exited(67))
+        #expect(
+            result.errorText
+                == "utter: error: nothing is being recorded\n"
+                + "utter: hint: begin with: utter start; the last transcript is printed by: "
+                + "utter last\n")
+        #expect(try await bench.run("status").outputText == "idle\n")
+    }
+
+    @Test func aStopForAnotherTakeStopsNothing() async throws {
+        let bench = try ControlBench(.hearing("mine"))
+        let recorder = try await bench.record()
+        let id = try Self.id(in: await bench.run("start"))
+        let late = try await bench.run("stop", "--take", "20200101-000000-000000000000")
+        #expect(late.status == .exited(67))
+        #expect(
+            late.errorText.hasPrefix(
+                "utter: error: take 20200101-000000-000000000000 is not being recorded: the take "
+                    + "that is recorded is \(id)\n"))
+        #expect(try await bench.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.run("stop", "--take", id).outputText == "mine\n")
+        #expect(try await recorder.result().status == .exited(0))
+    }
+
+    @Test func aTextIsPrintedOnce() async throws {
+        let gate = Gate()
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "once"),
+            ]))
+        let recorder = try await bench.record()
+        let first = try bench.start("stop")
+        #expect(try await bench.reaches(.waiting))
+        let second = try await bench.run("stop")
+        #expect(second.status == .exited(0))
+        #expect(second.outputText == "")
+        #expect(second.errorText.contains(" was stopped already; its text goes to the one who"))
+        gate.open()
+        #expect(try await first.result().outputText == "once\n")
+        #expect(try await recorder.result().status == .exited(0))
+    }
+
+    @Test func aStopThatDiesLeavesTheTextToTheNextAndToLast() async throws {
+        let gate = Gate()
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "kept"),
+            ]))
+        let recorder = try await bench.record()
+        let stop = try bench.start("stop")
+        #expect(try await bench.reaches(.waiting))
+        stop.signal(SIGKILL)
+        _ = try await stop.result()
+        // The control thread reads the end before a request that comes later.
+        _ = try await bench.run("status")
+        gate.open()
+        let ended = try await recorder.result()
+        #expect(ended.status == .exited(0))
+        #expect(ended.outputText == "")
+        #expect(ended.errorText.contains("utter: the text of take "))
+        #expect(ended.errorText.contains(" was not printed\n"))
+        #expect(ended.errorText.contains("utter: hint: print it with: utter show "))
+        #expect(try await bench.run("last").outputText == "kept\n")
+    }
+
+    @Test func aStartWhileTheTakeBeforeIsAwaitedBeginsTheNext() async throws {
+        let gate = Gate()
+        let bench = try ControlBench(
+            RecordingServer(
+                scripts: [
+                    [
+                        .readHead, .readBodyToEnd, .stallUntil(gate),
+                        .respond(status: 200, text: "first"),
+                    ]
+                ], otherwise: .answer(text: "second")))
+        let recorder = try await bench.record()
+        let first = try bench.start("stop")
+        #expect(try await bench.reaches(.waiting))
+        let start = try await bench.run("start")
+        #expect(start.status == .exited(0))
+        #expect(start.errorText.hasPrefix("utter: recording take "))
+        _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: 1))
+        #expect(try await bench.run("stop").outputText == "second\n")
+        gate.open()
+        #expect(try await first.result().outputText == "first\n")
+        #expect(try await recorder.result().status == .exited(0))
+        #expect(bench.server.requests.count == 2)
+    }
+
+    @Test func theTextOfARecordingThatEndedByItselfWaitsForAStop() async throws {
+        let bench = try ControlBench(.hearing("guarded"))
+        let recorder = try await bench.record("--max", "300ms", bytes: 640)
+        #expect(await recorder.wait(for: "the recording has reached --max", in: .error))
+        #expect(try await bench.reaches(.idle))
+        #expect(try await bench.run("stop").outputText == "guarded\n")
+        #expect(try await recorder.result().status == .exited(0))
+        #expect(bench.server.requests.first?.body == RecordTests.samples(4_800))
+    }
+
+    @Test func toggleDoesTheOneAndTheOther() async throws {
+        let bench = try ControlBench(.hearing("toggled"))
+        let recorder = try bench.start("toggle")
+        _ = try #require(await bench.server.wait(untilBytes: 3_200))
+        #expect(try await bench.run("toggle").outputText == "toggled\n")
+        #expect(try await recorder.result().outputText == "")
+    }
+
+    @Test func aSignalStopsAndTheTextIsKept() async throws {
+        let bench = try ControlBench(.hearing("signalled"))
+        let recorder = try await bench.record()
+        recorder.signal(SIGUSR1)
+        let ended = try await recorder.result()
+        #expect(ended.status == .exited(0))
+        #expect(ended.errorText.contains(" was not printed\n"))
+        #expect(try await bench.run("last").outputText == "signalled\n")
+    }
+
+    @Test(arguments: ["cancel", "signal"])
+    func whatIsCancelledIsNotSent(_ way: String) async throws {
+        let bench = try ControlBench(.hearing("never"))
+        let recorder = try await bench.record()
+        if way == "cancel" {
+            let cancel = try await bench.run("cancel")
+            #expect(cancel.status == .exited(0))
+            #expect(cancel.errorText.hasSuffix(" is cancelled\n"))
+        } else {
+            recorder.signal(SIGUSR2)
+        }
+        let ended = try await recorder.result()
+        #expect(ended.status == .exited(130))
+        #expect(try bench.bench.onlyTake()?.manifest["state"] == .string("cancelled"))
+        let request = try #require(await bench.server.finishedRequest())
+        #expect(request.lastChunkAt == nil)
+    }
+
+    @Test func aTakeThatIsCancelledWhileItIsAwaitedEndsItsStop() async throws {
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stall(.ages)]))
+        let recorder = try await bench.record()
+        let stop = try bench.start("stop")
+        #expect(try await bench.reaches(.waiting))
+        #expect(try await bench.run("cancel").status == .exited(0))
+        let stopped = try await stop.result()
+        #expect(stopped.status == .exited(130))
+        #expect(stopped.errorText.hasPrefix("utter: cancelled\n"))
+        #expect(try await recorder.result().status == .exited(130))
+    }
+
+    @Test func aRefusalIsTheStopsStatusAndMessage() async throws {
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd, .respond(status: 401, text: "no"),
+            ]))
+        let recorder = try await bench.record()
+        let stop = try await bench.run("stop")
+        #expect(stop.status == .exited(77))
+        #expect(stop.errorText.contains("utter: error: "))
+        #expect(stop.errorText.contains("utter: kept: "))
+        #expect(stop.errorText.contains("utter: hint: send it again with: utter retry "))
+        #expect(try await recorder.result().status == .exited(77))
+    }
+
+    @Test func sigtermSavesTheTakeAndTellsTheOneWhoWaits() async throws {
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stall(.ages)]))
+        let recorder = try await bench.record()
+        let stop = try bench.start("stop")
+        #expect(try await bench.reaches(.waiting))
+        recorder.signal(SIGTERM)
+        let stopped = try await stop.result()
+        #expect(stopped.status == .exited(143))
+        #expect(stopped.errorText.contains("utter: kept: "))
+        #expect(try await recorder.result().status == .exited(143))
+        #expect(!bench.hasSocket)
+        #expect(try bench.bench.onlyTake()?.manifest["state"] == .string("kept"))
+    }
+
+    @Test func aRecorderThatWasKilledIsInNoOnesWay() async throws {
+        let bench = try ControlBench(.hearing("after"))
+        let killed = try await bench.record()
+        killed.signal(SIGKILL)
+        _ = try await killed.result()
+        #expect(bench.hasSocket)
+        #expect(try await bench.run("status").outputText == "idle\n")
+        #expect(try await bench.run("stop").status == .exited(67))
+        let recorder = try await bench.record()
+        #expect(try await bench.run("stop").outputText == "after\n")
+        #expect(try await recorder.result().status == .exited(0))
+        // What it had recorded is kept.
+        _ = try await bench.run("list")
+        let states = try bench.bench.takes().map { try $0.manifest["state"] }
+        #expect(states.count == 2)
+        #expect(states.contains(.string("kept")))
+    }
+
+    @Test func jsonIsTheObjectOfTheTake() async throws {
+        let bench = try ControlBench(.hearing("object"))
+        let recorder = try await bench.record()
+        let stop = try await bench.run("stop", "--json")
+        let object = try JSONText(stop.output)
+        #expect(object["text"] == .string("object"))
+        #expect(object["exit"] == .number(0))
+        #expect(object["frames"]?["captured"] != nil)
+        #expect(try await recorder.result().status == .exited(0))
+    }
+
+    @Test func whatCannotBePrintedStaysAndIsSaid() async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let recorder = try await bench.record()
+        let stop = try await bench.bench.startShell("exec \"$0\" stop >/dev/full", []).result()
+        #expect(stop.status == .exited(74))
+        #expect(stop.errorText.contains("the transcript cannot be printed: No space left"))
+        #expect(try await recorder.result().errorText.contains(" was not printed\n"))
+        #expect(try await bench.run("last").outputText == "whole\n")
+    }
+
+    @Test func aStopComesWhileTheMicrophoneIsOpened() async throws {
+        let bench = try ControlBench(.hearing("early"))
+        bench.card.setHanging()
+        let recorder = try bench.start("start")
+        #expect(try await bench.reaches(.arming))
+        let stop = try bench.start("stop")
+        #expect(try await bench.reaches(.tail))
+        bench.card.setHanging(false)
+        // What was there is sent, or there was nothing; nothing hangs.
+        let stopped = try await stop.result()
+        #expect(stopped.status == (try await recorder.result().status))
+    }
+
+    @Test func aMicrophoneThatIsNotThereIsTheRecordersError() async throws {
+        let bench = try ControlBench(.hearing(""))
+        let recorder = try await bench.run("start", "--device", "nowhere")
+        #expect(recorder.status == .exited(66))
+        #expect(recorder.errorText.contains("no capture device named 'nowhere'"))
+        #expect(!bench.hasSocket)
+    }
+
+    @Test func aServiceThatIsNotThereIsSaidBeforeAnythingIsRecorded() async throws {
+        let bench = try ControlBench(.hearing(""))
+        let recorder = try await bench.run("start", "--service", "none-such")
+        #expect(recorder.status == .exited(64))
+        #expect(!bench.hasSocket)
+        #expect(bench.card.account.opens == 0)
+    }
+}
