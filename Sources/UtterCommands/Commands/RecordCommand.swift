@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-internal import AudioDevices
 import Utter
 
 /// `utter`: records from a microphone and prints the transcript.
@@ -39,6 +38,12 @@ struct RecordCommand: AsyncParsableCommand {
             valueName: "format"))
     var format: AudioCodec?
 
+    @OptionGroup(title: "Microphone")
+    var microphone: MicrophoneOptions
+
+    @OptionGroup(title: "End")
+    var capture: CaptureOptions
+
     @OptionGroup(title: "Service")
     var service: ServiceOptions
 
@@ -69,8 +74,8 @@ struct RecordCommand: AsyncParsableCommand {
             let tail = try KnownSettings.tail.value(tail)
             let longest = try KnownSettings.longest.value(exactly ?? max) ?? .standardMaximum
             let plan = try service.planner(format: format)(
-                Microphone(device: try KnownSettings.device.value(device) ?? "default"),
-                CapturePlan(
+                try microphone.microphone(device),
+                try capture.plan(
                     tail: tail.map { Tail(usual: $0.duration) } ?? .speech,
                     longest: longest.duration))
             return await session.run(

@@ -43,6 +43,10 @@ struct OutcomeTelling {
             }
             if output.verbose { StandardError.write(TimeAccount(outcome).text) }
         case .failure(let failure):
+            if case .tooShort = failure {
+                if !output.quiet { StandardError.line(failure.description) }
+                return
+            }
             if failure == .cancelled || failure == .left {
                 if !output.quiet { StandardError.line(failure.description) }
             } else {
@@ -82,8 +86,10 @@ struct OutcomeTelling {
     }
 
     private func tellNothingHeard() {
+        let isVoiceless = outcome.capture.hasVoice == false
         let peak = outcome.peakDecibels.map { "; the peak level was \(Int($0.rounded())) dBFS" }
-        StandardError.line("heard nothing" + (peak ?? ""))
+        StandardError.line(
+            isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? ""))
         tellWhatIsKept()
         guard outcome.audioPath != nil else { return }
         let id = outcome.id.text

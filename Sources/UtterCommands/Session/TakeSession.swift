@@ -108,7 +108,11 @@ package struct TakeSession {
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             shortage: { [pipeline] in pipeline.shortage },
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
-        for await event in take.events { reporter.show(event) }
+        for await event in take.events {
+            // Told only when the plan asks for it.
+            if case .quiet = event { take.stop() }
+            reporter.show(event)
+        }
         var outcome = await take.outcome
         trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)
@@ -280,7 +284,7 @@ extension TakeOutcome {
         guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
             return false
         }
-        if case .failure(.cancelled) = result { return false }
+        if case .failure(let failure) = result, failure.isUnwanted { return false }
         if case .success = result { return shortfall != nil }
         return true
     }
