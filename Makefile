@@ -58,8 +58,8 @@ busy-test: ## Run all tests ten times while eight loops keep the processors busy
 fuzz: ## Feed odd answers to the decoders for a minute, by libFuzzer
 	@scripts/fuzz.sh
 
-planted: ## Plant bugs in a copy, one at a time, and see that each is caught
-	@scripts/planted-bugs.sh
+planted: ## Plant bugs in a copy, one at a time: each must be caught (BUGS="NAME…": only these)
+	@scripts/planted-bugs.sh $(BUGS)
 
 clean: ## Remove all build products
 	rm -rf .build .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build

@@ -201,6 +201,10 @@ let package = Package(
                 "Upload",
             ],
             swiftSettings: settings),
+        // A program in another package: it imports Utter alone, and sees what is public.
+        .testTarget(
+            name: "ClientTests", dependencies: ["Utter"], packageAccess: false,
+            swiftSettings: settings),
         .testTarget(
             name: "RecognitionEndpointTests",
             dependencies: [

@@ -15,11 +15,11 @@ public struct AudioCodec: Sendable {
     /// What a person calls a file of this form, such as "Ogg Opus".
     package let title: String
     /// The extension of the journal's file name, without the dot.
-    public let fileExtension: String
+    package let fileExtension: String
     /// All extensions by which files of this form are called, without the dot.
     package var fileExtensions: [String]
     /// The `Content-Type` of the request body (RFC 9110 §8.3).
-    public let mediaType: String
+    package let mediaType: String
     /// All media types that name this form, in lower case and without parameters.
     package var mediaTypes: [String]
     /// What a file begins with whatever was said, when it is the same for every file.

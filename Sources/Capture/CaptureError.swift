@@ -82,7 +82,7 @@ extension CaptureError {
     }
 
     /// Whether audio was captured before the failure, so that the take goes on to be sent.
-    public var isLossInMidTake: Bool {
+    package var isLossInMidTake: Bool {
         switch self {
         case .deviceLost, .deviceSilent, .deviceFailed, .readFailed: true
         default: false

@@ -8,7 +8,7 @@ public struct DeviceHolder: Sendable, Hashable {
     public var program: String
 
     /// Names a program.
-    public init(process: Int32, program: String) {
+    package init(process: Int32, program: String) {
         self.process = process
         self.program = program
     }

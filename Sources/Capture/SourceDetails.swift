@@ -16,7 +16,7 @@ public struct SourceDetails: Sendable, Equatable {
     public var bufferFrames: Int
 
     /// Describes what was agreed on.
-    public init(
+    package init(
         card: String? = nil, sampleFormat: String, format: StreamFormat, periodFrames: Int,
         bufferFrames: Int
     ) {

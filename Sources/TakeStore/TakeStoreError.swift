@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a take on the disk cannot be used.
-public enum TakeStoreError: Error, Sendable, Equatable {
+package enum TakeStoreError: Error, Sendable, Equatable {
     /// No take has this name, or this as a part of it.
     case noSuchTake(String)
     /// This is a part of the names of several takes, oldest first.
@@ -32,7 +32,7 @@ public enum TakeStoreError: Error, Sendable, Equatable {
 
 extension TakeStoreError: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noSuchTake("last"): "there is no take yet"
         case .noSuchTake(let name): "there is no take '\(name)'"

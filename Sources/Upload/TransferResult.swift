@@ -39,32 +39,32 @@ public struct TransferResult: Sendable {
     /// Bytes of the recording that the connection took, whatever the body makes of them.
     public var sentByteCount: Int
     /// Bytes of the body that the connection took, without chunk framing.
-    public var wireByteCount: Int
+    package var wireByteCount: Int
     /// The same with chunk framing, where there is one.
-    public var framedByteCount = 0
+    package var framedByteCount = 0
     /// Bytes of the answer's body that came, as they travelled.
     public var receivedByteCount = 0
     /// Whether the whole body was handed over.
-    public var isBodyComplete: Bool
+    package var isBodyComplete: Bool
     /// When things happened.
     public var timings: TransferTimings
     /// How long the service asks to wait (`Retry-After`, RFC 9110 §10.2.3), up to an hour; zero when
     /// it does not.
-    public var retryAfter = Duration.zero
+    package var retryAfter = Duration.zero
     /// Whether it went over a connection that an earlier transfer had left.
-    public var hasReusedConnection = false
+    package var hasReusedConnection = false
     /// The connection that carried it.
-    public var route = TransferRoute()
+    package var route = TransferRoute()
 
     /// The value of the first header field of that name; `name` in lower case.
-    public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// Whether a final response came before the service had the whole body.
     ///
     /// A head alone is none: a service that streams its answer sends it while the body comes. Where
     /// the answer's end is the connection's (RFC 9112 §6.3), a connection that is reset may have
     /// ended it: a server that has not read the body resets.
-    public var isEarlyAnswer: Bool {
+    package var isEarlyAnswer: Bool {
         guard status != nil, !isBodyComplete else { return false }
         switch ending {
         case .answered: return true

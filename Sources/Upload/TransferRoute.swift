@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is known of the connection that carried a transfer.
-public struct TransferRoute: Sendable, Equatable {
+package struct TransferRoute: Sendable, Equatable {
     /// Our address and port, such as `192.0.2.7:41234` or `[::1]:41234`.
-    public var local: String?
+    package var local: String?
     /// The address and port at the other end: the service's, or the proxy's.
-    public var remote: String?
+    package var remote: String?
     /// Whether the other end is a proxy.
-    public var isByProxy = false
+    package var isByProxy = false
     /// The version of TLS, such as `TLSv1.3`; nil without TLS.
-    public var tls: String?
+    package var tls: String?
     /// The cipher, as OpenSSL calls it; nil without TLS.
-    public var cipher: String?
+    package var cipher: String?
 
     /// Nothing is known.
-    public init() {}
+    package init() {}
 
     /// Takes note of a head that was sent: a proxy is asked for the whole URL (RFC 9112 §3.2.2), or
     /// to connect.

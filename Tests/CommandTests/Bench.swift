@@ -2,6 +2,7 @@
 
 import Glibc
 import TestSupport
+import Testing
 
 /// A place to run `utter` in: a home and a state folder of its own, and the service it talks to.
 final class Bench: Sendable {
@@ -90,6 +91,18 @@ final class Bench: Sendable {
     func onlyTake() throws -> KeptTake? {
         let takes = try takes()
         return takes.count == 1 ? takes.first : nil
+    }
+
+    /// Sends a recording to where nothing listens.
+    ///
+    /// - Returns: the take, which is kept.
+    func keep(_ clip: Clip = .goForward, _ arguments: String...) async throws -> KeptTake {
+        let before = try takes().map(\.id)
+        let result = try await start(
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
+        ).result()
+        #expect(result.status == .exited(75))
+        return try #require(try takes().first { !before.contains($0.id) })
     }
 
     /// Waits until the only take holds so many bytes of samples.

@@ -6,23 +6,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--record`, `utter serve --cassette`, and services against their cassettes.
+/// `--record` and `utter serve --cassette`.
 @Suite struct CassetteCommandTests {
-    private static let services = SourceTree.path("Tests/Cassettes")
-
-    /// Starts to replay.
-    ///
-    /// - Returns: the running program and its origin.
-    private func serve(_ bench: Bench, _ paths: [String]) async throws -> (BenchRun, String) {
-        let options = paths.flatMap { ["--cassette", $0] }
-        let run = try bench.start(["serve", "-v", "--port", "0"] + options)
-        try #require(await run.wait(for: "listening on http://127.0.0.1:", in: .error))
-        try #require(await run.wait(in: .error) { $0.last == 0x0A })
-        let text = String(decoding: run.error, as: UTF8.self)
-        let match = try #require(text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+)/))
-        return (run, String(match.1))
-    }
-
     @Test func whatIsRecordedIsReplayed() async throws {
         let server = try RecordingServer(
             otherwise: .answer(
@@ -36,7 +21,7 @@ import Testing
         let cassette = try #require(try Cassette.load(tape).first)
         #expect(cassette.request.headers.value(of: "Authorization") == "Bearer …")
         #expect(!String(decoding: cassette.json, as: UTF8.self).contains("sesame"))
-        let (replay, origin) = try await serve(bench, [tape])
+        let (replay, origin) = try await bench.replay([tape])
         let again = try await bench.run(
             "send", "--to", origin + "/v1/asr?lang=en", "--token-command", "echo other",
             Clip.goForward.path)
@@ -63,40 +48,19 @@ import Testing
         let folder = try await bench.run("send", "--record", bad, Clip.goForward.path)
         #expect(folder.status == .exited(78))
     }
+}
 
-    @Test(arguments: [
-        ("openai", []), ("deepgram", []), ("elevenlabs", []), ("assemblyai", []), ("groq", []),
-        ("azure", ["region=westeurope"]), ("google", []), ("wit", []), ("yandex", []),
-        ("kaldi-gstreamer", []), ("home-assistant", ["provider=w"]), ("whisper-cpp", []),
-        ("whisper-asr-webservice", []), ("ovos", []), ("rhasspy", []), ("wyoming", []),
-        ("vosk", []), ("utter", []), ("aliyun", ["appkey=w"]), ("assemblyai-batch", []),
-        ("gladia", []), ("speechmatics", []), ("revai", []), ("mistral", []), ("speaches", []),
-        ("localai", []), ("nvidia-nim", []), ("assemblyai-dictation", []), ("wit-dictation", []),
-    ])
-    func aServiceIsAskedAsItIsDocumentedAndUnderstood(
-        _ service: String, _ words: [String]
-    ) async throws {
-        let bench = try Bench(["UTTER_URL": ""])
-        let folder = "\(Self.services)/\(service)"
-        let files = try FileManager.default.contentsOfDirectory(
-            atPath: folder
-        ).sorted()
-            .filter {
-                $0.hasPrefix("success.") || $0.hasPrefix("success-") && $0.contains("-1-")
-                    || $0.hasPrefix("success-2") || $0.hasPrefix("success-3")
-            }
-        let (replay, origin) = try await serve(bench, files.map { "\(folder)/\($0)" })
-        let run = try bench.start(
-            [
-                "send", "--no-retry", "--service", service, "--to", origin + "/", "--token-command",
-                "echo sesame",
-            ]
-                + words.flatMap { ["--set", $0] } + [Clip.goForward.path])
-        let result = try await run.result()
-        let text = result.outputText.split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        #expect(text == "go forward ten meters", "\(result.errorText)")
-        replay.signal(SIGTERM)
-        let said = try await replay.result().errorText
-        #expect(said.ranges(of: ": answered").count == files.count, "\(said)")
+extension Bench {
+    /// Starts to play cassettes.
+    ///
+    /// - Returns: the running program and its origin.
+    func replay(_ paths: [String]) async throws -> (BenchRun, String) {
+        let options = paths.flatMap { ["--cassette", $0] }
+        let run = try start(["serve", "-v", "--port", "0"] + options)
+        try #require(await run.wait(for: "listening on http://127.0.0.1:", in: .error))
+        try #require(await run.wait(in: .error) { $0.last == 0x0A })
+        let text = String(decoding: run.error, as: UTF8.self)
+        let match = try #require(text.firstMatch(of: /listening on (http:\/\/127\.0\.0\.1:\d+)/))
+        return (run, String(match.1))
     }
 }

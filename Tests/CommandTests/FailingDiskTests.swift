@@ -31,14 +31,27 @@ import Testing
             run.write(bytes)
         }
 
-        /// Speaks on until a text is on standard error.
-        func speak(until text: String) async -> Bool {
+        /// Speaks on until something is so.
+        func speak(until isSo: () async throws -> Bool) async rethrows -> Bool {
             let deadline = MonotonicTime.now + .patience
             while MonotonicTime.now < deadline {
                 say()
-                if await run.wait(for: text, in: .error, within: .milliseconds(100)) { return true }
+                if try await isSo() { return true }
             }
             return false
+        }
+
+        /// Speaks on until a text is on standard error.
+        func speak(until text: String) async -> Bool {
+            await speak { await run.wait(for: text, in: .error, within: .milliseconds(100)) }
+        }
+
+        /// Speaks on until something on the disk is so; looks every 10 ms.
+        func speak(untilOnDisk isSo: () throws -> Bool) async rethrows -> Bool {
+            try await speak {
+                await onOwnThread { _ = poll(nil, 0, 10) }
+                return try isSo()
+            }
         }
 
         func end() async throws -> CommandResult {
@@ -52,11 +65,11 @@ import Testing
     /// The folders are made on a thread of their own, and a take whose folder goes before it is used
     /// lives in memory.
     private func waitForFile(of voice: Voice) async throws {
-        // A folder that cannot be listed yet is waited for.
-        while (try? bench.onlyTake()?.samples)?.isEmpty != false {
-            try #require(!(await voice.run.wait(for: "no such text", in: .error, within: .zero)))
-            voice.say()
-        }
+        let isThere = await voice.speak(untilOnDisk: {
+            // A folder that cannot be listed yet is waited for.
+            (try? bench.onlyTake()?.samples)?.isEmpty == false
+        })
+        try #require(isThere)
     }
 
     @Test(arguments: [SlowDisk.Fault.full, .broken])
@@ -127,13 +140,41 @@ import Testing
         let voice = try Voice(bench)
         voice.say(32_000)
         try #require(await voice.run.wait(for: "sending standard input", in: .error))
-        // Written by then, since the next bytes are only seen after it. Without a file of its own, the
-        // take would live in memory from its beginning.
-        let state = bench.folder.path("state")
         try await waitForFile(of: voice)
-        try ForeignTool("rm").run(["-rf", state])
-        // Of the file or of the manifest: whichever is looked at first.
-        try #require(await voice.speak(until: "not protected"))
+        // The manifest is written by then, and not again before the end.
+        let take = try #require(try bench.onlyTake())
+        try #require(
+            await voice.speak(untilOnDisk: {
+                try disk.syncs.contains { $0.call == "fsync" && $0.path == take.path }
+            }))
+        try ForeignTool("rm").run(["-rf", bench.folder.path("state")])
+        try #require(
+            await voice.speak(until: "\(Self.unprotected)the take's file was removed: "))
+        try await expectWholeTake(of: voice)
+    }
+
+    @Test func aFolderThatIsRemovedUnderAManifestIsMadeAnewAtItsEnd() async throws {
+        try disk.begin(.held)
+        let voice = try Voice(bench)
+        voice.say(32_000)
+        try #require(await voice.run.wait(for: "sending standard input", in: .error))
+        try await waitForFile(of: voice)
+        // Between the making of the new manifest and its renaming.
+        try #require(
+            await voice.speak(untilOnDisk: { try disk.syncs.contains { $0.call == "held" } }))
+        let take = try #require(try bench.onlyTake())
+        try ForeignTool("rm").run(["-rf", bench.folder.path("state")])
+        try disk.end(.held)
+        try #require(
+            await voice.speak(until: "\(Self.unprotected)rename \(take.path)/take.json: "))
+        try await expectWholeTake(of: voice)
+    }
+
+    private static let unprotected =
+        "utter: warning: not protected: this take lives in memory only: "
+
+    /// Ends a take that was not protected, and expects all of it on the disk and at the service.
+    private func expectWholeTake(of voice: Voice) async throws {
         let result = try await voice.end()
         #expect(result.status == .exited(0))
         #expect(result.errorText.contains("utter: protected again"))

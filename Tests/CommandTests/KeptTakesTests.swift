@@ -6,21 +6,9 @@ import Testing
 
 /// `utter list`, `show`, `last`, `export`, `rm`, `flush`, and what is kept at all.
 @Suite struct KeptTakesTests {
-    /// A place with one take that could not be delivered.
-    private func keep(
-        _ bench: Bench, _ clip: Clip = .goForward, _ arguments: String...
-    ) async throws -> KeptTake {
-        let before = try bench.takes().map(\.id)
-        let result = try await bench.start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
-        ).result()
-        #expect(result.status == .exited(75))
-        return try #require(try bench.takes().first { !before.contains($0.id) })
-    }
-
     @Test func theListSaysWhatWaitsAndWhy() async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let list = try await bench.run("list")
         #expect(
             list.outputText.contains(
@@ -40,7 +28,7 @@ import Testing
 
     @Test func aTakeIsNamedByAnyPartOfItsName() async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         for part in [take.shortName, String(take.id.dropLast(3)), String(take.id.suffix(7))] {
             let shown = try await bench.run("show", part).outputText
             #expect(shown.hasPrefix("take        \(take.id)\n"), "\(part)")
@@ -69,7 +57,7 @@ import Testing
     @Test(arguments: ["pcm", "ogg-opus", "flac"])
     func anExportedWAVHasItsTrueLength(_ format: String) async throws {
         let bench = try Bench()
-        let take = try await keep(bench, .goForward, "--format", format)
+        let take = try await bench.keep(.goForward, "--format", format)
         let path = bench.folder.path("out.wav")
         #expect(try await bench.run("export", take.id, path).status == .exited(0))
         let samples = try Clip.goForward.samples
@@ -91,14 +79,14 @@ import Testing
 
     @Test func anExportToStandardOutputIsTheFileItself() async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let result = try await bench.run("export", "last", "-")
         #expect(result.output == (try readFile(take.path + "/audio.wav")))
     }
 
     @Test func whatWaitsForItsAnswerIsNotRemovedByAge() async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         #expect(try await bench.run("rm", "--answered").status == .exited(0))
         #expect(try await bench.run("rm", "--older", "0d").status == .exited(0))
         #expect(try bench.onlyTake()?.id == take.id)
@@ -165,7 +153,7 @@ import Testing
             scripts: [.answer(text: "one"), .answer(text: "two")],
             otherwise: .answer(text: "three"))
         let bench = try Bench(server: server)
-        let kept = [try await keep(bench), try await keep(bench, .digits), try await keep(bench)]
+        let kept = [try await bench.keep(), try await bench.keep(.digits), try await bench.keep()]
             .map(\.id)
         let first = try await bench.run("flush", "--limit", "2", "--to", server.url())
         #expect(first.outputText == "one\ntwo\n")
@@ -202,7 +190,7 @@ import Testing
     @Test func aTakeWhoseProgramWasKilledWhileItSentIsInTheList() async throws {
         let server = try RecordingServer(otherwise: [.readHead, .readOn])
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let run = try bench.start(["retry", take.id, "--to", server.url()])
         #expect(await server.waitForRequest() != nil)
         run.signal(SIGKILL)
@@ -218,7 +206,7 @@ import Testing
     @Test func showNamesWhereATakeWentAtLast() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "there"))
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         #expect(
             try await bench.run("show", "last").outputText.contains(
                 "service     http://127.0.0.1:9/\n"))
@@ -237,7 +225,7 @@ import Testing
     @Test func audioThatHasBeenDeletedHasNoPath() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "done"))
         let bench = try Bench(server: server)
-        let kept = try await keep(bench)
+        let kept = try await bench.keep()
         _ = try await bench.run("send", Clip.goForward.path)
         let list = try JSONText(try await bench.run("list", "--json").output)
         #expect(list[0]?["path"] == .string("\(kept.path)/audio.wav"))

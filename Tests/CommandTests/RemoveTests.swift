@@ -6,17 +6,6 @@ import Testing
 
 /// `utter rm` and its way back.
 @Suite struct RemoveTests {
-    private func keep(
-        _ bench: Bench, _ clip: Clip = .goForward, _ arguments: String...
-    ) async throws -> KeptTake {
-        let before = try bench.takes().map(\.id)
-        let result = try await bench.start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
-        ).result()
-        #expect(result.status == .exited(75))
-        return try #require(try bench.takes().first { !before.contains($0.id) })
-    }
-
     private func removed(_ bench: Bench) throws -> [String] {
         // Without a removed take there is no folder.
         (try? bench.folder.names(in: "state/utter/removed")) ?? []
@@ -24,7 +13,7 @@ import Testing
 
     @Test func whatIsNamedGoesAndIsSaid() async throws {
         let bench = try Bench()
-        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         let result = try await bench.run("rm", first.shortName)
         #expect(result.status == .exited(0))
         #expect(
@@ -41,7 +30,7 @@ import Testing
     @Test func itComesBackAsItWas() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "after all"))
         let bench = try Bench()
-        let takes = [try await keep(bench), try await keep(bench, .digits)]
+        let takes = [try await bench.keep(), try await bench.keep(.digits)]
         let audio = try readFile(takes[1].path + "/audio.wav")
         _ = try await bench.run("rm", takes[0].id, takes[1].id)
         #expect(try bench.takes().isEmpty)
@@ -60,7 +49,7 @@ import Testing
     @Test(arguments: [("y\n", true), ("n\n", false), ("\n", false), ("\u{4}", false)])
     func whatWasNeverDeliveredIsAskedFor(_ answer: String, _ isRemoved: Bool) async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let terminal = try PseudoTerminal()
         let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
         #expect(
@@ -76,7 +65,7 @@ import Testing
 
     @Test func ctrlCAnswersNo() async throws {
         let bench = try Bench()
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         let terminal = try PseudoTerminal()
         let run = try bench.start(["rm", "last"], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "[y/N] ", in: .screen))
@@ -88,7 +77,7 @@ import Testing
     @Test func whoIsSureOrHasTheTextIsNotAsked() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench(server: server)
-        let take = try await keep(bench)
+        let take = try await bench.keep()
         _ = try await bench.run("send", "-q", Clip.digits.path)
         for arguments in [["rm", "--yes", take.id], ["rm", "last"]] {
             let result = try await bench.start(
@@ -103,7 +92,7 @@ import Testing
 
     @Test func nowIsForGood() async throws {
         let bench = try Bench()
-        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         let now = try await bench.run("rm", "--now", first.id)
         #expect(now.errorText == "utter: removed for good: \(first.id), 0:02.7, never delivered\n")
         #expect(try removed(bench).isEmpty)
@@ -118,7 +107,7 @@ import Testing
     @Test func aShortDiskGetsItsBytesBackAtOnce() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "kept"))
         let bench = try Bench(server: server)
-        let (first, second) = (try await keep(bench), try await keep(bench, .digits))
+        let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         _ = try await bench.run("rm", first.id)
         #expect(try removed(bench) == [first.id])
         // More than any disk has: a new take finds no room, and what was removed goes for it.
@@ -136,7 +125,7 @@ import Testing
         let key = try bench.folder.write(
             Array("a key of more than sixteen bytes".utf8), to: "key")
         try #require(chmod(key, 0o600) == 0)
-        let take = try await keep(bench, .goForward, "--encrypt-key", key)
+        let take = try await bench.keep(.goForward, "--encrypt-key", key)
         // An open file outlives its name, and shows what was done to it.
         let file = open(take.path + "/audio.wav.encrypted", O_RDONLY | O_CLOEXEC)
         try #require(file >= 0)

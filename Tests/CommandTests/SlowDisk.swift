@@ -6,10 +6,13 @@ import Testing
 
 /// The library of Tests/SlowDisk/slowdisk.c, as one program has it.
 final class SlowDisk: Sendable {
-    /// One sync that a program has waited for.
+    /// One sync that a program has waited for, or one that is held.
     struct Sync {
+        /// `held` for one that waits.
         let call: String
         let thread: String
+        /// The path of the file.
+        let path: String
         let began: MonotonicTime
         let ended: MonotonicTime
     }
@@ -27,6 +30,8 @@ final class SlowDisk: Sendable {
         case nearlyFull
         /// No sync succeeds.
         case broken
+        /// No sync of a new manifest ends.
+        case held
     }
 
     /// Makes every sync take `delay` longer.
@@ -54,18 +59,18 @@ final class SlowDisk: Sendable {
         try #require(unlink(folder.path(fault.rawValue)) == 0)
     }
 
-    /// The syncs that have ended.
+    /// The syncs that have ended, and those that are held.
     var syncs: [Sync] {
         get throws {
             guard access(log, R_OK) == 0 else { return [] }
             return String(decoding: try readFile(log), as: UTF8.self).split(separator: "\n")
                 .compactMap { line in
-                    let words = line.split(separator: " ")
-                    guard words.count == 4, let began = Int64(words[2]), let ended = Int64(words[3])
+                    let words = line.split(separator: " ", maxSplits: 4)
+                    guard words.count == 5, let began = Int64(words[2]), let ended = Int64(words[3])
                     else { return nil }
                     return Sync(
                         call: String(words[0]), thread: String(words[1]),
-                        began: MonotonicTime(nanoseconds: began),
+                        path: String(words[4]), began: MonotonicTime(nanoseconds: began),
                         ended: MonotonicTime(nanoseconds: ended))
                 }
         }

@@ -15,7 +15,7 @@ import Testing
         _ body: @escaping (Int) async throws -> Void
     ) async throws -> [CassetteServer.Served] {
         let served = Observed<[CassetteServer.Served]>([])
-        let server = CassetteServer(cassettes, speed: speed) { request in
+        let server = CassetteServer.make(cassettes, speed: speed) { request in
             served.update { $0.append(request) }
         }
         let (ports, ready) = AsyncStream.makeStream(of: Int.self)

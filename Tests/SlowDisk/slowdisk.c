@@ -2,8 +2,8 @@
 
 // A disk that takes its time: loaded with LD_PRELOAD it delays every fsync(2) and fdatasync(2) by
 // UTTER_TEST_SYNC_MS milliseconds, and appends one line to the file UTTER_TEST_SYNC_LOG for each,
-// and for each fallocate(2): the call, the name of its thread, and CLOCK_MONOTONIC in nanoseconds
-// at its begin and its end.
+// and for each fallocate(2): the call, the name of its thread, CLOCK_MONOTONIC in nanoseconds at
+// its begin and its end, and the path of the file.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,20 +21,42 @@ static long long now(void) {
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-static void note(const char *name, long long began) {
+static int has_fault(const char *fault);
+
+static void read_path(int descriptor, char *path, size_t size) {
+    char link[64];
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    ssize_t count = readlink(link, path, size - 1);
+    path[count < 0 ? 0 : count] = 0;
+}
+
+static void note(const char *name, long long began, int descriptor) {
     const char *log = getenv("UTTER_TEST_SYNC_LOG");
     char thread[17] = "";
-    char line[128];
+    char path[4096], line[4224];
     if (log == NULL) return;
     prctl(PR_GET_NAME, thread);
+    read_path(descriptor, path, sizeof path);
     int file = open(log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    int count = snprintf(line, sizeof line, "%s %s %lld %lld\n", name, thread, began, now());
+    int count = snprintf(
+        line, sizeof line, "%s %s %lld %lld %s\n", name, thread, began, now(), path);
     if (file < 0) return;
     if (write(file, line, count) != count) abort();
     close(file);
 }
 
-static int has_fault(const char *fault);
+// While the folder UTTER_TEST_DISK holds a file "held", syncs of new manifests wait; each is noted
+// when it begins to.
+static void hold(int descriptor) {
+    struct timespec wait = {0, 1000000};
+    char path[4096];
+    read_path(descriptor, path, sizeof path);
+    const char *name = strrchr(path, '/');
+    if (name == NULL || strcmp(name, "/take.json.new") != 0 || !has_fault("held")) return;
+    note("held", now(), descriptor);
+    while (has_fault("held")) nanosleep(&wait, NULL);
+}
 
 static int slow(const char *name, int descriptor) {
     int (*next)(int) = (int (*)(int))dlsym(RTLD_NEXT, name);
@@ -42,10 +64,11 @@ static int slow(const char *name, int descriptor) {
     long milliseconds = delay ? atol(delay) : 0;
     struct timespec wait = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     long long began = now();
+    hold(descriptor);
     int result = next(descriptor);
 
     nanosleep(&wait, NULL);
-    note(name, began);
+    note(name, began, descriptor);
     if (!has_fault("broken")) return result;
     errno = EIO;
     return -1;
@@ -68,12 +91,9 @@ static int has_fault(const char *fault) {
 }
 
 static int refuses(int descriptor, const char *fault) {
-    char link[64], path[4096];
+    char path[4096];
     if (!has_fault(fault)) return 0;
-    snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
-    ssize_t count = readlink(link, path, sizeof path - 1);
-    if (count < 0) return 0;
-    path[count] = 0;
+    read_path(descriptor, path, sizeof path);
     if (strstr(path, "/takes/") == NULL) return 0;
     errno = ENOSPC;
     return 1;
@@ -92,7 +112,7 @@ ssize_t pwrite64(int descriptor, const void *bytes, size_t count, off_t offset) 
 int fallocate(int descriptor, int mode, off_t offset, off_t length) {
     int (*next)(int, int, off_t, off_t) =
         (int (*)(int, int, off_t, off_t))dlsym(RTLD_NEXT, "fallocate");
-    note("fallocate", now());
+    note("fallocate", now(), descriptor);
     return refuses(descriptor, "nearlyFull") ? -1 : next(descriptor, mode, offset, length);
 }
 

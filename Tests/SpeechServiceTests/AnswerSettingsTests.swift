@@ -145,6 +145,93 @@ import Testing
                 == .serviceReported(message: "'RecognitionStatus' is Error", code: "Error"))
     }
 
+    @Test func whatIsMissingMaySayThatThereWasNoSpeech() throws {
+        let table = """
+            framing = "json"
+            text = "results[].alternatives[0].transcript"
+            no-speech = { path = "results[0]", exists = false }
+            """
+        for body in [#"{}"#, #"{"results":[],"billed":"3s"}"#, #"{"results":null}"#] {
+            let quiet = decode(try rule(table), body)
+            #expect(quiet.error == nil)
+            #expect(quiet.hypotheses == [Hypothesis(text: "", isFinal: true)], "\(body)")
+        }
+        // Neither a failure nor text at another place is silence.
+        #expect(
+            decode(try rule(table), #"{"error":"Session timed out."}"#).error
+                == .serviceReported(message: "Session timed out."))
+        let other = decode(try rule(table), #"{"text":"hello"}"#)
+        guard case .missingText(_, _, places: ["text"])? = other.error else {
+            Issue.record("\(other)")
+            return
+        }
+    }
+
+    @Test func successMayBeThatAnErrorIsMissing() throws {
+        let table = "success = { path = \"fault\", exists = false }"
+        #expect(decode(try rule(table), #"{"text":"hi"}"#).transcript.text == "hi")
+        #expect(
+            decode(try rule(table), #"{"text":"","fault":"x"}"#).error
+                == .serviceReported(message: "'fault' is x", code: "x"))
+    }
+
+    @Test func nothingAtAllMaySayThatThereWasNoSpeech() throws {
+        for framing in ["text", "auto"] {
+            let table = "framing = \"\(framing)\"\nempty = \"no-speech\""
+            let quiet = decode(try rule(table), "", mediaType: "text/plain")
+            #expect(quiet.hypotheses == [Hypothesis(text: "", isFinal: true)])
+            #expect(quiet.error == nil)
+            #expect(
+                decode(try rule("framing = \"\(framing)\""), "", mediaType: "text/plain").error
+                    == .empty)
+        }
+        #expect(
+            error("empty = \"nospeech\"")
+                == "a.toml:1:9: 'answer.empty' cannot be 'nospeech'; did you mean 'no-speech'?")
+    }
+
+    @Test func theHeadMaySayThatThereWasNoSpeechAndWhyAnAnswerFailed() throws {
+        let rule = try rule(
+            """
+            success = { header = "X-Code", equals = 0 }
+            no-speech = { header = "X-Code", equals = 3 }
+            errors = { message = ["header:X-Why", "why"] }
+            """)
+        func decode(_ code: String, _ why: String?, _ body: String) -> Decoded {
+            let fields = why.map { [(name: "x-why", value: $0)] } ?? []
+            var decoder = rule.makeDecoder(
+                AnswerHead(headers: [(name: "x-code", value: code)] + fields))
+            return Decoded(&decoder, [Array(body.utf8)])
+        }
+        #expect(decode("3", "quiet", "{}").hypotheses == [Hypothesis(text: "", isFinal: true)])
+        #expect(
+            decode("9", "busy\u{7}", "{}").error
+                == .serviceReported(message: "busy", code: "9"))
+        #expect(
+            decode("9", nil, #"{"why":"tired"}"#).error
+                == .serviceReported(message: "tired", code: "9"))
+    }
+
+    @Test func theTranscriptMayStandInOneOfSeveralFields() throws {
+        let rule = try rule(
+            """
+            [[header]]
+            name = "X-Encoded"
+            coding = ["base64"]
+            [[header]]
+            name = "X-Plain"
+            """)
+        func decode(_ fields: [(name: String, value: String)]) -> Decoded {
+            var decoder = rule.makeDecoder(AnswerHead(headers: fields))
+            return Decoded(&decoder, [])
+        }
+        #expect(decode([("x-plain", "b"), ("x-encoded", "YQ==")]).transcript.text == "a")
+        #expect(decode([("x-plain", "b")]).transcript.text == "b")
+        #expect(
+            decode([]).error
+                == .undecodable(reason: "missing: there is no field X-Encoded or X-Plain"))
+    }
+
     @Test func successMayStandInTheHead() throws {
         let rule = try rule(
             "success = { header = \"X-Api-Status-Code\", equals = 20000000 }")

@@ -11,7 +11,7 @@ import Testing
         _ value: String?, _ coding: [HeaderTranscript.Coding], limit: Int = 1000
     ) -> Decoded {
         var rule = AnswerRule(framing: .header)
-        rule.header = HeaderTranscript(name: "X-Amz-Lex-Input-Transcript", coding: coding)
+        rule.headers = [HeaderTranscript(name: "X-Amz-Lex-Input-Transcript", coding: coding)]
         let fields = value.map { [(name: "x-amz-lex-input-transcript", value: $0)] } ?? []
         var decoder = rule.makeDecoder(AnswerHead(headers: fields), byteLimit: limit)
         // The body is speech, which says nothing.

@@ -90,6 +90,20 @@ import Testing
                 """)
     }
 
+    @Test func slashesOfAPathAreLeftInAPathAlone() throws {
+        let profile = try ServiceProfile(
+            """
+            url = "https://a.example/run/{model}?m={model}"
+            query = { n = "{model}" }
+            words.model = { default = "@cf/open ai/whisper", path = true }
+            """)
+        let service = try profile.service(format: try profile.format(nil))
+        #expect(
+            service.url.text
+                == "https://a.example/run/@cf/open%20ai/whisper?m=%40cf%2Fopen%20ai%2Fwhisper"
+                + "&n=%40cf%2Fopen%20ai%2Fwhisper")
+    }
+
     @Test func wordsInJSONAreEscapedAndLeftOutWithoutAValue() throws {
         let profile = try ServiceProfile(
             #"""
@@ -242,8 +256,23 @@ import Testing
             "test.toml:3:10: 'words.Region' is no word: it is made of small letters, digits, '-' and '_'"
         ),
         (
+            """
+            url = "http://a/"
+            exchange.kind = "job"
+            [[exchange.steps]]
+            name = "upload"
+            body = "recording"
+            capture = { Id = "id" }
+            """,
+            "test.toml:6:18: 'exchange.steps.capture.Id' is no word"
+        ),
+        (
             "url = \"http://a/\"\n[transfer]\nanswer-seconds = -1",
             "test.toml:3:18: 'transfer.answer-seconds' must be above 0 and at most 86400"
+        ),
+        (
+            "url = \"http://a/\"\n[query]\nx = \"{take}\"",
+            "test.toml:3:5: '{take}' cannot stand in a URL"
         ),
         (
             "url = \"http://a/\"\nx = [",

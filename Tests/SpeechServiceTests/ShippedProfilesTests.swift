@@ -51,6 +51,13 @@ import Testing
         }
     }
 
+    /// These were written from their documentation when nothing here knew the services.
+    @Test(arguments: ["soniox", "azure-fast", "cloudflare", "hugging-face", "volcengine"])
+    func aServiceThatWasNotKnownIsShort(name: String) throws {
+        let text = try #require(ShippedProfiles.text(of: name)?.text)
+        #expect(text.split(separator: "\n").count < 20)
+    }
+
     @Test func aCompatibleServiceIsShort() throws {
         for name in ["groq", "mistral", "speaches", "localai", "vllm", "faster-whisper-server"] {
             let text = try #require(ShippedProfiles.text(of: name)?.text)

@@ -31,6 +31,12 @@ struct TranscriptTests {
         #expect(TerminalText.singleLine(text) == line)
     }
 
+    /// Were each space to copy what stands before it, these would be four terabytes.
+    @Test(.timeLimit(.minutes(2))) func aLongTextIsKeptOnOneLine() {
+        let text = String(repeating: "a ", count: 1 << 21)
+        #expect(TerminalText.singleLine(text).utf8.elementsEqual(text.utf8.dropLast()))
+    }
+
     @Test(arguments: [
         ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{7}\u{0}b", "ab"),
         ("a\u{7F}\u{80}\u{9B}\u{9F}b", "ab"), ("\u{202A}\u{202E}\u{2066}x\u{2069}", "x"),

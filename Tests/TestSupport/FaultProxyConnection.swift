@@ -149,38 +149,17 @@ final class FaultProxyConnection {
             return true
         }
         if isDropping { return true }
-        guard send(buffer[..<count], to: way.target) else {
+        guard
+            sendAll(
+                buffer[..<count], to: way.target, stop: core.stop.descriptor,
+                until: .now + .patience)
+        else {
             reset()
             return false
         }
         ways[index].passed += count
         let passed = ways.map(\.passed)
         core.state.update { [number] in $0.passed[number] = passed }
-        return true
-    }
-
-    /// Sends all bytes; false when the receiver is gone or does not read.
-    private func send(_ bytes: ArraySlice<UInt8>, to target: Int32) -> Bool {
-        var rest = bytes
-        let deadline = MonotonicTime.now + .patience
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(
-                    target, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
-            }
-            let code = errno
-            if count > 0 {
-                rest = rest.dropFirst(count)
-                continue
-            }
-            guard code == EAGAIN || code == EINTR else { return false }
-            let events = pollEvents(
-                [
-                    pollfd(fd: target, events: Int16(POLLOUT), revents: 0),
-                    pollfd(fd: core.stop.descriptor, events: Int16(POLLIN), revents: 0),
-                ], until: deadline)
-            guard events[0] != 0, events[1] == 0 else { return false }
-        }
         return true
     }
 

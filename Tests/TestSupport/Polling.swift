@@ -34,3 +34,29 @@ func pollEvents(_ waits: [pollfd], until deadline: MonotonicTime) -> [Int16] {
         if count < 0 && errno != EINTR { return waits.map { _ in Int16(POLLERR) } }
     }
 }
+
+/// Sends all bytes.
+///
+/// - Returns: false when the receiver is gone or does not read, or `stop` can be read.
+func sendAll(
+    _ bytes: ArraySlice<UInt8>, to socket: Int32, stop: Int32, until deadline: MonotonicTime
+) -> Bool {
+    let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, flags) }
+        let code = errno
+        if count > 0 {
+            rest = rest.dropFirst(count)
+            continue
+        }
+        guard code == EAGAIN || code == EINTR else { return false }
+        let events = pollEvents(
+            [
+                pollfd(fd: socket, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+            ], until: deadline)
+        guard events[0] != 0, events[1] == 0 else { return false }
+    }
+    return true
+}

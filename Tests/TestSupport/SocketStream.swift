@@ -56,25 +56,7 @@ struct SocketStream: ~Copyable {
     ///
     /// - Returns: false when the client is gone, does not read, or the server stops.
     func send(_ bytes: [UInt8]) -> Bool {
-        let deadline = MonotonicTime.now + limit
-        let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.send(number, $0.baseAddress, $0.count, flags) }
-            let code = errno
-            if count > 0 {
-                rest = rest.dropFirst(count)
-                continue
-            }
-            guard code == EAGAIN || code == EINTR else { return false }
-            let events = pollEvents(
-                [
-                    pollfd(fd: number, events: Int16(POLLOUT), revents: 0),
-                    pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
-                ], until: deadline)
-            guard events[0] != 0, events[1] == 0 else { return false }
-        }
-        return true
+        sendAll(bytes[...], to: number, stop: stop, until: .now + limit)
     }
 
     /// Closes the sending side.

@@ -14,8 +14,8 @@ import Testing
     private static let folder = SourceTree.path("Tests/Cassettes")
     private static let text = "go forward ten meters"
 
-    /// How a profile reads an answer, with something in place of each word that it needs.
-    private func rule(of name: String) throws -> AnswerRule {
+    /// A profile, with something in place of each word that it needs.
+    private func service(_ name: String) throws -> RecognitionService {
         let texts = try ProfileChain.texts(
             of: name, in: [{ (name: String) in ShippedProfiles.text(of: name) }])
         let profile = try ServiceProfile(texts: try #require(texts))
@@ -23,7 +23,7 @@ import Testing
         for word in profile.words where word.isRequired {
             words[word.name] = word.name == "instance" ? "https://a.example" : "w"
         }
-        return try profile.service(words: words, format: try #require(profile.formats.first)).answer
+        return try profile.service(words: words, format: try #require(profile.formats.first))
     }
 
     /// The answers of a profile by the names of their cases; of a row of requests the last one.
@@ -76,7 +76,7 @@ import Testing
 
     @Test(arguments: ShippedProfiles.names)
     func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
-        let rule = try rule(of: name)
+        let rule = try service(name).answer
         for (label, answer) in try answers(of: name) {
             let whole = outcome(of: answer, by: rule, splitAt: 0)
             for place in answer.bytes.indices.dropFirst() {
@@ -102,7 +102,8 @@ import Testing
 
     @Test(arguments: ShippedProfiles.names, [1, 7, 100_000])
     func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
-        let rule = try rule(of: name)
+        let service = try service(name)
+        let rule = service.answer
         for (label, answer) in try answers(of: name) {
             let (reader, partials) = read(answer, by: rule, length)
             let words = reader.transcript.text.split(separator: " ").joined(separator: " ")
@@ -115,6 +116,8 @@ import Testing
                 if length < 100_000 { #expect(partials.count > 1, "\(name) \(partials)") }
             case "silence":
                 #expect(words.isEmpty && reader.failure == nil, "\(name) \(label)")
+            // That a job has failed is said by the answer to a question, which is no transcript.
+            case "in" where service.exchange != .post: break
             case "in":
                 #expect(reader.failure != nil, "\(name) \(label): \(words)")
             case "refusal":

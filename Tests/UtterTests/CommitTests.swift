@@ -115,7 +115,7 @@ import Testing
         #expect(throws: Never.self) { try outcome.result.get() }
         let requests = bench.server.requests
         #expect(requests.count == 3)
-        #expect(requests.allSatisfy { $0["X-Take"] == "\"\(outcome.id.text)\"" })
+        #expect(requests.allSatisfy { $0["X-Take"] == outcome.id.text })
         #expect(requests.allSatisfy { $0["Idempotency-Key"] == nil })
         let digests = requests.map { $0["Content-Digest"] }
         #expect(digests.first == .some(nil))

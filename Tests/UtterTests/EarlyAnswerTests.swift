@@ -118,6 +118,18 @@ import Upload
         #expect(server.connectionCount == 0)
     }
 
+    @Test func aServiceThatReadsChunksIsNotAskedForAPartAgain() async throws {
+        let server = try RecordingServer(otherwise: Self.ignorant(#"{"text":"a part"}"#))
+        let bench = try Bench()
+        let noise = [Int16](repeating: 1_000, count: 16_000 * 60)
+        let take = try bench.replay(noise, to: server.url()) { $0.delivery.framing = .chunked }
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "a part")
+        #expect(!outcome.isWhole)
+        #expect(server.requests.count == 1)
+        #expect(try await bench.files(of: take).contains("audio.wav"))
+    }
+
     @Test func anAnswerOfAPartSettlesNothing() async throws {
         let server = try RecordingServer(otherwise: Self.ignorant(#"{"text":"a part"}"#))
         let bench = try Bench()

@@ -89,7 +89,7 @@ struct ManyBenchmarks {
         let takes = (0..<count).map { _ in
             pipeline.start(
                 TakePlan(
-                    source: WAVReplay(path: recording, pace: .realTime), service: service,
+                    source: FileReplay(path: recording, pace: .realTime), service: service,
                     format: .pcm, retry: .never))
         }
         for take in takes {

@@ -11,16 +11,16 @@ public struct Level: Sendable, Hashable {
     public var rootMeanSquare: Float
 
     /// Creates a level; both values from 0 to 1.
-    public init(peak: Float, rootMeanSquare: Float) {
+    package init(peak: Float, rootMeanSquare: Float) {
         self.peak = peak
         self.rootMeanSquare = rootMeanSquare
     }
 
     /// No sound at all.
-    public static let silence = Level(peak: 0, rootMeanSquare: 0)
+    package static let silence = Level(peak: 0, rootMeanSquare: 0)
 
     /// Measures samples; of none it says `silence`.
-    public init(of samples: Span<Int16>) {
+    package init(of samples: Span<Int16>) {
         var largest: Int32 = 0
         var sum: Int64 = 0
         for index in samples.indices {

@@ -18,19 +18,19 @@ public struct StreamFormat: Sendable, Hashable {
     public static let speech = StreamFormat(sampleRate: 16_000, channelCount: 1)
 
     /// Frames in one period of 20 ms, the unit in which the sound card wakes us.
-    public var framesPerPeriod: Int { sampleRate / 50 }
+    package var framesPerPeriod: Int { sampleRate / 50 }
 
     /// Bytes in one frame.
-    public var bytesPerFrame: Int { channelCount * 2 }
+    package var bytesPerFrame: Int { channelCount * 2 }
 
     /// The time that `frames` frames last, rounded down to a nanosecond.
-    public func duration(ofFrames frames: Int) -> Duration {
+    package func duration(ofFrames frames: Int) -> Duration {
         let (seconds, rest) = frames.quotientAndRemainder(dividingBy: sampleRate)
         return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / sampleRate)
     }
 
     /// The whole frames that `duration` holds.
-    public func frames(in duration: Duration) -> Int {
+    package func frames(in duration: Duration) -> Int {
         let parts = duration.components
         let rate = Int128(sampleRate)
         let rest = Int128(parts.attoseconds) * rate / 1_000_000_000_000_000_000

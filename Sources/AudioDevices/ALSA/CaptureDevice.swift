@@ -15,7 +15,7 @@ public struct CaptureDevice: Sendable, Hashable {
     public var isDefault: Bool { name == "default" }
 
     /// Describes a device.
-    public init(name: String, description: String, card: String? = nil) {
+    package init(name: String, description: String, card: String? = nil) {
         self.name = name
         self.description = description
         self.card = card

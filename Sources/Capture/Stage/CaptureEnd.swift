@@ -50,7 +50,7 @@ public struct CaptureEnd: Sendable {
     public var details: SourceDetails?
 
     /// Creates an end without gaps.
-    public init(
+    package init(
         cause: Cause, gaps: [Gap] = [], warning: String? = nil, hasVoice: Bool? = nil,
         details: SourceDetails? = nil
     ) {

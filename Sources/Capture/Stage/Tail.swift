@@ -10,15 +10,15 @@ public struct Tail: Sendable, Equatable {
     /// Ends the tail when the voice has been silent this long.
     ///
     /// Frames.
-    public var quiet: Int
+    package var quiet: Int
     /// The length of the tail of a voice that trails off.
     ///
     /// Frames.
-    public var usual: Int
+    package var usual: Int
     /// The end even of a voice that goes on.
     ///
     /// Frames.
-    public var longest: Int
+    package var longest: Int
 
     /// Creates a tail from durations.
     public init(quiet: Duration, usual: Duration, longest: Duration) {
@@ -44,7 +44,7 @@ public struct Tail: Sendable, Equatable {
 
     /// Whether `recorded` frames of tail are enough when the last `silent` of all frames were
     /// without voice.
-    public func isOver(recorded: Int, silent: Int) -> Bool {
+    package func isOver(recorded: Int, silent: Int) -> Bool {
         if recorded >= longest { return true }
         if recorded >= usual { return silent > 0 }
         return recorded >= quiet && silent >= quiet

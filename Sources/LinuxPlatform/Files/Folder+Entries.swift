@@ -109,14 +109,7 @@ extension Folder {
     ///
     /// Looks at names only: fast enough for every start.
     package func entryCount(upTo limit: Int) throws(SystemError) -> Int {
-        let number = try retryingInterrupts("open \(path)") {
-            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        }
-        guard let stream = unsafe fdopendir(number) else {
-            let error = SystemError.last("fdopendir \(path)")
-            _ = close(number)
-            throw error
-        }
+        let stream = try unsafe openEntries()
         defer { unsafe closedir(stream) }
         // "." and ".." are among them.
         var count = -2

@@ -295,14 +295,7 @@ package final class Folder: Sendable {
 
     /// The names of everything within, sorted, without "." and "..".
     package func names() throws(SystemError) -> [String] {
-        let number = try retryingInterrupts("open \(path)") {
-            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        }
-        guard let stream = unsafe fdopendir(number) else {
-            let error = SystemError.last("fdopendir \(path)")
-            _ = close(number)
-            throw error
-        }
+        let stream = try unsafe openEntries()
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while true {
@@ -317,6 +310,19 @@ package final class Folder: Sendable {
         }
         guard errno == 0 else { throw SystemError.last("readdir \(path)") }
         return names.sorted()
+    }
+
+    /// Opens the list of what is within; the caller closes it.
+    func openEntries() throws(SystemError) -> OpaquePointer {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemError.last("fdopendir \(path)")
+            _ = close(number)
+            throw error
+        }
+        return unsafe stream
     }
 }
 

@@ -17,7 +17,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads `errno`; to be called right after the call that failed.
-    public static func last(_ call: String) -> SystemError {
+    package static func last(_ call: String) -> SystemError {
         SystemError(call: call, code: errno)
     }
 
@@ -42,7 +42,7 @@ private let interruptLimit = 100
 /// - Returns: what the call returned, at least zero.
 /// - Throws: `SystemError` when it returned -1 with another `errno`, or was interrupted each time.
 @discardableResult
-public func retryingInterrupts<Value: SignedInteger>(
+package func retryingInterrupts<Value: SignedInteger>(
     _ call: String, _ body: () -> Value
 ) throws(SystemError) -> Value {
     var interruptCount = 0

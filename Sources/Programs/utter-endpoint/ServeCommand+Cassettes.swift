@@ -16,7 +16,7 @@ extension ServeCommand {
             throw Launch.exit(
                 CommandFailure("--cassette: \(error.description)", status: .configuration))
         }
-        let server = CassetteServer(
+        let server = CassetteServer.make(
             cassettes, host: host, port: port, speed: speed.speed,
             onRequest: { [verbose, quiet] in
                 // A reader that is too slow misses lines; the server does not wait for it.
@@ -24,9 +24,7 @@ extension ServeCommand {
                 Self.tell($0, verbose: verbose, quiet: quiet)
             })
         let target = cassettes[0].request.target
-        try await serve(server.shutdown) { onReady throws(RecognitionEndpointError) in
-            try await server.run(onReady: onReady)
-        } onReady: { [host, quiet] port in
+        try await serve(server) { [host, quiet] port in
             guard !quiet else { return }
             StandardError.line("listening on \(Self.url(host, port))\(Self.safe(target))")
         }

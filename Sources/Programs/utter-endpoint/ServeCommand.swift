@@ -95,9 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
         } catch {
             throw Launch.exit(CommandFailure(error))
         }
-        try await serve(endpoint.shutdown) { onReady throws(RecognitionEndpointError) in
-            try await endpoint.run(onReady: onReady)
-        } onReady: { [host, quiet, tokenFile] port in
+        try await serve(endpoint) { [host, quiet, tokenFile] port in
             guard !quiet else { return }
             let url = Self.url(host, port) + "/recognize"
             let key = tokenFile.map { " --token-file \(ShellWord.quoted($0))" } ?? ""
@@ -106,21 +104,16 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// What a server is told once clients can connect: its port.
-    typealias Ready = @Sendable (Int) async -> Void
-
     /// Runs a server until a signal.
     func serve(
-        _ shutdown: @escaping @Sendable () -> Void,
-        _ run: @escaping @Sendable (@escaping Ready) async throws(RecognitionEndpointError) -> Void,
-        onReady: @escaping Ready
+        _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
         do {
             let signals = try Signals(toEnter: false)
-            signals.handle { _ in shutdown() }
+            signals.handle { _ in server.shutdown() }
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {
-                try await run(onReady)
+                try await server.run(onReady: onReady)
             }
         } catch let error as RecognitionEndpointError {
             throw Launch.exit(CommandFailure(error))

@@ -6,7 +6,7 @@ package import Cassettes
 ///
 /// It needs no recogniser. After the last cassette the first one follows again. A request that is
 /// not the one of its cassette gets 422 with what differs, and the cassette waits for the right one.
-package final class CassetteServer: Sendable {
+package enum CassetteServer {
     /// How fast time passes.
     package enum Speed: Sendable, Equatable {
         /// Nothing waits for time.
@@ -33,9 +33,6 @@ package final class CassetteServer: Sendable {
         package var byteCount: Int
     }
 
-    private let tape: CassetteTape
-    private let service: HTTPService
-
     /// Prepares a server for cassettes, at least one.
     ///
     /// - Parameters:
@@ -44,13 +41,13 @@ package final class CassetteServer: Sendable {
     ///   - port: the port, or 0 to let the system choose.
     ///   - speed: how fast time passes.
     ///   - onRequest: told about each request, on a thread that must not be made to wait.
-    package init(
+    /// - Returns: the server, which does not listen yet.
+    package static func make(
         _ cassettes: [Cassette], host: String = "127.0.0.1", port: Int = 0, speed: Speed = .max,
         onRequest: @escaping @Sendable (Served) -> Void = { _ in }
-    ) {
+    ) -> HTTPService {
         let tape = CassetteTape(cassettes)
-        self.tape = tape
-        service = HTTPService(
+        return HTTPService(
             host: host, port: port, idleTimeout: .seconds(60), gracePeriod: .seconds(1)
         ) { request, writer, connection in
             try await CassetteExchange(
@@ -58,19 +55,4 @@ package final class CassetteServer: Sendable {
             ).answer(writer)
         }
     }
-
-    /// Listens and answers until `shutdown` is called or the task is cancelled; once.
-    ///
-    /// - Parameter onReady: called with the port once clients can connect.
-    /// - Throws: `RecognitionEndpointError` when the address cannot be listened on.
-    package func run(
-        onReady: @escaping @Sendable (Int) async -> Void
-    ) async throws(RecognitionEndpointError) {
-        try await service.run(onReady: onReady)
-    }
-
-    /// Ends `run`.
-    ///
-    /// From any thread; returns at once.
-    package func shutdown() { service.shutdown() }
 }

@@ -9,7 +9,7 @@ internal import ServiceLifecycle
 internal import Synchronization
 
 /// A server that listens until it is shut down; what it answers is its owner's.
-final class HTTPService: Sendable {
+package final class HTTPService: LocalServer {
     /// Answers one request, or throws to close the connection.
     typealias Responder =
         @concurrent @Sendable (Request, consuming ResponseWriter, Connection) async throws -> Void
@@ -49,14 +49,20 @@ final class HTTPService: Sendable {
         self.responder = responder
     }
 
-    /// Listens and answers until `shutdown` is called or the task is cancelled; once.
+    package func run(
+        onReady: @escaping @Sendable (Int) async -> Void
+    ) async throws(RecognitionEndpointError) {
+        try await run(preparing: {}, onReady: onReady)
+    }
+
+    /// Listens and answers, as above, once something is prepared.
     ///
     /// - Parameters:
     ///   - prepare: what must be done before; when it throws, nothing listens.
     ///   - onReady: called with the port once clients can connect.
     /// - Throws: `RecognitionEndpointError`.
     func run(
-        preparing prepare: () async throws(RecognitionEndpointError) -> Void = {},
+        preparing prepare: () async throws(RecognitionEndpointError) -> Void,
         onReady: @escaping @Sendable (Int) async -> Void
     ) async throws(RecognitionEndpointError) {
         let group = try makeGroup(onReady: onReady)
@@ -81,10 +87,7 @@ final class HTTPService: Sendable {
         if let failure { throw translated(failure) }
     }
 
-    /// Lets the work that runs finish and ends `run`; without effect when it has ended.
-    ///
-    /// From any thread; returns at once.
-    func shutdown() {
+    package func shutdown() {
         let group: ServiceGroup? = state.withLock { state in
             switch state {
             case .running(let group): return group

@@ -76,7 +76,7 @@ extension AnswerError {
     }
 
     /// Whether the same answer may be good by another rule.
-    public var isOfRule: Bool {
+    package var isOfRule: Bool {
         switch self {
         case .missingText, .notJSON, .unsupportedMediaType: true
         default: false

@@ -2,6 +2,12 @@
 
 package import Settings
 
+/// What an answer without a byte says.
+private enum EmptyAnswer: String, CaseIterable {
+    case failure
+    case noSpeech = "no-speech"
+}
+
 extension AnswerRule {
     /// Reads the table `answer` of a service's description.
     ///
@@ -10,19 +16,19 @@ extension AnswerRule {
     ///
     /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
-        header = try reader.headerTranscript("header")
+        headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)
-        self.framing = framing ?? (header == nil ? .automatic : .header)
-        guard self.framing != .header || header != nil else {
+        self.framing = framing ?? (headers.isEmpty ? .automatic : .header)
+        guard self.framing != .header || !headers.isEmpty else {
             throw SettingsError(
                 "'\(reader.path("header"))' is missing: it names the field of the transcript",
                 at: reader.place("framing"))
         }
         success = try reader.condition("success")
         noSpeech = try reader.condition("no-speech")
+        emptyIsNoSpeech = try reader.word("empty", as: EmptyAnswer.self) == .noSpeech
         if var places = try reader.table("errors") {
-            errors = ErrorPlaces(
-                messages: try places.paths("message") ?? [], codes: try places.paths("code") ?? [])
+            errors = try ErrorPlaces(&places)
             try places.finish()
         }
         values = try ValueRule(
@@ -74,6 +80,27 @@ extension ValueRule {
     }
 }
 
+extension ErrorPlaces {
+    /// Reads the table `answer.errors`, in which `header:` and a name stand for a field of the head.
+    fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
+        let mark = "header:"
+        let place = reader.place("message")
+        self.init(codes: try reader.paths("code") ?? [])
+        for text in try reader.strings("message") ?? [] {
+            guard !text.hasPrefix(mark) else {
+                messageHeaders.append(text.dropFirst(mark.count).lowercased())
+                continue
+            }
+            do throws(ServiceError) {
+                messages.append(try JSONPath(text))
+            } catch {
+                throw SettingsError(
+                    "'\(reader.path("message"))': \(error.description)", at: place)
+            }
+        }
+    }
+}
+
 extension ValueSelector {
     /// Reads an element of the list `answer.select`.
     fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
@@ -94,7 +121,7 @@ extension ValueSelector {
 
 extension ValueCondition {
     /// Reads where to look (`path`, `event`, `header`) and what must be there (`equals` and `one-of`,
-    /// which both take one value or a list, `prefix`, `set`; nothing when it must only be there).
+    /// which both take one value or a list, `prefix`, `set`, `exists`; nothing when it must only be there).
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let event = try reader.string("event")
         let path = try reader.path(of: "path")
@@ -119,7 +146,9 @@ extension ValueCondition {
         }
         if let prefix = try reader.string("prefix") { try only("prefix", .begins(prefix)) }
         if let isSet = try reader.flag("set"), isSet { try only("set", .isSet) }
-        if let exists = try reader.flag("exists"), exists { try only("exists", .exists) }
+        if let exists = try reader.flag("exists") {
+            try only("exists", exists ? .exists : .isAbsent)
+        }
         switch (path, header, event) {
         case (let path?, nil, nil): self.init(.path(path), test ?? .exists)
         case (nil, let header?, nil): self.init(.header(header), test ?? .exists)
@@ -212,13 +241,26 @@ extension SettingsReader {
         return rule
     }
 
-    /// The field of a head that holds a transcript.
-    fileprivate mutating func headerTranscript(
+    /// The fields of a head that may hold a transcript: a table, or a list of them.
+    fileprivate mutating func headerTranscripts(
         _ key: String
-    ) throws(SettingsError) -> HeaderTranscript? {
-        guard var table = try table(key) else { return nil }
+    ) throws(SettingsError) -> [HeaderTranscript] {
+        let place = place(key)
+        guard case .array? = node(key)?.value else {
+            guard var table = try table(key) else { return [] }
+            return [try Self.headerTranscript(&table, at: place)]
+        }
+        return try (tables(key) ?? []).map { table throws(SettingsError) in
+            var table = table
+            return try Self.headerTranscript(&table, at: place)
+        }
+    }
+
+    private static func headerTranscript(
+        _ table: inout SettingsReader, at tablePlace: SettingsPlace?
+    ) throws(SettingsError) -> HeaderTranscript {
         guard let name = try table.string("name") else {
-            throw SettingsError("'\(table.path("name"))' is missing", at: place(key))
+            throw SettingsError("'\(table.path("name"))' is missing", at: tablePlace)
         }
         let (place, label) = (table.place("coding"), table.path("coding"))
         let coding = try (table.strings("coding") ?? []).map { word throws(SettingsError) in

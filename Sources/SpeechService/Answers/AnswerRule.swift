@@ -10,10 +10,13 @@ public struct AnswerRule: Sendable, Hashable {
     package var success: ValueCondition?
     /// What is true of an answer that says that there was no speech.
     package var noSpeech: ValueCondition?
+    /// Whether an answer without a byte says that there was no speech, not that something failed.
+    package var emptyIsNoSpeech = false
     /// Where the service puts its own words about a failure.
     package var errors = ErrorPlaces()
-    /// The field of the response's head that holds the transcript, with `AnswerFraming.header`.
-    package var header: HeaderTranscript?
+    /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
+    /// the first that is there counts.
+    package var headers: [HeaderTranscript] = []
 
     /// The bytes of an answer that are read and kept unless told otherwise.
     package static let standardByteLimit = 8 << 20
@@ -87,19 +90,24 @@ extension AnswerRule {
     package func makeDecoder(
         _ head: AnswerHead, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
+        if let noSpeech, let said = noSpeech.headerText(in: head), noSpeech.holds(ofHeader: said) {
+            return SilentAnswer()
+        }
         if let success, let said = success.headerText(in: head), !success.holds(ofHeader: said) {
-            return RefusedAnswer(rule: self, code: said, mediaType: head.mediaType)
+            return RefusedAnswer(rule: self, code: said, head: head)
         }
         let mediaType = MediaType(head.mediaType)
         switch framing {
         case .automatic: return AutomaticAnswer(self, mediaType: mediaType, limit: byteLimit)
-        case .text: return TextAnswer(limit: byteLimit)
-        case .json: return JSONAnswer(rule: self, limit: byteLimit)
-        case .sequence: return JSONSequenceAnswer(rule: self, limit: byteLimit)
-        case .events: return EventAnswer(rule: self, limit: byteLimit)
-        case .subtitles: return SubtitleAnswer(limit: byteLimit)
+        case .text:
+            return BytewiseAnswer(
+                TextReader(limit: byteLimit, emptyIsNoSpeech: emptyIsNoSpeech))
+        case .json: return BytewiseAnswer(JSONReader(rule: self, limit: byteLimit))
+        case .sequence: return BytewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
+        case .events: return BytewiseAnswer(EventReader(rule: self, limit: byteLimit))
+        case .subtitles: return BytewiseAnswer(SubtitleReader(limit: byteLimit))
         case .multipart: return MultipartAnswer(self, mediaType: mediaType, limit: byteLimit)
-        case .header: return HeaderAnswer(header, in: head, limit: byteLimit)
+        case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
         }
     }
 

@@ -87,7 +87,8 @@ struct AnswerValues: Sendable {
             hasHeardEnd = true
         }
         let paths = selector?.textPaths ?? rule.values.textPaths
-        let text = saysNoSpeech(value, event) ? nil : ValueRule.text(of: value, at: paths)
+        let text =
+            saysNoSpeech(value, event, kind) ? nil : ValueRule.text(of: value, at: paths)
         guard let text, kind != .ignored, kind != .end, kind != .segment else {
             if kind == .segment { try keepSegment(value, bytes.count) }
             noteDetails(of: value)
@@ -145,14 +146,14 @@ struct AnswerValues: Sendable {
     private mutating func judge(
         _ value: JSONValue, _ event: String?, _ kind: ValueKind?, _ bytes: [UInt8]
     ) throws(AnswerError) {
-        if saysNoSpeech(value, event) {
+        if saysNoSpeech(value, event, kind) {
             saysNoSpeech = true
             isSuccess = true
             return
         }
         if let success = rule.success {
             let found = success.found(in: value, of: event)
-            if found.contains(where: { success.test.holds(of: $0) }) {
+            if success.holds(of: found) {
                 isSuccess = true
             } else if let said = found.first {
                 throw failure(
@@ -172,8 +173,12 @@ struct AnswerValues: Sendable {
             code: ServiceMessage.code(in: value, at: rule.errors) ?? code)
     }
 
-    private func saysNoSpeech(_ value: JSONValue, _ event: String?) -> Bool {
-        rule.noSpeech?.holds(in: value, of: event) ?? NoSpeech.isSaid(by: value)
+    private func saysNoSpeech(_ value: JSONValue, _ event: String?, _ kind: ValueKind?) -> Bool {
+        guard let noSpeech = rule.noSpeech else { return NoSpeech.isSaid(by: value) }
+        guard noSpeech.holds(in: value, of: event) else { return false }
+        // That something is missing says so only where neither a failure nor a text is instead.
+        return noSpeech.test != .isAbsent
+            || kind != .failure && JSONPath.placesOfText(in: value).isEmpty
     }
 
     private mutating func noteComplaint(of value: JSONValue) {

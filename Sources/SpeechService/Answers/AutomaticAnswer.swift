@@ -22,11 +22,11 @@ struct AutomaticAnswer: ResponseDecoder {
         self.limit = limit
         head = BoundedBody(limit: limit)
         if mediaType.isJSON {
-            decoder = JSONSequenceAnswer(rule: rule, limit: limit)
+            decoder = BytewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
         } else if mediaType.isEvents {
-            decoder = EventAnswer(rule: rule, limit: limit)
+            decoder = BytewiseAnswer(EventReader(rule: rule, limit: limit))
         } else if mediaType.isSubtitles {
-            decoder = SubtitleAnswer(limit: limit)
+            decoder = BytewiseAnswer(SubtitleReader(limit: limit))
         } else if mediaType.isMultipart, mediaType.boundary != nil {
             decoder = MultipartAnswer(rule, mediaType: mediaType, limit: limit)
         } else if mediaType.isBinary {
@@ -63,9 +63,13 @@ struct AutomaticAnswer: ResponseDecoder {
         head = BoundedBody(limit: limit)
         decoder =
             switch framing {
-            case .sequence: JSONSequenceAnswer(rule: rule, limit: limit)
-            case .events: EventAnswer(rule: rule, limit: limit)
-            default: TextAnswer(limit: limit, findsSubtitles: true)
+            case .sequence: BytewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
+            case .events: BytewiseAnswer(EventReader(rule: rule, limit: limit))
+            default:
+                BytewiseAnswer(
+                    TextReader(
+                        limit: limit, findsSubtitles: true,
+                        emptyIsNoSpeech: rule.emptyIsNoSpeech))
             }
         return try decoder?.accumulate(begun.span) ?? []
     }

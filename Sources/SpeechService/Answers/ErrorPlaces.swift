@@ -4,12 +4,23 @@
 package struct ErrorPlaces: Sendable, Hashable {
     /// Where its words are; the first that has some counts.
     package var messages: [JSONPath]
+    /// Fields of the response's head that have them, before the body; names in lower case.
+    package var messageHeaders: [String]
     /// Where its short name or number of the error is.
     package var codes: [JSONPath]
 
     /// Creates places.
-    package init(messages: [JSONPath] = [], codes: [JSONPath] = []) {
+    package init(
+        messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
+    ) {
         self.messages = messages
+        self.messageHeaders = messageHeaders
         self.codes = codes
+    }
+
+    /// The words in a head: one line of at most 200 bytes, harmless to a terminal; nil for none.
+    package func message(in head: AnswerHead) -> String? {
+        messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
+            .first { !$0.isEmpty }
     }
 }

@@ -6,14 +6,15 @@
 struct HeaderAnswer: ResponseDecoder {
     private let result: Result<String, AnswerError>
 
-    /// Reads the field that `place` names, of which at most `limit` bytes may come.
-    init(_ place: HeaderTranscript?, in head: AnswerHead, limit: Int) {
+    /// Reads the first field of `places` that is there, of which at most `limit` bytes may come.
+    init(_ places: [HeaderTranscript], in head: AnswerHead, limit: Int) {
         result = Result { () throws(AnswerError) in
-            guard let place, let field = head.header(place.name) else {
-                let name = place.map { " \($0.name)" } ?? ""
-                throw .undecodable(reason: "missing: there is no field\(name)")
+            for place in places {
+                guard let field = head.header(place.name) else { continue }
+                return try Self.text(of: field, place.coding, limit: limit)
             }
-            return try Self.text(of: field, place.coding, limit: limit)
+            let names = places.map(\.name).joined(separator: " or ")
+            throw .undecodable(reason: "missing: there is no field \(names)")
         }
     }
 

@@ -6,14 +6,14 @@ struct RefusedAnswer: ResponseDecoder {
 
     private let rule: AnswerRule
     private let code: String
-    private let mediaType: String?
+    private let head: AnswerHead
     private var body: [UInt8] = []
 
     /// Reads why; the head says `code`, which is empty when the field is missing.
-    init(rule: AnswerRule, code: String, mediaType: String?) {
+    init(rule: AnswerRule, code: String, head: AnswerHead) {
         self.rule = rule
         self.code = code
-        self.mediaType = mediaType
+        self.head = head
     }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
@@ -23,7 +23,9 @@ struct RefusedAnswer: ResponseDecoder {
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        let words = ServiceMessage.extract(from: body, contentType: mediaType, at: rule.errors)
+        let words =
+            rule.errors.message(in: head)
+            ?? ServiceMessage.extract(from: body, contentType: head.mediaType, at: rule.errors)
         throw .serviceReported(
             message: words ?? "it does not say that it has succeeded",
             code: JSONValue.string(code).label.flatMap { $0.isEmpty ? nil : $0 })

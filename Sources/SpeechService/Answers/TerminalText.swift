@@ -33,7 +33,9 @@ package enum TerminalText {
                 if breaks {
                     result.append(" ")
                 } else {
-                    result.append(contentsOf: space)
+                    // One by one: a sequence is appended to a copy of all that is there, so that
+                    // a long answer takes for ever.
+                    for scalar in space { result.append(scalar) }
                 }
             }
             space = String.UnicodeScalarView()

@@ -16,6 +16,8 @@ package struct ValueCondition: Sendable, Hashable {
     package enum Test: Sendable, Hashable {
         /// There is one, and it is not null.
         case exists
+        /// There is none, or it is null.
+        case isAbsent
         /// There is one, and it is not null, false, zero or empty.
         case isSet
         /// It is one of these.
@@ -29,6 +31,7 @@ package struct ValueCondition: Sendable, Hashable {
         func holds(of found: JSONValue) -> Bool {
             switch self {
             case .exists: found != .null
+            case .isAbsent: found == .null
             case .isSet: found.isSet
             case .oneOf(let wanted): wanted.contains { $0.isSame(as: found) }
             case .begins(let start): found.string?.hasPrefix(start) ?? false
@@ -58,7 +61,13 @@ package struct ValueCondition: Sendable, Hashable {
 
     /// Whether it holds of a value.
     func holds(in value: JSONValue, of event: String?) -> Bool {
-        found(in: value, of: event).contains { test.holds(of: $0) }
+        holds(of: found(in: value, of: event))
+    }
+
+    /// Whether it holds of what stands at its place: of one of several.
+    func holds(of found: [JSONValue]) -> Bool {
+        test == .isAbsent
+            ? found.allSatisfy { $0 == .null } : found.contains { test.holds(of: $0) }
     }
 
     /// What a field says that this condition is about; empty when the field is missing, nil when

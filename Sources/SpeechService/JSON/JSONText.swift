@@ -19,7 +19,8 @@ package enum JSONText {
         }
     }
 
-    /// A text between quotation marks, with what must be escaped escaped (RFC 8259 §7).
+    /// A text between quotation marks, with what must be escaped escaped (RFC 8259 §7), and with
+    /// it the control character 0x7F, which need not be.
     package static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -29,7 +30,7 @@ package enum JSONText {
             case "\n": quoted += "\\n"
             case "\r": quoted += "\\r"
             case "\t": quoted += "\\t"
-            case _ where scalar.value < 0x20:
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
                 let hex = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
             default: quoted.unicodeScalars.append(scalar)

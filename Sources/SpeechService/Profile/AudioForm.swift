@@ -35,7 +35,7 @@ public struct AudioForm: Sendable, Hashable {
         /// Reads `name=value`.
         ///
         /// - Throws: as above, and without a `=`.
-        public init(_ text: String) throws(ServiceError) {
+        package init(_ text: String) throws(ServiceError) {
             guard let sign = text.firstIndex(of: "=") else {
                 throw .invalidForm(
                     reason:

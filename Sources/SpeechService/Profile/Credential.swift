@@ -59,10 +59,10 @@ public struct Credential: Sendable, Hashable {
     }
 
     /// What stands at the place in the request; secret.
-    public var value: String { form.applied(to: secret) }
+    package var value: String { form.applied(to: secret) }
 
     /// The value of the header field, or nil for a query parameter; secret.
-    public var headerValue: String? {
+    package var headerValue: String? {
         guard case .header = place else { return nil }
         return value
     }

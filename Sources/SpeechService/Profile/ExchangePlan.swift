@@ -119,6 +119,9 @@ extension JobStep.Capture {
         _ member: (name: String, value: String, place: SettingsPlace), _ table: String
     ) throws(SettingsError) {
         name = member.name
+        guard WordTemplate.isName(name) else {
+            throw SettingsError("'\(table).\(name)' is no word", at: member.place)
+        }
         if member.value.hasPrefix(Self.headerMark) {
             place = .header(member.value.dropFirst(Self.headerMark.count).lowercased())
             return

@@ -40,7 +40,7 @@ public struct HeaderField: Sendable, Hashable {
     /// Reads a line such as `X-Language: en`.
     ///
     /// - Throws: `ServiceError.invalidHeader`, which never repeats the value.
-    public init(line: String) throws(ServiceError) {
+    package init(line: String) throws(ServiceError) {
         guard let colon = line.firstIndex(of: ":") else {
             throw Self.invalid(Self.beginning(of: line), "there is no ':' between name and value")
         }
@@ -55,7 +55,7 @@ public struct HeaderField: Sendable, Hashable {
     }
 
     /// Whether this is the field of that name.
-    public func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+    package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
     /// Whether the text is a token (RFC 9110 §5.6.2).
     static func isToken(_ text: String) -> Bool {

@@ -7,13 +7,13 @@
 /// made of needs no escape in JSON.
 public struct JSONTemplate: Sendable, Hashable {
     /// What stands for the recording.
-    public static let mark = "{audio}"
+    package static let mark = "{audio}"
 
     /// The most bytes: the take remembers it.
     private static let byteLimit = 64 << 10
 
     /// The document as it was written.
-    public let text: String
+    package let text: String
 
     /// Reads a document.
     ///

@@ -93,7 +93,7 @@ package struct JobStep: Sendable, Hashable {
     var names: [String] {
         var texts = [url ?? ""] + headers.map(\.value)
         if case .json(let text) = content { texts.append(text) }
-        return texts.flatMap(NamedMarks.names)
+        return texts.flatMap { WordTemplate($0).words }
     }
 
     /// The origin of its URL, when no answer has a part in that.

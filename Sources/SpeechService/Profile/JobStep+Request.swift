@@ -17,7 +17,7 @@ extension JobStep {
     ) throws(ServiceError) -> ServiceURL {
         guard let url else { return service }
         var isBeginning = url.hasPrefix("{")
-        let text = NamedMarks.filled(url) { name in
+        let text = WordTemplate(url).filled { name in
             defer { isBeginning = false }
             let value = value(name) ?? ""
             return isBeginning ? value : ServiceURL.percentEncoded(value)
@@ -48,6 +48,6 @@ extension JobStep {
     /// - Parameter values: what answers have said.
     /// - Returns: whether it is.
     package func isLed(by values: [String: String]) -> Bool {
-        NamedMarks.names(in: url ?? "").contains { values[$0] != nil }
+        WordTemplate(url ?? "").words.contains { values[$0] != nil }
     }
 }

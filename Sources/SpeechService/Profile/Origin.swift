@@ -30,10 +30,10 @@ public struct Origin: Sendable, Hashable {
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
     /// Whether others on the way can hear the recording and read a secret.
-    public var isInClear: Bool { scheme == "http" && !isLoopback }
+    package var isInClear: Bool { scheme == "http" && !isLoopback }
 
     /// Whether the host is this machine by its name or address: `localhost`, 127.0.0.0/8, `::1`.
-    public var isLoopback: Bool {
+    package var isLoopback: Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts.first == "127" && parts.allSatisfy { UInt8($0) != nil }

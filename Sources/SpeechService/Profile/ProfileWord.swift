@@ -14,8 +14,8 @@ package struct ProfileWord: Sendable, Hashable {
 
     /// Words that need no description: a template that has them is enough.
     package static let usual = ["language", "model", "prompt"]
-    /// Words whose values are always the same.
-    package static let fixed = ["rate": "16000"]
+    /// Words whose values a person does not say; the take's name is filled in with each request.
+    package static let fixed = ["rate": "16000", "take": TakeMark.text]
 
     /// The name.
     package var name: String
@@ -31,6 +31,8 @@ package struct ProfileWord: Sendable, Hashable {
     package var isLimited = false
     /// Whether it may stand under a name that sounds like that of a secret.
     package var isPublic = false
+    /// Whether slashes in it part the path in which it stands, as in `openai/whisper-large-v3`.
+    package var isPath = false
 
     /// Creates a word that may be anything.
     package init(name: String) { self.name = name }
@@ -58,6 +60,7 @@ package struct ProfileWord: Sendable, Hashable {
         values = try (table.texts("values") ?? []).map { Value(said: $0.name, sent: $0.value) }
         isLimited = try table.flag("only") ?? false
         isPublic = try table.flag("public") ?? false
+        isPath = try table.flag("path") ?? false
         try table.finish()
         if isLimited, values.isEmpty {
             throw SettingsError("'\(reader.path(name)).only' needs values", at: place)

@@ -87,7 +87,7 @@ public struct RecognitionService: Sendable, Hashable {
     }
 
     /// The URL with its secrets, as it is sent to the transfer.
-    public var requestURL: ServiceURL { opening(url) }
+    package var requestURL: ServiceURL { opening(url) }
 
     /// A URL with the secrets that stand in its query.
     ///
@@ -115,7 +115,7 @@ public struct RecognitionService: Sendable, Hashable {
     ///
     /// - Parameter contentType: the type of the body.
     /// - Returns: the fields in the order in which they are sent.
-    public func requestHeaders(contentType: String) -> [HeaderField] {
+    package func requestHeaders(contentType: String) -> [HeaderField] {
         var own = [
             HeaderField(checkedName: "Content-Type", value: contentType),
             HeaderField(

@@ -17,7 +17,7 @@ package enum RequestSignature: Sendable, Hashable {
             case .hmac(let signature): [signature.message] + signature.headers.map(\.value)
             case .awsV4(let region, _): [region]
             }
-        return texts.flatMap(NamedMarks.names).filter { !own.contains($0) }
+        return texts.flatMap { WordTemplate($0).words }.filter { !own.contains($0) }
     }
 
     /// The signature with words in place of their marks.
@@ -25,7 +25,7 @@ package enum RequestSignature: Sendable, Hashable {
         switch self {
         case .hmac(let signature): .hmac(signature.resolved(by: word))
         case .awsV4(let region, let service):
-            .awsV4(region: NamedMarks.filled(region, word), service: service)
+            .awsV4(region: WordTemplate(region).filled(word), service: service)
         }
     }
 }
@@ -76,7 +76,7 @@ package struct TextSignature: Sendable, Hashable {
 
     fileprivate func resolved(by word: (String) -> String?) -> TextSignature {
         var signature = self
-        signature.message = NamedMarks.filled(message, word)
+        signature.message = WordTemplate(message).filled(word)
         signature.headers = headers.map { $0.filled(word) }
         return signature
     }

@@ -125,7 +125,10 @@ extension ServiceProfile {
     ) throws(ProfileError) -> String {
         guard !text.isEmpty else { return value }
         guard let start = text.firstRange(of: "://"), !text[start.upperBound...].contains("/")
-        else { return ServiceURL.percentEncoded(value) }
+        else {
+            let isPath = words.contains { $0.name == word && $0.isPath } && !text.contains("?")
+            return ServiceURL.percentEncoded(value, keeping: isPath ? "/@:" : "")
+        }
         let isOfHost = value.utf8.allSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."): true

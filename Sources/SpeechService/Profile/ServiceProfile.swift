@@ -105,6 +105,7 @@ package struct ServiceProfile: Sendable, Hashable {
         if let part = try Self.section("retry", &reader, RetryRule.init(_:)) { retry = part }
         try reader.finish()
         try checkWords(urlPlace: reader.place("url"))
+        try checkTakeMark(urlPlace: reader.place("url"))
         try checkSecrets()
     }
 
@@ -147,6 +148,20 @@ package struct ServiceProfile: Sendable, Hashable {
                 words.append(ProfileWord(name: name))
             }
         }
+    }
+
+    /// Demands that the take's name stands in no URL: those are written down and compared.
+    private func checkTakeMark(urlPlace: SettingsPlace?) throws(SettingsError) {
+        let fields = query + formats.flatMap(\.query)
+        var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
+        if url.words.contains("take") { places.append(urlPlace) }
+        if case .job(let plan) = exchange,
+            plan.steps.contains(where: { WordTemplate($0.url ?? "").words.contains("take") })
+        {
+            places.append(table["exchange"]?.place)
+        }
+        guard let place = places.first else { return }
+        throw SettingsError("'{take}' cannot stand in a URL", at: place)
     }
 
     /// Demands that nothing stands under the name of a secret but words that are none.

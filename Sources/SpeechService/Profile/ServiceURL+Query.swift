@@ -38,7 +38,7 @@ extension ServiceURL {
     }
 
     /// The text with every byte percent-encoded that is not unreserved (RFC 3986 §2.3).
-    package static func percentEncoded(_ text: String) -> String {
+    package static func percentEncoded(_ text: String, keeping others: String = "") -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -46,6 +46,7 @@ extension ServiceURL {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "."),
                 UInt8(ascii: "_"), UInt8(ascii: "~"):
                 bytes.append(byte)
+            case _ where others.utf8.contains(byte): bytes.append(byte)
             default:
                 bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
             }

@@ -7,7 +7,7 @@ public struct ServiceURL: Sendable, Hashable {
     public let origin: Origin
 
     /// The path, which begins with a slash, and the query if there is one.
-    public let target: String
+    package let target: String
 
     /// Reads a URL.
     ///
@@ -47,17 +47,17 @@ public struct ServiceURL: Sendable, Hashable {
     /// The whole URL, as it is sent to the transfer.
     ///
     /// It may hold secrets in its query; messages use `description`.
-    public var text: String { "\(origin)\(target)" }
+    package var text: String { "\(origin)\(target)" }
 
     /// Whether the host is this machine.
-    public var isLoopback: Bool { origin.isLoopback }
+    package var isLoopback: Bool { origin.isLoopback }
 
     /// The URL that a `Location` field means in an answer from here.
     ///
     /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.
     ///
     /// - Throws: `ServiceError` when it is no URL that can be posted to.
-    public func resolving(location: String) throws(ServiceError) -> ServiceURL {
+    package func resolving(location: String) throws(ServiceError) -> ServiceURL {
         // A reference to the same document; libcurl takes it for one to the folder.
         if location.isEmpty || location.hasPrefix("#") { return self }
         return try ServiceURL(location, from: self)

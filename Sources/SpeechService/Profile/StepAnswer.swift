@@ -35,7 +35,7 @@ package struct StepAnswer: Sendable {
 
     /// Whether a condition holds.
     func fulfils(_ condition: ValueCondition) -> Bool {
-        value(at: condition.place).map { condition.test.holds(of: $0) } ?? false
+        condition.holds(of: value(at: condition.place).map { [$0] } ?? [])
     }
 
     /// Why there is nothing at a place.
@@ -85,7 +85,7 @@ extension JobStep {
     package func verdict(on answer: StepAnswer, isLast: Bool) -> StepVerdict {
         if let failed, answer.fulfils(failed) {
             let said = message.lazy.compactMap { path in
-                answer.value(at: .path(path))?.string.map(TerminalText.shown)
+                answer.value(at: .path(path))?.label.map(TerminalText.shown)
             }.first { !$0.isEmpty }
             return .failed(
                 message: said ?? ServiceMessage.extract(from: answer.body)

@@ -59,13 +59,13 @@ extension TokenExchange {
             "base64": Data(secrets.whole.utf8).base64EncodedString(), "uuid": uuid,
         ]
         let url = try ServiceURL(
-            NamedMarks.filled(self.url) { values[$0].map(ServiceURL.percentEncoded) })
+            WordTemplate(self.url).filled { values[$0].map { ServiceURL.percentEncoded($0) } })
         var fields = try headers.map { header throws(ServiceError) in
             try HeaderField(name: header.name, value: header.filled { values[$0] }.value)
         }
         let isTyped = fields.contains { $0.isNamed("Content-Type") }
         let isJSON = fields.contains { $0.isNamed("Content-Type") && $0.value.contains("json") }
-        let text = NamedMarks.filled(body ?? "") { name in
+        let text = WordTemplate(body ?? "").filled { name in
             values[name].map {
                 isJSON
                     ? String(JSONText.quoted($0).dropFirst().dropLast())

@@ -51,9 +51,9 @@ package struct TokenExchange: Sendable, Hashable {
     /// The exchange with words in place of their marks.
     func resolved(by word: (String) -> String?) -> TokenExchange {
         var exchange = self
-        exchange.url = NamedMarks.filled(url) { word($0).map(ServiceURL.percentEncoded) }
+        exchange.url = WordTemplate(url).filled { word($0).map { ServiceURL.percentEncoded($0) } }
         exchange.headers = headers.map { $0.filled(word) }
-        exchange.body = body.map { NamedMarks.filled($0, word) }
+        exchange.body = body.map { WordTemplate($0).filled(word) }
         return exchange
     }
 
@@ -61,7 +61,7 @@ package struct TokenExchange: Sendable, Hashable {
     var words: [String] {
         let texts = [url, body ?? ""] + headers.map(\.value)
         let own = ["secret", "user", "key", "base64", "uuid"]
-        return texts.flatMap(NamedMarks.names).filter { !own.contains($0) }
+        return texts.flatMap { WordTemplate($0).words }.filter { !own.contains($0) }
     }
 
     /// Reads the answer.
@@ -112,7 +112,7 @@ package struct SettingsText: Sendable, Hashable {
 
     func filled(_ word: (String) -> String?) -> SettingsText {
         var text = self
-        text.value = NamedMarks.filled(value, word)
+        text.value = WordTemplate(value).filled(word)
         return text
     }
 }

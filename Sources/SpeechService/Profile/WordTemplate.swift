@@ -67,6 +67,20 @@ package struct WordTemplate: Sendable, Hashable {
         return filled
     }
 
+    /// The text with the values of its words; a word without one stays as it is.
+    ///
+    /// - Parameter value: the value of a word, as it is to stand there; asked once for each, in
+    ///   order.
+    /// - Returns: the text.
+    package func filled(_ value: (String) -> String?) -> String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .word(let name): value(name) ?? "{\(name)}"
+            }
+        }.joined()
+    }
+
     /// Whether a text can be the name of a word.
     package static func isName(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first) else { return false }

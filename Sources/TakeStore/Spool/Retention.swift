@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// How long takes that wait for nothing any more stay on the disk.
 ///
@@ -39,12 +39,12 @@ public struct Retention: Sendable, Equatable {
         audioBytes: 1 << 30, audioTakes: 200)
 
     /// How long a take that a person has removed can be brought back: a day.
-    public static let removed = Duration.seconds(86_400)
+    package static let removed = Duration.seconds(86_400)
 
     /// Deletes for good what was removed more than a day ago.
     ///
     /// Blocks on the disk.
-    public static func sweepRemoved(_ store: TakeStore, now: Date = Date()) {
+    package static func sweepRemoved(_ store: TakeStore, now: Date = Date()) {
         sweepRemoved(store, by: SpoolAge(in: store, now: now, isNoted: true))
     }
 
@@ -65,7 +65,7 @@ public struct Retention: Sendable, Equatable {
     ///   - now: the time by which takes are old.
     /// - Returns: what was deleted, oldest first.
     @discardableResult
-    public func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
+    package func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
         let clock = SpoolAge(in: store, now: now, isNoted: true)
         Self.sweepRemoved(store, by: clock)
         var removed: [TakeID] = []

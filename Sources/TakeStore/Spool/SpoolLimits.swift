@@ -23,7 +23,7 @@ public struct SpoolLimits: Sendable, Equatable {
 }
 
 /// Which limit keeps a new take from the disk.
-public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
+package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
     /// So many takes have audio.
     case takes(Int, limit: Int)
     /// So many bytes of audio are kept.
@@ -32,7 +32,7 @@ public enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
     case free(Int, limit: Int)
 
     /// What is short, in one line without capital and full stop.
-    public var description: String {
+    package var description: String {
         switch self {
         case .takes(let count, let limit):
             "\(count) recordings are kept already, and \(limit) is the limit"

@@ -10,7 +10,7 @@ internal import Synchronization
 ///
 /// Beside it are `removed`, for takes that may be brought back, `quarantine`, for those that cannot
 /// be used any more, and small files of which each can be lost.
-public final class TakeStore: Sendable {
+package final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
     /// A new take has this before its name until its folder is locked.

@@ -11,7 +11,7 @@ internal import Synchronization
 ///
 /// A manifest that was damaged, and built anew from the audio,
 /// is kept as `take.json.damaged` for as long as the audio.
-public final class TakeFolder: Sendable {
+package final class TakeFolder: Sendable {
     static let manifestName = "take.json"
     /// More than the longest answer is as a transcript, however it is spelled in JSON.
     static let manifestLimit = 1 << 27

@@ -36,7 +36,7 @@ public struct TakeID: Sendable, Hashable, Codable {
     ///   - date: when the take begins.
     ///   - newest: the greatest name there is.
     ///   - generator: where the random bits come from.
-    public init(
+    package init(
         at date: Date, after newest: TakeID? = nil,
         using generator: inout some RandomNumberGenerator
     ) {

@@ -4,6 +4,7 @@
 // which module they are defined.
 @_exported public import AudioCodecs
 @_exported public import AudioCore
+@_exported public import AudioDevices
 @_exported public import Capture
 @_exported public import SpeechService
 @_exported public import TakeStore

@@ -16,13 +16,13 @@ internal import Upload
 public final class Pipeline: Sendable {
     let wiring: Wiring
     /// When the disk takes no more.
-    public let limits: SpoolLimits
+    package let limits: SpoolLimits
     /// How long takes stay on the disk that nothing waits for.
-    public let retention: Retention
+    package let retention: Retention
     /// Whether takes are encrypted on the disk.
-    public let encrypts: Bool
+    package let encrypts: Bool
     /// The takes on the disk, or why there are none.
-    public let store: Result<TakeStore, TakeStoreError>
+    package let store: Result<TakeStore, TakeStoreError>
 
     /// The origins whose services want the length of a body.
     let lengthOrigins: LengthOrigins
@@ -126,7 +126,7 @@ public final class Pipeline: Sendable {
     ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
     /// - Returns: the take under its old name.
     /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
-    public func resend(
+    package func resend(
         _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) throws(TakeStoreError) -> Take {
         let store = try store.get()
@@ -207,7 +207,7 @@ public final class Pipeline: Sendable {
     /// Why the disk takes no new take, or nil when it does.
     ///
     /// Gives back the audio of answered takes where that helps. Blocks on the disk.
-    public var shortage: SpoolShortage? {
+    package var shortage: SpoolShortage? {
         guard case .success(let store) = store else { return nil }
         return Retention.shortage(in: store, by: limits)
     }

@@ -109,7 +109,7 @@ extension TakeFailure {
     }
 
     /// Whether there was no connection at all.
-    public var isOfConnecting: Bool {
+    package var isOfConnecting: Bool {
         switch self {
         case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _),
             .notDelivered(.timedOut(.connect), _):
@@ -119,7 +119,7 @@ extension TakeFailure {
     }
 
     /// Whether the service was reached and failed, perhaps because of this recording.
-    public var mayBeTheTakes: Bool {
+    package var mayBeTheTakes: Bool {
         switch self {
         case .unavailable, .notDelivered(.timedOut(.answer), _),
             .notDelivered(.timedOut(.stall), _), .notDelivered(.connectionLost, _):

@@ -12,7 +12,7 @@ struct AnswerReader: Sendable {
     private let rule: AnswerRule
     private var decoder: (any ResponseDecoder)?
     private var refusal: [UInt8] = []
-    private var mediaType: String?
+    private var head = AnswerHead()
     /// Whether the service has said that it has heard the end of the speech.
     private(set) var hasHeardEnd = false
     /// What was understood so far.
@@ -29,7 +29,7 @@ struct AnswerReader: Sendable {
 
     /// Begins with the head of the final response.
     mutating func begin(status: Int, _ head: AnswerHead) {
-        mediaType = head.mediaType
+        self.head = head
         decoder = nil
         (kept, isKeptWhole) = ([], true)
         if case .accepted = StatusVerdict.of(status: status) {
@@ -82,7 +82,9 @@ struct AnswerReader: Sendable {
 
     /// The service's own words about a refusal, or nil.
     var message: String? {
-        ServiceMessage.extract(from: refusal, contentType: mediaType, at: rule.errors)
+        rule.errors.message(in: head)
+            ?? ServiceMessage.extract(
+                from: refusal, contentType: head.mediaType, at: rule.errors)
     }
 
     /// The service's own code of an error, from a refusal or from a failed answer; or nil.

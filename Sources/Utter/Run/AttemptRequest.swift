@@ -24,20 +24,23 @@ extension DeliveryPlan {
         var url = request.url
         if token != nil, request.step?.carriesSecrets != false { url = service.opening(url) }
         if let step = request.step { service.headers = step.headers + service.headers }
+        service.headers = TakeMark.filled(service.headers, by: id.text)
         let frame = frame(of: id)
         var headers = service.requestHeaders(
             contentType: request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
         ).map { (name: $0.name, value: $0.value) }.filter { !$0.value.isEmpty }
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: "\"\(id.text)\(frame.mark)\(idSuffix)\""),
+            (name: idHeader, value: key("\(id.text)\(frame.mark)\(idSuffix)", of: request.step)),
             (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
         var body = body(of: journal, in: frame)
         body.saysLength = request.saysLength
-        if let content = request.step?.content { body = RequestBody(content.bytes) }
+        if let content = request.step?.content {
+            body = RequestBody(TakeMark.filled(content.bytes, by: id.text))
+        }
         let method = request.step?.method.rawValue ?? request.method.rawValue
         if request.step?.carriesSecrets != false {
             headers = service.signed(headers, method: method, url: url)
@@ -50,6 +53,18 @@ extension DeliveryPlan {
         transfer.method = method
         transfer.expectsContinue = request.carriesRecording && service.expectsContinue
         return transfer
+    }
+
+    /// What tells a request from all others but its own repetitions.
+    ///
+    /// `Idempotency-Key` is a structured string (RFC 9651 §3.3.3), with a service's own name it is
+    /// plain. A job's requests after the recording have other keys: one key stands for one body.
+    private func key(_ name: String, of step: StepRequest?) -> String {
+        var name = name
+        if case .job(let step, _)? = step?.use, step.content != .recording {
+            name += "-" + String(FNV.hash(step.name.utf8), radix: 16)
+        }
+        return idHeader.lowercased() == "idempotency-key" ? "\"\(name)\"" : name
     }
 
     /// The request for a token.
@@ -98,8 +113,11 @@ extension DeliveryPlan {
     }
 
     private func frame(of id: TakeID) -> BodyFrame {
-        service.frame(
+        var frame = service.frame(
             mediaType: format.mediaType, fileName: "audio.\(format.sentExtension)", id: id.text)
+        frame.prologue = TakeMark.filled(frame.prologue, by: id.text)
+        frame.epilogue = TakeMark.filled(frame.epilogue, by: id.text)
+        return frame
     }
 
     /// The field that lets a service know a body again (RFC 9530 §2).

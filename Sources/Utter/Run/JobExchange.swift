@@ -106,7 +106,8 @@ struct JobExchange: Exchange {
         if step.method == .get { policy.unknownOutcome = .resend }
         self.step = request
         engine = PostOnce(
-            url: url, allowed: delivery.redirectOrigins, policy: policy, attemptsBefore: number - 1,
+            url: url, allowed: delivery.redirectOrigins, policy: policy, rule: service.retry,
+            attemptsBefore: number - 1,
             takenBefore: takenBefore, framing: carriesRecording ? delivery.framing : .chunked,
             wantsLength: wantsLength, detectsEnd: service.detectsEnd,
             sendsAudioAlone: service.body == .raw, redact: { service.redacted($0) })

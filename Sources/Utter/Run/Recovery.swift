@@ -12,7 +12,7 @@ internal import TakeStore
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
-public enum Recovery {
+package enum Recovery {
     /// More than the longest page or frame of any codec: what is torn off by a crash is never longer, so that a
     /// longer end is damage of another kind, and stays in the file.
     private static let longestTear = 1 << 16

@@ -39,10 +39,10 @@ extension TextSignature {
         var values = [
             "user": secrets.user, "request": id, "time": "\(Int(now.timeIntervalSince1970))",
         ]
-        let text = NamedMarks.filled(message) { values[$0] }
+        let text = WordTemplate(message).filled { values[$0] }
         values["signature"] = coding.written(
             HMACSHA256.digest(key: keyCoding.read(secrets.key), Array(text.utf8)))
-        return headers.map { ($0.name, NamedMarks.filled($0.value) { values[$0] }) }
+        return headers.map { ($0.name, WordTemplate($0.value).filled { values[$0] }) }
     }
 }
 

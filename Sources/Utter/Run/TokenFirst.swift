@@ -76,9 +76,9 @@ struct TokenFirst: Exchange {
     ) -> ExchangeStep {
         guard engine != nil else {
             let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
-            guard case .failed(.tokenRefused(status: 401, _, _)) = step, mayRefresh else {
-                return step
-            }
+            // 403 says that the client may not; a good status has the code of a token that is too old.
+            guard case .failed(.tokenRefused(let status, _, _)) = step, status != 403, mayRefresh
+            else { return step }
             (mayRefresh, isRenewing) = (false, true)
             exchange.renew()
             fetch()

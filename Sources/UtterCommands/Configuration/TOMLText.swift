@@ -1,24 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Utter
+
 /// Texts as TOML 1.0 writes them.
 enum TOMLText {
-    /// A text as a basic string.
-    static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
-    }
+    /// A text as a basic string, which every string of JSON is.
+    static func quoted(_ text: String) -> String { JSONText.quoted(text) }
 
     /// A name as a bare key, or in quotes where it cannot be one.
     static func key(_ name: String) -> String {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
@@ -34,19 +33,14 @@ struct ServiceCheck: Check {
     /// Sends the tone as if it were spoken now, and keeps nothing.
     private func trial() async throws(CommandFailure) -> TakeOutcome {
         let pipeline: Pipeline
-        let tone: Int32
         do throws(SystemError) {
             pipeline = try Pipeline(stateFolder: nil)
-            tone = try Tone.file()
         } catch {
             throw CommandFailure(error)
         }
-        defer {
-            pipeline.shutDown()
-            close(tone)
-        }
+        defer { pipeline.shutDown() }
         var plan = try options.planner(format: nil)(
-            FileReplay(path: "/proc/self/fd/\(tone)", pace: .realTime), CapturePlan())
+            SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan())
         plan.delivery.retry = .never
         return await pipeline.start(plan).outcome
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
@@ -47,19 +46,16 @@ struct ServiceTrial {
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> ExitStatus {
         let pipeline: Pipeline
-        let tone: Int32?
         do throws(SystemError) {
             pipeline = try Pipeline(stateFolder: nil)
-            tone = recording == nil ? try Tone.file() : nil
         } catch {
             throw CommandFailure(error)
         }
-        defer {
-            pipeline.shutDown()
-            if let tone { close(tone) }
-        }
-        let path = recording ?? "/proc/self/fd/\(tone ?? -1)"
-        var take = TakePlan(source: FileReplay(path: path, pace: .unpaced), delivery: plan)
+        defer { pipeline.shutDown() }
+        let source: any CaptureSource =
+            recording.map { FileReplay(path: $0, pace: .unpaced) }
+            ?? SampleSource.tone(.milliseconds(500))
+        var take = TakePlan(source: source, delivery: plan)
         take.isCompleteSoon = true
         let outcome = await pipeline.start(take).outcome
         if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }

@@ -2,7 +2,7 @@
 
 internal import Utter
 
-/// Tells a person how a take ended, once its transcript has been printed.
+/// What to tell a person of how a take ended, once its transcript has been printed.
 struct OutcomeTelling {
     /// Below this, in dBFS, a recording holds no voice that anything understands.
     private static let quiet: Float = -50
@@ -22,83 +22,84 @@ struct OutcomeTelling {
         self.isServiceUnset = isServiceUnset
     }
 
-    /// Tells everything that is worth a line.
-    func tell() {
+    /// Everything that is worth a line.
+    var lines: [ToldLine] {
+        var lines: [ToldLine] = []
         if let imbalance = outcome.imbalance {
-            StandardError.error("the account of the take does not balance: \(imbalance)")
-            StandardError.hint("this is an error inside utter: please report it with 'utter show'")
+            lines.append(.error("the account of the take does not balance: \(imbalance)"))
+            lines.append(
+                .hint("this is an error inside utter: please report it with 'utter show'"))
         }
         if outcome.mayBeDoubled {
             // It may have been charged for, which is worth a warning.
-            StandardError.line("sent twice: the service may have had the whole take before")
+            lines.append(.line("sent twice: the service may have had the whole take before"))
         }
         switch outcome.result {
         case .success(let transcript):
             if !outcome.isWhole {
-                tellPart()
+                lines += partLines
             } else if transcript.text.isEmpty {
-                if !output.quiet { tellNothingHeard() }
+                if !output.quiet { lines += nothingHeardLines }
             } else if outcome.imbalance != nil || keepsAudio && !output.quiet {
-                tellWhatIsKept()
+                lines += keptLines
             }
-            if output.verbose { StandardError.write(TimeAccount(outcome).text) }
+            if output.verbose { lines.append(.plain(TimeAccount(outcome).text)) }
         case .failure(let failure):
             if case .tooShort = failure {
-                if !output.quiet { StandardError.line(failure.description) }
-                return
+                return output.quiet ? lines : lines + [.line(failure.description)]
             }
             if failure == .cancelled || failure == .left {
-                if !output.quiet { StandardError.line(failure.description) }
+                if !output.quiet { lines.append(.line(failure.description)) }
             } else {
                 let isUnset = isServiceUnset && failure.isOfConnecting
-                StandardError.error(isUnset ? TakeSession.serviceUnset : failure.description)
-                if !isUnset { StandardError.hint(Hints.of(failure)) }
+                lines.append(.error(isUnset ? TakeSession.serviceUnset : failure.description))
+                if !isUnset { lines.add(hint: Hints.of(failure)) }
             }
-            tellWhatIsKept()
+            lines += keptLines
         }
+        return lines
     }
 
-    /// Says where the recording is.
-    func tellWhatIsKept() {
-        guard outcome.account.capturedFrames > 0 else { return }
+    /// Where the recording is.
+    var keptLines: [ToldLine] {
+        guard outcome.account.capturedFrames > 0 else { return [] }
         guard let path = outcome.audioPath else {
-            if !outcome.isAtRisk {
-                StandardError.line("the recording was in memory only, and is gone")
-            }
-            return
+            return outcome.isAtRisk
+                ? [] : [.line("the recording was in memory only, and is gone")]
         }
         guard outcome.unprotected == nil else {
-            StandardError.line("on the disk, but it may be incomplete: \(path)")
-            return
+            return [.line("on the disk, but it may be incomplete: \(path)")]
         }
-        StandardError.line("kept: \(path) (\(StatusLine.clock(outcome.length)))")
-        guard case .failure = outcome.result else { return }
-        StandardError.hint("send it again with: utter retry \(outcome.id.text)")
+        let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))")
+        guard case .failure = outcome.result else { return [kept] }
+        return [kept, .hint("send it again with: utter retry \(outcome.id.text)")]
     }
 
-    private func tellPart() {
-        StandardError.line("warning: \(outcome.shortfall ?? "the service answered early")")
-        StandardError.hint(
+    private var partLines: [ToldLine] {
+        let hint =
             "if the service decides when you have finished, say so with --endpointing; if it "
-                + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
-                + "--framing length")
-        tellWhatIsKept()
+            + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
+            + "--framing length"
+        return [
+            .line("warning: \(outcome.shortfall ?? "the service answered early")"), .hint(hint),
+        ] + keptLines
     }
 
-    private func tellNothingHeard() {
+    private var nothingHeardLines: [ToldLine] {
         let isVoiceless = outcome.capture.hasVoice == false
         let peak = outcome.peakDecibels.map { "; the peak level was \(Int($0.rounded())) dBFS" }
-        StandardError.line(
-            isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? ""))
-        tellWhatIsKept()
-        guard outcome.audioPath != nil else { return }
+        let text =
+            isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? "")
+        let lines = [.line(text)] + keptLines
+        guard outcome.audioPath != nil else { return lines }
         let id = outcome.id.text
         let isQuiet = outcome.peakDecibels.map { $0 < Self.quiet } ?? false
-        StandardError.hint(
+        let hint =
             isQuiet
-                ? "the recording is nearly silent: check the microphone, and hear it with: "
-                    + "utter play \(id)"
-                : "check language, model and --content-type; hear it with: utter play \(id); send "
-                    + "it again with: utter retry \(id)")
+            ? "the recording is nearly silent: check the microphone, and hear it with: "
+                + "utter play \(id)"
+            : "check language, model and --content-type; hear it with: utter play \(id); send "
+                + "it again with: utter retry \(id)"
+        return lines + [.hint(hint)]
     }
 }

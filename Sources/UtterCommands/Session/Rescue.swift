@@ -28,42 +28,42 @@ struct Rescue {
     /// Does what the person has answered; without an answer, what is usual.
     ///
     /// A name at which nothing can be written is no reason to lose the recording.
-    func save(answer: String?) {
+    ///
+    /// - Returns: what has become of it.
+    func save(answer: String?) -> [ToldLine] {
         let words = TerminalText.singleLine(answer ?? "")
-        switch words.lowercased() {
+        return switch words.lowercased() {
         case "": saveUnasked()
         case "y", "yes": save(at: places)
-        case "n", "no": sayGone()
+        case "n", "no": [Self.gone]
         default: save(at: [expanded(words)] + places)
         }
     }
 
     /// Writes the recording, unless the person has ruled that out.
-    func saveUnasked() {
-        if isWanted { save(at: places) } else { sayGone() }
-    }
+    ///
+    /// - Returns: what has become of it.
+    func saveUnasked() -> [ToldLine] { isWanted ? save(at: places) : [Self.gone] }
 
     /// Writes the recording to the first of the places that takes it.
-    private func save(at places: [String]) {
+    private func save(at places: [String]) -> [ToldLine] {
+        var lines: [ToldLine] = []
         for path in places {
             do throws(SystemError) {
                 try take.writeAudio(to: path)
             } catch {
-                StandardError.error("the recording cannot be saved: \(error.description)")
+                lines.append(.error("the recording cannot be saved: \(error.description)"))
                 continue
             }
-            StandardError.line("saved: \(path)")
-            StandardError.hint(
+            let hint =
                 "send it with the options of this command: utter send \(ShellWord.quoted(path)) "
-                    + "--to \(ShellWord.quoted(plan.service.url.text))")
-            return
+                + "--to \(ShellWord.quoted(plan.service.url.text))"
+            return lines + [.line("saved: \(path)"), .hint(hint)]
         }
-        sayGone()
+        return lines + [Self.gone]
     }
 
-    private func sayGone() {
-        StandardError.line("the recording was in memory only, and is gone")
-    }
+    private static let gone = ToldLine.line("the recording was in memory only, and is gone")
 
     /// A folder for temporary files, and what there is without one.
     private var places: [String] {

@@ -130,7 +130,7 @@ package struct TakeSession {
             outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
             isServiceUnset: isServiceUnset)
         guard didPrint(outcome, status, telling) else { return .localIO }
-        telling.tell()
+        telling.lines.tell()
         if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return status
@@ -241,12 +241,12 @@ package struct TakeSession {
         let reason = unsafe String(cString: strerror(errno))
         StandardError.error("the transcript cannot be printed: \(reason)")
         if case .success = outcome.result {
-            telling.tellWhatIsKept()
+            telling.keptLines.tell()
             if outcome.audioPath != nil {
                 StandardError.hint("print it again with: utter show \(outcome.id.text)")
             }
         } else {
-            telling.tell()
+            telling.lines.tell()
         }
         return false
     }
@@ -268,13 +268,15 @@ package struct TakeSession {
         let rescue = Rescue(
             take, outcome, by: plan,
             isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
-        guard signals.hasTerminal, running.farewell == nil else { return rescue.saveUnasked() }
+        guard signals.hasTerminal, running.farewell == nil else {
+            return rescue.saveUnasked().tell()
+        }
         StandardError.write(rescue.question)
         let answer = await signals.line(within: .seconds(60)) { [running] in
             running.farewell != nil
         }
         if answer == nil { StandardError.write("\n") }
-        rescue.save(answer: answer)
+        rescue.save(answer: answer).tell()
     }
 }
 

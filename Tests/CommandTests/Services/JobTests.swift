@@ -243,6 +243,55 @@ import Testing
         #expect(server.requests.map(\.target) == ["/upload"] + Array(repeating: "/job", count: 5))
     }
 
+    @Test func whatTheProfileSaysPassesIsAskedForAgain() async throws {
+        let server = try RecordingServer(
+            scripts: [Self.answer(#"{"result_url":"/job"}"#), Self.answer("not yet here", 404)],
+            otherwise: Self.answer(Self.done))
+        let text = Self.profile(server) + "\n[retry]\nstatuses = [404]"
+        let bench = try Bench.withProfiles(["job": text], server: server, ["JOB_TOKEN": "a"])
+        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.map(\.target) == ["/upload", "/job", "/job"])
+    }
+
+    @Test func aRequestWhoseAnswerIsLostIsMadeAgainUnderTheNameOfTheTake() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                Self.answer(#"{"audio":"a1"}"#), [.readHead, .readBodyToEnd, .reset],
+                Self.answer(#"{"id":"j1"}"#),
+            ], otherwise: Self.answer(#"{"status":"done","text":"heard"}"#))
+        let text = """
+            url = "\(server.url("/upload"))"
+            auth.variable = "JOB_TOKEN"
+            formats = [{ codec = "wav" }]
+            headers.X-Reference = "{take}"
+            exchange.kind = "job"
+            exchange.steps = [
+              { name = "upload", body = "recording", capture = { audio = "audio" } },
+              { name = "create", url = "/jobs", json = '{"audio":"{audio}","reference":"{take}"}', \
+            capture = { id = "id" } },
+              { name = "poll", url = "/jobs/{id}", until = { path = "status", equals = "done" } },
+            ]
+            answer.text = "text"
+            """
+        let bench = try Bench.withProfiles(["job": text], server: server, ["JOB_TOKEN": "a"])
+        let result = try await bench.run("send", "--service", "job", Clip.digits.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(server.requests.map(\.target) == ["/upload", "/jobs", "/jobs", "/jobs/j1"])
+        let name = try #require(try bench.onlyTake()?.id)
+        let keys = server.requests.map { $0["Idempotency-Key"] }
+        #expect(keys[0] == "\"\(name)\"")
+        // The same request has the same key, and another one another.
+        #expect(keys[1] == keys[2])
+        #expect(Set(keys).count == 3)
+        for request in server.requests[1...2] {
+            #expect(
+                String(decoding: request.body, as: UTF8.self)
+                    == "{\"audio\":\"a1\",\"reference\":\"\(name)\"}")
+        }
+        #expect(server.requests.allSatisfy { $0["X-Reference"] == name })
+    }
+
     @Test func aJobThatIsGoneBeginsAnewWithTheNextRun() async throws {
         let server = try RecordingServer(
             scripts: [

@@ -89,7 +89,7 @@ extension RecordedRequest {
         if let boundary = text.firstMatch(of: /boundary=([A-Za-z0-9-]+)/)?.1 {
             text = text.replacing(String(boundary), with: "BOUNDARY")
         }
-        return text
+        return text.replacing(/\d{8}-\d{6}-[0-9a-z]{12}/, with: "(the take)")
     }
 
     private func bodyText(_ samples: [UInt8]) -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -108,6 +109,31 @@ import Testing
         #expect(refused.outputText.contains("answer    status 401"))
         #expect(refused.errorText.contains("bad token"), "\(refused.errorText)")
         #expect(try bench.takes().isEmpty)
+    }
+
+    @Test func aToneIsSentInEveryShape() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: ""))
+        let shapes = [
+            "transfer.framing = 'length'", "body.kind = 'form'",
+            "[body]\nkind = 'json'\ntemplate = '{\"content\":\"{audio}\"}'",
+        ]
+        var requests: [RecordedRequest] = []
+        for shape in shapes {
+            let bench = try Bench.withProfiles([
+                "mine": "url = '\(server.url("/x"))'\nformats = [{ codec = 'wav' }]\n\(shape)"
+            ])
+            let result = try await bench.run("services", "check", "mine")
+            #expect(result.outputText.contains("answer    status 200"), "\(result.errorText)")
+            requests.append(try #require(server.requests.last))
+        }
+        #expect(requests.map { $0["Content-Length"] } == requests.map { "\($0.body.count)" })
+        let file = requests[0].body
+        #expect(file.count == 44 + 16_000 && file.starts(with: "RIFF".utf8))
+        // No digital silence.
+        #expect(file.dropFirst(44).count { $0 == 0 } < 1_000)
+        #expect(requests[1].body.ranges(of: file).count == 1)
+        let text = "{\"content\":\"\(Data(file).base64EncodedString())\"}"
+        #expect(requests[2].body == Array(text.utf8))
     }
 
     @Test func aFileIsTriedWithARecording() async throws {

@@ -79,6 +79,29 @@ import Testing
         #expect(server.requests.last?["Utter-Attempt"] == "2")
     }
 
+    @Test func aTokenThatAGoodStatusRefusesByItsCodeIsFetchedOnceMore() async throws {
+        let heard = #"{"err_no":0,"text":"heard"}"#
+        let refused = #"{"err_no":3302,"err_msg":"authentication failed."}"#
+        let server = try RecordingServer(
+            scripts: [
+                Self.token("old"), .answer(text: heard), .answer(text: refused), Self.token("new"),
+            ], otherwise: .answer(text: heard))
+        let rules = """
+            [answer]
+            framing = "json"
+            success = { path = "err_no", equals = 0 }
+            [retry]
+            token-codes = [3302]
+            """
+        let bench = try bench(server, exchange: Self.usual + "\n" + rules)
+        for _ in 0..<2 {
+            let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+            #expect(result.outputText == "heard\n", "\(result.errorText)")
+        }
+        #expect(targets(server) == ["/token", "/listen", "/listen", "/token", "/listen"])
+        #expect(server.requests.last?["Authorization"] == "Bearer new")
+    }
+
     @Test func aTokenThatWasJustFetchedAndIsRefusedIsNotFetchedAgain() async throws {
         let server = try RecordingServer(
             scripts: [Self.token("fetched-1")],

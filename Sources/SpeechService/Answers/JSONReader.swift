@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads an answer that is one JSON document, read when it is whole.
+struct JSONReader: AnswerReader {
+    let limit: Int
+    private var bytes: [UInt8] = []
+    private var values: AnswerValues
+
+    /// Creates a reader of documents of at most `limit` bytes.
+    init(rule: AnswerRule, limit: Int) {
+        values = AnswerValues(rule: rule, unmatched: .final, limit: limit)
+        self.limit = limit
+    }
+
+    var byteCount: Int { bytes.count }
+
+    var hasHeardEnd: Bool { values.hasHeardEnd }
+
+    mutating func take(_ chunk: Span<UInt8>, at index: Int) -> Hypothesis? {
+        bytes.append(chunk[index])
+        return nil
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        let first = try values.take(try JSONParser.parse(bytes), madeOf: bytes)
+        return [first, try values.finish()].compactMap(\.self)
+    }
+}

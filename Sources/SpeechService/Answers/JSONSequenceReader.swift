@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads an answer that is a sequence of JSON values, each meaning something as soon as it is whole.
+///
+/// Numbers on their own are skipped: Houndify announces the length of each value by one.
+struct JSONSequenceReader: AnswerReader {
+    let limit: Int
+    private var scanner = JSONScanner()
+    private var values: AnswerValues
+
+    /// Creates a reader that keeps at most `limit` bytes of the texts.
+    init(rule: AnswerRule, limit: Int) {
+        values = AnswerValues(rule: rule, unmatched: .provisional, limit: limit)
+        self.limit = limit
+    }
+
+    var byteCount: Int { scanner.byteCount }
+
+    var isOver: Bool { values.isOver }
+
+    var hasHeardEnd: Bool { values.hasHeardEnd }
+
+    mutating func take(_ bytes: Span<UInt8>, at index: Int) throws(AnswerError) -> Hypothesis? {
+        do throws(AnswerError) {
+            guard let piece = try scanner.take(bytes[index]) else { return nil }
+            return try values.take(
+                try Self.value(of: piece, isLast: false), madeOf: piece.bytes)
+        } catch {
+            throw Self.withExcerpt(error, of: bytes, at: index)
+        }
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        var last: Hypothesis?
+        if let piece = scanner.finish() {
+            last = try values.take(
+                try Self.value(of: piece, isLast: true), madeOf: piece.bytes)
+        }
+        guard !scanner.isInsideValue || values.isOver else {
+            throw .truncated(byteCount: scanner.byteCount)
+        }
+        return [last, try values.finish()].compactMap(\.self)
+    }
+
+    /// The value of a piece, of which the scanner has seen the end.
+    private static func value(
+        of piece: JSONScanner.Piece, isLast: Bool
+    ) throws(AnswerError) -> JSONValue {
+        do {
+            return try JSONParser.parse(piece.bytes, baseOffset: piece.offset)
+        } catch .truncated where !isLast {
+            // A word such as "tru" with more behind it was never going to be JSON.
+            let excerpt = TerminalText.excerpt(of: piece.bytes)
+            throw .notJSON(offset: piece.offset, excerpt: excerpt)
+        }
+    }
+
+    /// The scanner sees one byte at a time; what follows it in the chunk makes the excerpt.
+    private static func withExcerpt(
+        _ error: AnswerError, of bytes: Span<UInt8>, at index: Int
+    ) -> AnswerError {
+        guard case .notJSON(let offset, "") = error else { return error }
+        let end = min(bytes.count, index + TerminalText.excerptByteLimit + 1)
+        var rest: [UInt8] = []
+        for position in index..<end { rest.append(bytes[position]) }
+        return .notJSON(offset: offset, excerpt: TerminalText.excerpt(of: rest))
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads an answer that is a file of subtitles, SRT or WebVTT (W3C); each cue is a final.
+///
+/// Tags and notes are left out, and a voice (`<v Ann>`) is the speaker. Nothing but white space says
+/// that nothing was heard.
+struct SubtitleReader: AnswerReader {
+    private static let arrow = Array("-->".utf8)
+
+    let limit: Int
+    private var lines = LineScanner()
+    /// The lines since the last empty one.
+    private var block: [[UInt8]] = []
+    private var hasBegun = false
+    private var isWebVTT = false
+    private var hasCue = false
+    private var keptByteCount = 0
+    private var head: [UInt8] = []
+
+    /// Creates a reader that keeps at most `limit` bytes of the cues.
+    init(limit: Int) { self.limit = limit }
+
+    /// Whether a text begins like a file of subtitles.
+    static func begins(_ text: String) -> Bool {
+        if text.hasPrefix("WEBVTT") { return true }
+        let lines = text.utf8.prefix(200).split(maxSplits: 2) { $0 == 0x0A || $0 == 0x0D }
+        guard lines.count > 1, !lines[0].isEmpty, lines[0].count < 8 else { return false }
+        return lines[0].allSatisfy { (0x30...0x39).contains($0) }
+            && SubtitleCue.times(in: Array(lines[1])) != nil
+    }
+
+    var byteCount: Int { lines.byteCount }
+
+    mutating func take(_ bytes: Span<UInt8>, at index: Int) throws(AnswerError) -> Hypothesis? {
+        if head.count <= TerminalText.excerptByteLimit { head.append(bytes[index]) }
+        guard let line = lines.take(bytes[index]) else { return nil }
+        return try news(of: line)
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        var hypotheses: [Hypothesis?] = []
+        if let line = lines.finish() { hypotheses.append(try news(of: line)) }
+        hypotheses.append(try news(of: []))
+        guard !hasCue else { return hypotheses.compactMap(\.self) }
+        guard lines.byteCount > 0 else { throw .empty }
+        let isBlank = head.allSatisfy(JSONScanner.isWhitespace)
+        guard isWebVTT || isBlank else {
+            throw .missingText(path: "-->", excerpt: TerminalText.excerpt(of: head))
+        }
+        return [Hypothesis(text: "", isFinal: true)]
+    }
+
+    /// The cue that an empty line ends.
+    private mutating func news(of line: [UInt8]) throws(AnswerError) -> Hypothesis? {
+        guard line.isEmpty else {
+            if !hasBegun { isWebVTT = line.starts(with: "WEBVTT".utf8) }
+            hasBegun = true
+            // What stands in front of the times is a number or a name.
+            let isTimed = !block.isEmpty && block[0].contains(Self.arrow)
+            if !isTimed, line.contains(Self.arrow) { block = [] }
+            block.append(line)
+            return nil
+        }
+        defer { block = [] }
+        guard let first = block.first, let times = SubtitleCue.times(in: first) else { return nil }
+        for line in block {
+            guard let place = UTF8Check.firstInvalidOffset(in: line) else { continue }
+            throw .notText(offset: max(0, lines.byteCount - line.count) + place)
+        }
+        hasCue = true
+        keptByteCount += block.reduce(0) { $0 + $1.count }
+        guard keptByteCount <= limit else { throw .tooLarge(limit: limit) }
+        let text = block.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+            .joined(separator: " ")
+        return SubtitleCue.hypothesis(text, times)
+    }
+}

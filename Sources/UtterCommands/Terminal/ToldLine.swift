@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Utter
+
+/// One line for a person, which another process may have to write.
+struct ToldLine: Codable, Sendable, Equatable {
+    /// What a line is.
+    enum Kind: String, Codable {
+        /// What happens.
+        case line
+        /// Why something failed.
+        case error
+        /// What to do about it.
+        case hint
+        /// Text that is written as it is, line feeds included.
+        case plain
+    }
+
+    var kind: Kind
+    var text: String
+
+    static func line(_ text: String) -> ToldLine { ToldLine(kind: .line, text: text) }
+    static func error(_ text: String) -> ToldLine { ToldLine(kind: .error, text: text) }
+    static func hint(_ text: String) -> ToldLine { ToldLine(kind: .hint, text: text) }
+    static func plain(_ text: String) -> ToldLine { ToldLine(kind: .plain, text: text) }
+}
+
+extension [ToldLine] {
+    /// Writes them to standard error.
+    func tell() {
+        for line in self {
+            switch line.kind {
+            case .line: StandardError.line(line.text)
+            case .error: StandardError.error(line.text)
+            case .hint: StandardError.hint(line.text)
+            case .plain: StandardError.write(TerminalText.sanitized(line.text))
+            }
+        }
+    }
+
+    /// Adds what to do about an error, if there is something.
+    mutating func add(hint: String?) {
+        if let hint { append(.hint(hint)) }
+    }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Utter
+
+@Suite("Push to talk: keys and commands become takes")
+struct TalkMachineTests {
+    private let start = ContinuousClock.now
+
+    /// Feeds events, each so many milliseconds after the start, and collects what they cause.
+    private func actions(
+        _ events: (Int, TalkMachine.Event)..., isForOne: Bool = false
+    ) -> [TalkMachine.Action] {
+        var machine = TalkMachine(isForOne: isForOne)
+        return events.flatMap { machine.handle($1, at: start + .milliseconds($0)) }
+    }
+
+    @Test func aKeyThatIsHeldRecordsUntilItGoesUp() {
+        var machine = TalkMachine()
+        var phases: [TalkMachine.Phase] = []
+        let events: [(Int, TalkMachine.Event)] = [
+            (0, .keyDown), (30, .listening(1)), (2_000, .keyUp), (2_300, .captured(1)),
+            (2_310, .sent(1)), (2_500, .settled(1, .done)),
+        ]
+        var actions: [TalkMachine.Action] = []
+        for (time, event) in events {
+            actions += machine.handle(event, at: start + .milliseconds(time))
+            phases.append(machine.phase)
+        }
+        #expect(actions == [.start(1), .stop(1)])
+        #expect(phases == [.arming, .recording, .tail, .sending, .waiting, .idle])
+    }
+
+    @Test func aTapLatchesAndTheNextPressEnds() {
+        let all = actions((0, .keyDown), (399, .keyUp), (5_000, .keyDown), (5_050, .keyUp))
+        #expect(all == [.start(1), .tell(.latched), .stop(1)])
+    }
+
+    @Test func aReleaseBeforeTheMicrophoneIsOpenEndsTheTake() {
+        #expect(actions((0, .keyDown), (400, .keyUp)) == [.start(1), .stop(1)])
+    }
+
+    @Test func aDoubledPressIsOne() {
+        #expect(actions((0, .keyDown), (20, .keyDown), (900, .keyUp)) == [.start(1), .stop(1)])
+    }
+
+    @Test func aPressWhoseReleaseWasLostEndsTheTake() {
+        #expect(
+            actions((0, .keyDown), (3_000, .keyDown), (3_100, .keyUp)) == [.start(1), .stop(1)])
+    }
+
+    @Test func lostFocusLatchesAKeyThatIsHeld() {
+        let all = actions((0, .keyDown), (900, .focusLost), (1_000, .keyUp), (2_000, .keyDown))
+        #expect(all == [.start(1), .tell(.latched), .stop(1)])
+    }
+
+    @Test func aPressInsideTheTailGoesOn() {
+        let all = actions(
+            (0, .keyDown), (900, .keyUp), (1_000, .keyDown), (1_001, .resumed(1)), (2_000, .keyUp))
+        #expect(all == [.start(1), .stop(1), .resume(1), .stop(1)])
+    }
+
+    @Test func aPressJustAfterTheTailBeginsTheNextTake() {
+        var machine = TalkMachine()
+        var all: [TalkMachine.Action] = []
+        for (time, event) in [
+            (0, .keyDown), (900, .keyUp), (1_200, .keyDown), (1_201, .captured(1)),
+            (2_000, .keyUp),
+        ] as [(Int, TalkMachine.Event)] {
+            all += machine.handle(event, at: start + .milliseconds(time))
+        }
+        #expect(all == [.start(1), .stop(1), .resume(1), .start(2), .stop(2)])
+        #expect(machine.phase == .tail && machine.take == 2)
+    }
+
+    @Test func aPressWhileTheTakeBeforeIsSentBeginsTheNext() {
+        let first: [(Int, TalkMachine.Event)] = [(0, .start), (500, .stop), (800, .captured(1))]
+        for between in [[], [(850, .sent(1))]] as [[(Int, TalkMachine.Event)]] {
+            var machine = TalkMachine()
+            var all: [TalkMachine.Action] = []
+            for (time, event) in first + between + [(900, .start)] {
+                all += machine.handle(event, at: start + .milliseconds(time))
+            }
+            #expect(all == [.start(1), .stop(1), .start(2)])
+        }
+    }
+
+    @Test func commandsDoNotLatchAndMayComeTwice() {
+        let all = actions((0, .start), (10, .start), (50, .stop), (60, .stop))
+        #expect(
+            all == [.start(1), .tell(.alreadyRecording), .stop(1), .tell(.notRecording)])
+    }
+
+    @Test func aMachineForOneTakeBeginsNoSecond() {
+        let all = actions(
+            (0, .keyDown), (900, .keyUp), (1_200, .captured(1)), (1_300, .keyDown), isForOne: true)
+        #expect(all == [.start(1), .stop(1), .tell(.onlyOne)])
+    }
+
+    @Test func silenceEndsOnlyWhatNoKeyHolds() {
+        #expect(actions((0, .keyDown), (5_000, .fellSilent(1))) == [.start(1)])
+        #expect(actions((0, .toggle), (5_000, .fellSilent(1))) == [.start(1), .stop(1)])
+    }
+
+    @Test func aGuardWarnsThenEndsAndSends() {
+        var machine = TalkMachine()
+        _ = machine.handle(.keyDown, at: start)
+        #expect(machine.nextTime == start + .seconds(290))
+        let warned = machine.handle(.time, at: start + .seconds(290))
+        #expect(warned == [.tell(.limitNear(.seconds(10)))])
+        #expect(machine.nextTime == start + .seconds(300))
+        let ended = machine.handle(.time, at: start + .seconds(300))
+        #expect(ended == [.tell(.limitReached), .stop(1)])
+        #expect(machine.nextTime == nil)
+        // The key that is still down is the old press.
+        #expect(machine.handle(.keyUp, at: start + .seconds(301)) == [])
+    }
+
+    @Test func aLatchedRecordingMayBeLonger() {
+        var machine = TalkMachine()
+        _ = machine.handle(.toggle, at: start)
+        #expect(machine.nextTime == start + .seconds(1_790))
+    }
+
+    @Test func cancelMeansTheNewestTake() {
+        let all = actions(
+            (0, .start), (500, .stop), (800, .captured(1)), (900, .start), (950, .cancel),
+            (960, .cancel), (970, .cancel))
+        #expect(
+            all == [
+                .start(1), .stop(1), .start(2), .cancel(2), .cancel(1), .tell(.notRecording),
+            ])
+    }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import Utter
+
+@Suite("Push to talk: every order of events")
+struct TalkOrdersTests {
+    /// What the world knows of one take that it was told to start.
+    private struct ModelTake {
+        var isHeard = false
+        var isStopped = false
+        var isResumable = false
+        var isCaptured = false
+        var isSent = false
+        var isCancelled = false
+    }
+
+    /// A machine, and what it has asked for so far.
+    private struct World {
+        var machine: TalkMachine
+        var takes: [Int: ModelTake] = [:]
+        var started = 0
+        var now: ContinuousClock.Instant
+
+        /// What may happen next: any key, any command, and what takes can do.
+        var possible: [(Duration, TalkMachine.Event)] {
+            var events: [(Duration, TalkMachine.Event)] = [
+                (.milliseconds(50), .keyDown), (.milliseconds(600), .keyDown),
+                (.milliseconds(50), .keyUp), (.milliseconds(600), .keyUp), (.zero, .start),
+                (.zero, .stop), (.zero, .toggle), (.zero, .cancel), (.zero, .focusLost),
+                (.seconds(2_000), .time),
+            ]
+            // In one order, so that a seed always means the same.
+            for (number, take) in takes.sorted(by: { $0.key < $1.key }) {
+                if !take.isHeard { events.append((.zero, .listening(number))) }
+                if take.isResumable { events.append((.zero, .resumed(number))) }
+                if !take.isCaptured { events.append((.zero, .captured(number))) }
+                if take.isCaptured && !take.isSent { events.append((.zero, .sent(number))) }
+                if take.isHeard && !take.isCaptured { events.append((.zero, .fellSilent(number))) }
+                events.append((.zero, .settled(number, .done)))
+            }
+            return events
+        }
+
+        /// Lets an event happen; says what is wrong with what it causes.
+        mutating func handle(_ pause: Duration, _ event: TalkMachine.Event) -> String? {
+            now = now.advanced(by: pause)
+            switch event {
+            case .listening(let number): takes[number]?.isHeard = true
+            case .resumed(let number): takes[number]?.isResumable = false
+            case .captured(let number):
+                takes[number]?.isCaptured = true
+                takes[number]?.isResumable = false
+            case .sent(let number): takes[number]?.isSent = true
+            case .settled(let number, _): takes[number] = nil
+            default: break
+            }
+            for action in machine.handle(event, at: now) {
+                if let fault = carryOut(action) { return fault }
+            }
+            return fault
+        }
+
+        private mutating func carryOut(_ action: TalkMachine.Action) -> String? {
+            switch action {
+            case .start(let number):
+                started += 1
+                if number != started { return "take \(number) is the start number \(started)" }
+                if takes.values.contains(where: { !$0.isCaptured && !$0.isCancelled }) {
+                    return "two takes are recorded"
+                }
+                takes[number] = ModelTake()
+            case .stop(let number):
+                guard let take = takes[number], !take.isCaptured, !take.isStopped else {
+                    return "nothing to stop of \(number)"
+                }
+                takes[number]?.isStopped = true
+            case .resume(let number):
+                guard let take = takes[number], take.isStopped, !take.isCaptured else {
+                    return "nothing to resume of \(number)"
+                }
+                takes[number]?.isStopped = false
+                takes[number]?.isResumable = true
+            case .cancel(let number):
+                guard let take = takes[number], !take.isCancelled else {
+                    return "nothing to cancel of \(number)"
+                }
+                takes[number]?.isCancelled = true
+            case .tell: break
+            }
+            return nil
+        }
+
+        /// What is wrong with the machine as it stands.
+        private var fault: String? {
+            let isRunning = takes.values.contains { !$0.isCancelled }
+            if (machine.phase == .idle) == isRunning { return "\(machine.phase) with \(takes)" }
+            if (machine.take == nil) == isRunning { return "take \(machine.take ?? 0)" }
+            if let newest = machine.take, let take = takes[newest] {
+                let isRecorded = machine.phase == .arming || machine.phase == .recording
+                if isRecorded && (take.isStopped || take.isCaptured) { return "not recorded" }
+                if machine.phase == .tail && !take.isStopped { return "a tail without an end" }
+            }
+            var stopped = machine
+            _ = stopped.handle(.stop, at: now)
+            if [.arming, .recording].contains(stopped.phase) { return "does not stop" }
+            var begun = machine
+            _ = begun.handle(.start, at: now)
+            if ![.arming, .recording].contains(begun.phase) { return "does not start" }
+            return nil
+        }
+    }
+
+    /// Lets everything happen that can, `depth` events deep.
+    private func explore(
+        _ world: World, depth: Int, path: [TalkMachine.Event], count: inout Int
+    ) -> String? {
+        guard depth > 0 else { return nil }
+        for (pause, event) in world.possible {
+            var next = world
+            count += 1
+            if let fault = next.handle(pause, event) {
+                return "\(fault) after \(path + [event])"
+            }
+            if let fault = explore(next, depth: depth - 1, path: path + [event], count: &count) {
+                return fault
+            }
+        }
+        return nil
+    }
+
+    @Test func noOrderOfFiveEventsConfusesIt() {
+        var count = 0
+        let world = World(machine: TalkMachine(), now: .now)
+        #expect(explore(world, depth: 5, path: [], count: &count) == nil)
+        #expect(count > 200_000)
+    }
+
+    @Test(arguments: 0..<8) func noLongOrderConfusesIt(seed: Int) {
+        var generator = SeededRandom(seed: UInt64(seed) + 1)
+        for _ in 0..<100 {
+            var world = World(machine: TalkMachine(), now: .now)
+            var path: [TalkMachine.Event] = []
+            for _ in 0..<40 {
+                let possible = world.possible
+                let (pause, event) = possible[Int(generator.next() % UInt64(possible.count))]
+                path.append(event)
+                if let fault = world.handle(pause, event) {
+                    Issue.record("\(fault) after \(path)")
+                    return
+                }
+            }
+        }
+    }
+}
