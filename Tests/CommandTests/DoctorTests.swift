@@ -18,7 +18,8 @@ import Testing
         let folder = try TemporaryFolder()
         let server = try RecordingServer(otherwise: .answer(text: #"{"text": ""}"#))
         let bench = try Bench(server: server, microphone: try microphone(in: folder))
-        let result = try await bench.run("doctor", "microphone", "service", "settings", "recordings")
+        let result = try await bench.run(
+            "doctor", "microphone", "service", "settings", "recordings")
         #expect(result.status == .exited(0), "\(result.outputText)")
         let lines = result.outputText.split(separator: "\n").map(String.init)
         #expect(lines.contains { $0.hasPrefix("microphone    ok       default: ") })

@@ -14,6 +14,7 @@ public enum DeviceChoice {
     /// - Parameters:
     ///   - text: what a person has written.
     ///   - allowsMonitor: whether it may be a device that records what the computer plays.
+    /// - Returns: its name.
     /// - Throws: `CaptureError.deviceUnclear` with the candidates, `deviceIsMonitor`, or that of the
     ///   list.
     public static func name(

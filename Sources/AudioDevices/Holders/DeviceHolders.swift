@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Capture
-internal import FoundationEssentials
+internal import Glibc
+internal import LinuxPlatform
 
 /// Who records from sound cards now, by what the kernel says of them and of processes.
 ///
@@ -88,8 +89,7 @@ package struct DeviceHolders {
             names("\(process)/fd").contains { name in
                 let path = "\(root)/\(process)/fd/\(name)"
                 // A file that was closed meanwhile, or is another user's, is none of them.
-                guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path),
-                    let number = Self.card(ofCapture: target)
+                guard let target = Self.target(of: path), let number = Self.card(ofCapture: target)
                 else { return false }
                 return card == nil || card == number
             }
@@ -100,15 +100,35 @@ package struct DeviceHolders {
         Self.holder(inStatus: text("\(task)/status"))
     }
 
+    /// The names in a folder; none of what is not there, or not ours to be read.
     private func names(_ folder: String) -> [String] {
-        // What is not there, or not ours to be read, has nothing to say.
-        let names = try? FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)")
-        return (names ?? []).sorted()
+        guard let stream = unsafe opendir("\(root)/\(folder)") else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
+                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
+                    unsafe String(cString: $0)
+                }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
     }
 
     private func text(_ file: String) -> String {
-        // As above.
-        guard let data = try? Data(contentsOf: URL(filePath: "\(root)/\(file)")) else { return "" }
-        return String(decoding: data, as: UTF8.self)
+        let number = unsafe open("\(root)/\(file)", O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { return "" }
+        let descriptor = OwnedDescriptor(taking: number)
+        // A process may have ended meanwhile; it holds nothing then.
+        guard let bytes = try? readAll(descriptor.number, limit: 1 << 16) else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func target(of path: String) -> String? {
+        var buffer = [CChar](repeating: 0, count: 256)
+        let count = unsafe readlink(path, &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

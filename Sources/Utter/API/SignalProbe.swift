@@ -16,6 +16,11 @@ package enum SignalProbe {
         package var peakDecibels: Float
         /// What the signal is like.
         package var state: SignalState
+
+        /// Describes a moment.
+        package init(elapsed: Duration, peakDecibels: Float, state: SignalState) {
+            (self.elapsed, self.peakDecibels, self.state) = (elapsed, peakDecibels, state)
+        }
     }
 
     /// What was heard in all.
@@ -40,6 +45,7 @@ package enum SignalProbe {
     ///   - source: the microphone; used here alone.
     ///   - length: how much is heard.
     ///   - tell: called ten times a second at most, on the capture thread.
+    /// - Returns: what was heard in all.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     package static func listen(
         to source: any CaptureSource, for length: Duration,

@@ -65,14 +65,14 @@ struct DoctorCommand: AsyncParsableCommand {
             let row = Row(check: check.name, findings: await check.run())
             rows.append(row)
             // As soon as it is known: some take seconds.
-            if !json { try print(Self.text(row)) }
+            if !json { try say(Self.text(row)) }
         }
         let isBroken = rows.contains { $0.findings.contains { $0.verdict == .bad } }
-        if json { try print(try Self.json(rows, isGood: !isBroken)) }
+        if json { try say(try Self.json(rows, isGood: !isBroken)) }
         if isBroken { throw ExitStatus.configuration.code }
     }
 
-    private func print(_ text: String) throws {
+    private func say(_ text: String) throws {
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
     }
 
