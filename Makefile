@@ -6,7 +6,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
-	fuzz planted busy-test clean check hooks
+	fuzz planted busy-test clean check hooks deb
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -21,7 +21,7 @@ demo: setup ## Build, then watch a recorded voice become text while it is being 
 test: setup ## Build and run all tests
 	@scripts/test.sh
 
-build: ## Build both programs for release, with the Swift runtime inside
+build: ## Build the programs for release, with the Swift runtime inside
 	@scripts/build.sh
 
 install: build ## Install below PREFIX (/usr/local), in DESTDIR if given
@@ -29,6 +29,9 @@ install: build ## Install below PREFIX (/usr/local), in DESTDIR if given
 
 uninstall: ## Remove what install has put there
 	@scripts/install.sh uninstall "$(DESTDIR)" "$(PREFIX)"
+
+deb: build ## Build a Debian package, in .build/deb
+	@scripts/install-packages.sh --check deb && scripts/deb.sh
 
 lint: ## Check the formatting, the layers and the scripts
 	@scripts/lint.sh

@@ -50,6 +50,9 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // Puts a terminal right, also from a signal handler.
+        .target(name: "CTerminal", path: "Sources/C/CTerminal"),
+
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
 
@@ -117,7 +120,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings",
+                "Settings", "CTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -135,6 +138,10 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
+
+        // Makes the manual pages of the commands when the package is installed.
+        .executableTarget(
+            name: "utter-manual", path: "Sources/Programs/utter-manual", swiftSettings: shipped),
 
         // How a program uses the library.
         .executableTarget(
@@ -214,7 +221,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "UtterCommands", "Utter", "AudioCore",
+                "UtterCLI", "UtterEndpointCLI", "utter-manual", "UtterCommands", "Utter",
+                "AudioCore",
                 "AudioDevices", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds both programs for release. The Swift runtime is linked in, so that they run on machines
+# Builds the programs for release. The Swift runtime is linked in, so that they run on machines
 # without the toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +13,6 @@ command -v swift >/dev/null || {
 scripts/install-packages.sh --check build
 
 # Without a path to libraries beside the program: there are none.
-for product in utter utter-endpoint; do
+for product in utter utter-endpoint utter-manual; do
     swift build -c release --static-swift-stdlib --disable-local-rpath --product "$product"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing:
-#     install-packages.sh [--check] [runtime|build|test|bench]
+#     install-packages.sh [--check] [runtime|build|test|bench|deb]
 # --check only says which they are, and fails when there are any. UTTER_PACKAGES=skip does neither,
 # for machines that are not Debian.
 set -euo pipefail
@@ -52,7 +52,13 @@ socat                        TLS in front of a service, which counts the handsha
 brotli                       compresses answers
 curl                         a second client to compare with
 openssl                      a second opinion on digests
-python3                      reads our forms"
+python3                      reads our forms
+python3-jsonschema           judges what programs read
+man-db                       judges our manual"
+
+deb_packages="$build_packages
+dpkg-dev                     finds the libraries that the programs need
+lintian                      judges the package"
 
 bench_packages="$build_packages
 gcc                          builds the virtual microphone
@@ -115,7 +121,8 @@ case "$list" in
     build) wanted=$build_packages ;;
     test) wanted=$test_packages ;;
     bench) wanted=$bench_packages ;;
-    *) cannot "there is no list '$list'" "say runtime, build, test or bench" ;;
+    deb) wanted=$deb_packages ;;
+    *) cannot "there is no list '$list'" "say runtime, build, test, bench or deb" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0

@@ -23,9 +23,11 @@ fish_completion=$root/share/fish/vendor_completions.d/utter.fish
 
 units=$root/share/systemd/user
 
-# The folders that were made, the outer ones first: uninstall removes these alone.
+# The folders that were made, the outer ones first, and the files: uninstall removes these alone.
 made=$root/share/utter/folders
+list=$root/share/utter/files
 new=()
+files=()
 
 # Makes a folder and those around it, and remembers which were not there.
 make_folder() {
@@ -39,6 +41,22 @@ make_folder() {
 put() {
     make_folder "$(dirname "$3")"
     install -m "$1" "$2" "$3"
+    files+=("${3#"$root"/}")
+}
+
+# Installs the manual: the pages that are written, and one for each command, which are made of the
+# definitions that the parser has.
+put_manual() {
+    local date page section
+    for page in man/*.[1-8]; do
+        section=${page##*.}
+        put 644 "$page" "$root/share/man/man$section/${page##*/}"
+    done
+    date=$(sed -n 's/^\.Dd //p' man/utter.1)
+    for program in "$built/utter" "$built/utter-endpoint"; do
+        "$program" --experimental-dump-help | "$built/utter-manual" "$1" "$date"
+    done
+    for page in "$1"/*.1; do put 644 "$page" "$root/share/man/man1/${page##*/}"; done
 }
 
 # A release build without its symbols, which are half of it.
@@ -53,7 +71,9 @@ put_all() {
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
-    put 644 man/utter.1 "$root/share/man/man1/utter.1"
+    pages=$(mktemp -d)
+    trap 'rm -rf "$pages"' EXIT
+    put_manual "$pages"
     put 644 <(scripts/completions.sh bash "$program") "$bash_completion"
     put 644 <(scripts/completions.sh zsh "$program") "$zsh_completion"
     put 644 <(scripts/completions.sh fish "$program") "$fish_completion"
@@ -63,7 +83,17 @@ put_all() {
     for sample in go-forward.wav jfk.wav grammar/demo.gram; do
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
-    put 644 LICENSE "$root/share/doc/utter/LICENSE"
+    for schema in docs/*.schema.json; do put 644 "$schema" "$root/share/utter/${schema##*/}"; done
+    for text in docs/profiles.md docs/cassettes.md LICENSE; do
+        put 644 "$text" "$root/share/doc/utter/${text##*/}"
+    done
+    # What an earlier version has installed, and this one does not, goes.
+    if [ -e "$list" ]; then
+        while read -r file; do
+            [[ " ${files[*]} " == *" $file "* ]] || rm -f "$root/$file"
+        done <"$list"
+    fi
+    printf '%s\n' "${files[@]}" >"$list"
     if [ "${#new[@]}" -gt 0 ]; then printf '%s\n' "${new[@]}" >>"$made"; fi
     echo "installed $root/bin/utter; it needs the packages of: scripts/install-packages.sh runtime"
 }
@@ -72,6 +102,9 @@ remove_all() {
     local folders=() index
     # There is none where an earlier version was installed.
     if [ -e "$made" ]; then mapfile -t folders <"$made"; fi
+    if [ -e "$list" ]; then
+        while read -r file; do rm -f "$root/$file"; done <"$list"
+    fi
     rm -f "$root/bin/utter" "$root/share/man/man1/utter.1" \
         "$bash_completion" "$zsh_completion" "$fish_completion" \
         "$units/utter-flush.service" "$units/utter-flush.timer"

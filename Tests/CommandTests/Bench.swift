@@ -75,6 +75,16 @@ final class Bench: Sendable {
                 terminal: terminal), on: self)
     }
 
+    /// A file with the samples of a clip that no other file equals, so that what is kept of it is a
+    /// take of its own.
+    func fresh(_ clip: Clip) throws -> String {
+        let number = UInt64.random(in: .min ... .max)
+        let chunk = Array("LIST".utf8) + [16, 0, 0, 0] + Array(String(number, radix: 16).utf8)
+        let bytes =
+            try readFile(clip.path) + (chunk + [UInt8](repeating: 0x20, count: 24)).prefix(24)
+        return try folder.write(bytes, to: "\(number).wav")
+    }
+
     /// The takes on the disk, oldest first.
     func takes() throws -> [KeptTake] {
         let takes = "state/utter/takes"
@@ -99,7 +109,8 @@ final class Bench: Sendable {
     func keep(_ clip: Clip = .goForward, _ arguments: String...) async throws -> KeptTake {
         let before = try takes().map(\.id)
         let result = try await start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments + [clip.path]
+            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments
+                + [try fresh(clip)]
         ).result()
         #expect(result.status == .exited(75))
         return try #require(try takes().first { !before.contains($0.id) })

@@ -23,7 +23,7 @@ import Testing
         (["--fro", "5s"], "did you mean '--for'?"),
         (["--devcie", "x"], "did you mean '--device'?"), (["--quite"], "did you mean '--quiet'?"),
         (["--xyzzy"], "see 'utter record --help' for more information"),
-        (["send", "--jobs", "3", "a.wav"], "'--jobs' is an option of: utter flush"),
+        (["list", "--limit", "3"], "'--limit' is an option of: utter flush"),
         (["--pace", "2"], "'--pace' is an option of: utter send"),
         (
             ["--token", "x"],
@@ -33,10 +33,8 @@ import Testing
             ["--lang", "en"],
             "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
-        (
-            ["-o", "note.txt"],
-            "the transcript goes to standard output; write it to a file with: > FILE"
-        ),
+        (["--out", "note.txt"], "did you mean '--output'?"),
+        (["--clipboard"], "did you mean '--copy'?"),
     ]
 
     @Test(arguments: typed)
@@ -50,7 +48,7 @@ import Testing
     }
 
     /// What must not be suggested: nothing that was meant is near.
-    @Test(arguments: ["--lang", "--copy", "--xyzzy", "--voice", "--email"])
+    @Test(arguments: ["--lang", "--loud", "--xyzzy", "--voice", "--email"])
     func whatIsFarIsNotSuggested(_ option: String) async throws {
         let result = try await Bench().run(option)
         #expect(!result.errorText.lowercased().contains("did you mean"))

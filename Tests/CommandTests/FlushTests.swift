@@ -17,7 +17,7 @@ import Utter
         for _ in 0..<count {
             let result = try await bench.run(
                 "send", "-q", "--no-retry", "--to", server?.url() ?? "http://127.0.0.1:9/",
-                Clip.goForward.path)
+                try bench.fresh(.goForward))
             #expect(result.status == .exited(75))
             // Names of one second sort by chance.
             ids += try bench.takes().map(\.id).filter { !ids.contains($0) }

@@ -61,11 +61,11 @@ import UtterCommands
             ),
             (
                 .foreignAudio(name: "a.mp3", kind: "MP3"),
-                "convert it with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
+                "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
             ),
             (
                 .foreignAudio(name: "standard input", kind: "MP3"),
-                "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
+                "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
             ),
             (
                 .deviceUnusable(device: "hw:1,0", reason: "it is odd"),

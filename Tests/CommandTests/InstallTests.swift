@@ -33,6 +33,12 @@ import Testing
         let paths = try paths(below: home.path)
         #expect(paths.contains("/.local/bin/utter"))
         #expect(paths.contains("/.local/share/bash-completion/completions/utter"))
+        for page in ["man1/utter.1", "man1/utter-send.1", "man1/utter-serve.1", "man7/utter.7"] {
+            #expect(paths.contains("/.local/share/man/\(page)"), "\(page)")
+        }
+        for name in ["outcome", "events", "list"] {
+            #expect(paths.contains("/.local/share/utter/\(name).schema.json"))
+        }
         let unit = String(
             decoding: try home.read(".local/share/systemd/user/utter-flush.service"),
             as: UTF8.self)
@@ -44,6 +50,21 @@ import Testing
         #expect(try await run("install", "~/.local", home: home).status == .exited(0))
         #expect(try await run("uninstall", "~/.local", home: home).status == .exited(0))
         #expect(try self.paths(below: home.path) == [])
+    }
+
+    @Test func anUpgradeTakesAwayWhatTheVersionBeforeHad() async throws {
+        let home = try TemporaryFolder()
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let list = "own/share/utter/files"
+        _ = try home.write(
+            try home.read(list) + Array("share/man/man1/utter-old.1\n".utf8), to: list)
+        for page in ["utter-old.1", "utter-own.1"] {
+            try home.write([], to: "own/share/man/man1/\(page)")
+        }
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let names = try home.names(in: "own/share/man/man1")
+        #expect(!names.contains("utter-old.1"))
+        #expect(names.contains("utter-own.1") && names.contains("utter-send.1"))
     }
 
     @Test func theInstalledProgramIsLinkedToItsLibraries() async throws {

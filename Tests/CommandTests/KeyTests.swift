@@ -108,7 +108,7 @@ import Testing
         func salts(_ bench: Bench) async throws -> [[UInt8]] {
             for _ in 0..<2 {
                 let result = try await bench.run(
-                    "send", "-q", "--no-retry", "--encrypt-key", secret, Clip.digits.path)
+                    "send", "-q", "--no-retry", "--encrypt-key", secret, try bench.fresh(.digits))
                 #expect(result.status == .exited(75))
             }
             return try bench.takes().map {

@@ -9,7 +9,7 @@ import Testing
     private func keep(_ bench: Bench, _ clip: Clip = .goForward) async throws -> KeptTake {
         let before = try bench.takes().map(\.id)
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", clip.path)
+            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", try bench.fresh(clip))
         #expect(result.status == .exited(75))
         return try #require(try bench.takes().first { !before.contains($0.id) })
     }
@@ -35,6 +35,50 @@ import Testing
         #expect(names(try await bench.run("list", "--waiting", "-n", "1")) == [third.shortName])
         let json = try JSONText(try await bench.run("list", "--json", "-n", "1").output)
         #expect(json[0]?["id"] == .string(third.id) && json[1] == nil)
+    }
+
+    @Test func takesAreFoundByTheirWords() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "Call Anna"), .answer(text: "call the bank back")],
+            otherwise: .answer(text: "nothing to do"))
+        let bench = try Bench(server: server)
+        for clip in [Clip.digits, Clip.cards, Clip.goForward] {
+            _ = try await bench.run("send", "-q", clip.path)
+        }
+        _ = try await keep(bench)
+        let all = names(try await bench.run("list"))
+        #expect(names(try await bench.run("list", "--grep", "CALL")) == Array(all.prefix(2)))
+        #expect(names(try await bench.run("list", "--grep", "^call.*k$")) == [all[1]])
+        #expect(names(try await bench.run("list", "--grep", "call", "-n", "1")) == [all[1]])
+        #expect(try await bench.run("list", "--grep", "no such").output.isEmpty)
+        let wrong = try await bench.run("list", "--grep", "(")
+        #expect(wrong.status == .exited(64))
+        #expect(wrong.errorText.contains("--grep: '(' is not a regular expression"))
+    }
+
+    @Test func theLastTranscriptsCanBePrintedCopiedAndTypedAgain() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "three")
+        )
+        let desk = try Desk()
+        try desk.add("wtype")
+        let bench = try Bench(server: server, desk.wayland)
+        for clip in [Clip.digits, Clip.cards, Clip.goForward] {
+            _ = try await bench.run("send", "-q", clip.path)
+        }
+        #expect(try await bench.run("last").outputText == "three\n")
+        #expect(try await bench.run("last", "-n", "2").outputText == "two\nthree\n")
+        #expect(try await bench.run("last", "-n", "9").outputText == "one\ntwo\nthree\n")
+        let json = try JSONText(try await bench.run("last", "-n", "2", "--json").output)
+        #expect(json[0]?["transcript"] == .string("two") && json[2] == nil)
+        let typed = try await bench.run("last", "--type")
+        #expect(typed.status == .exited(0) && typed.output.isEmpty)
+        #expect(desk.text(of: "wtype") == "three")
+        // What cannot be typed is printed.
+        try desk.add("wtype", then: "exit 1")
+        let printed = try await bench.run("last", "--type")
+        #expect(printed.status == .exited(74))
+        #expect(printed.outputText == "three\n")
     }
 
     @Test(arguments: [24, 40, 80, 200] as [UInt16])

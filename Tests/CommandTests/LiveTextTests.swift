@@ -32,12 +32,4 @@ import Testing
         screen.show(LiveText.erasure())
         #expect(screen.lines == ["above", ""])
     }
-
-    @Test func whatEnterHasLeftIsDrawnOver() {
-        var screen = Screen("above\r\n")
-        screen.show(LiveText.drawing("rec 0:01.0") + "\r\n")
-        screen.show(LiveText.drawing("wait 0:00.1", afterLineFeeds: 1))
-        #expect(screen.lines == ["above", "wait 0:00.1"])
-        #expect(screen.strangeControls.isEmpty)
-    }
 }

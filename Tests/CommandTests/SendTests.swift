@@ -116,9 +116,9 @@ import Testing
     // MARK: - Kinds of files
 
     @Test(arguments: [false, true])
-    func anMP3IsNamedAndNotSent(isPiped: Bool) async throws {
+    func anMP3IsNamedAndNotSentWhereNothingReadsIt(isPiped: Bool) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "no"))
-        let bench = try Bench(server: server)
+        let bench = try Bench(server: server, ["PATH": "/nowhere"])
         let bytes = try ForeignTool("ffmpeg").run([
             "-v", "error", "-i", Clip.digits.path, "-f", "mp3", "-",
         ]).output

@@ -44,6 +44,10 @@ static inline int utter_rename_new(
     return renameat2(folder, name, folder, new_name, 1);
 }
 
+// memfd_create(2) needs _GNU_SOURCE; 1 is MFD_CLOEXEC.
+int memfd_create(const char *_Nonnull name, unsigned flags);
+static inline int utter_memory_file(const char *_Nonnull name) { return memfd_create(name, 1); }
+
 // EFD_NONBLOCK | EFD_CLOEXEC are an enum in C.
 static inline int utter_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 

@@ -3,42 +3,71 @@
 internal import CLinux
 internal import Glibc
 
-/// A shell command that runs in a process group of its own, and what it prints.
+/// A program that runs in a process group of its own.
 ///
-/// What the command starts in turn is in that group too, unless it leaves it on purpose. A
-/// caller that lets go of a command that has not ended kills all of them.
+/// What it starts in turn is in that group too, unless it leaves it on purpose. A caller that lets
+/// go of a program that has not ended kills all of them.
 package struct ChildProcess: ~Copyable, Sendable {
-    /// Its standard output, for reading.
-    package let output: OwnedDescriptor
+    /// The descriptors that become its standard ones; nil is `/dev/null`.
+    package struct Streams: Sendable {
+        /// What it reads.
+        package var input: Int32?
+        /// Where it prints.
+        package var output: Int32?
+        /// Where it complains.
+        package var error: Int32?
+
+        /// Names three descriptors; unless one is given, complaints go where ours do.
+        package init(
+            input: Int32? = nil, output: Int32? = nil, error: Int32? = 2
+        ) {
+            (self.input, self.output, self.error) = (input, output, error)
+        }
+    }
+
     private let number: pid_t
     /// Readable once the process has ended.
     private let end: OwnedDescriptor
     /// Whether its status has been asked for: its number may be another process's then.
     private var isOver = false
 
-    /// Runs a command with `sh -c`; it reads from `/dev/null`, and has our standard error.
+    /// Runs a command with `sh -c`.
     ///
     /// - Parameters:
     ///   - command: what the shell is given.
     ///   - environment: all its variables, as "NAME=value".
+    ///   - streams: what it reads and where it writes.
     ///   - terminal: a descriptor of the terminal that it gets to itself, or nil.
     /// - Throws: `SystemError` when the system has no process or descriptor left.
     package init(
-        shell command: String, environment: [String], terminal: Int32?
+        shell command: String, environment: [String], streams: Streams, terminal: Int32?
     ) throws(SystemError) {
-        let ends = try makePipe()
-        let reading = OwnedDescriptor(taking: ends.reading)
-        let writing = OwnedDescriptor(taking: ends.writing)
-        let process = try Self.start(
-            ["sh", "-c", command], environment, writing: writing.number, terminal)
+        try self.init(
+            "/bin/sh", ["sh", "-c", command], environment: environment, streams: streams,
+            terminal: terminal)
+    }
+
+    /// Runs a program.
+    ///
+    /// - Parameters:
+    ///   - path: where the program is.
+    ///   - words: its arguments, the name it goes by first.
+    ///   - environment: all its variables, as "NAME=value".
+    ///   - streams: what it reads and where it writes.
+    ///   - terminal: a descriptor of the terminal that it gets to itself, or nil.
+    /// - Throws: `SystemError` when it cannot be run.
+    package init(
+        _ path: String, _ words: [String], environment: [String], streams: Streams,
+        terminal: Int32? = nil
+    ) throws(SystemError) {
+        let process = try Self.start(path, words, environment, streams, terminal)
         end = try Self.watch(process)
         number = process
-        output = reading
     }
 
     deinit { if !isOver { Self.kill(number) } }
 
-    /// Waits until the command has ended, and blocks so long.
+    /// Waits until the program has ended, and blocks so long.
     ///
     /// - Returns: its status as `waitpid(2)` gives it, or nil when `deadline` has passed before.
     /// - Throws: `SystemError` of `waitpid`.
@@ -69,16 +98,29 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 
     private static func start(
-        _ words: [String], _ environment: [String], writing: Int32, _ terminal: Int32?
+        _ path: String, _ words: [String], _ environment: [String], _ streams: Streams,
+        _ terminal: Int32?
     ) throws(SystemError) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-        unsafe posix_spawn_file_actions_adddup2(&actions, writing, STDOUT_FILENO)
-        // Before the command begins: it may ask the person at once.
+        let places = [
+            (streams.input, STDIN_FILENO, O_RDONLY), (streams.output, STDOUT_FILENO, O_WRONLY),
+            (streams.error, STDERR_FILENO, O_WRONLY),
+        ]
+        for (own, place, direction) in places {
+            if let own {
+                unsafe posix_spawn_file_actions_adddup2(&actions, own, place)
+            } else {
+                unsafe posix_spawn_file_actions_addopen(
+                    &actions, place, "/dev/null", direction, 0)
+            }
+        }
+        // Before the program begins: it may ask the person at once.
         if let terminal { _ = unsafe utter_spawn_in_foreground(&actions, terminal) }
-        // Ctrl-C ends the command as it would end any other.
+        // A descriptor from which we read a secret is none of the program's.
+        _ = unsafe utter_spawn_with_standard_descriptors_only(&actions)
+        // Ctrl-C ends the program as it would end any other.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -98,7 +140,7 @@ package struct ChildProcess: ~Copyable, Sendable {
         var variables = unsafe environment.map { unsafe strdup($0) } + [nil]
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         let code = unsafe posix_spawn(
-            &process, "/bin/sh", &actions, &attributes, &arguments, &variables)
+            &process, path, &actions, &attributes, &arguments, &variables)
         guard code == 0 else { throw SystemError(call: "posix_spawn", code: code) }
         return process
     }

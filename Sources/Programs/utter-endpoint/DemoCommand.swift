@@ -64,14 +64,15 @@ struct DemoCommand: AsyncParsableCommand {
 
     private func replay(_ file: String, port: Int) async throws {
         var output = OutputOptions()
-        output.json = json
+        (output.json, output.events, output.partials) = (json, false, false)
+        output.texts = .standard
         output.quiet = false
         output.verbose = true
         (output.trace, output.record, output.recordBodies) = (nil, nil, false)
         // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+        try await Launch.takes(output: output, keep: keep, readsPipe: false) {
             session throws(CommandFailure) in
             let service: RecognitionService
             do throws(ServiceError) {

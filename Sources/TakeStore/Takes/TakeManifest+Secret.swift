@@ -13,6 +13,8 @@ private struct SecretPart: Codable {
     var transcript: String?
     /// It would tell whether a known recording is the same.
     var sha256: String?
+    /// So would this.
+    var file: SentFile?
 }
 
 extension TakeManifest {
@@ -29,10 +31,10 @@ extension TakeManifest {
         guard !isLocked else { return }
         let part = SecretPart(
             source: source, delivery: delivery, history: history, progress: progress,
-            reason: reason, transcript: transcript, sha256: sha256)
+            reason: reason, transcript: transcript, sha256: sha256, file: file)
         secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
         (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
-        (sha256, progress) = (nil, nil)
+        (sha256, progress, file) = (nil, nil, nil)
     }
 
     /// Takes it out again.
@@ -49,6 +51,7 @@ extension TakeManifest {
         (reason, transcript) = (part.reason, part.transcript)
         // An older program has left it outside.
         sha256 = part.sha256 ?? sha256
+        file = part.file
         secret = nil
     }
 

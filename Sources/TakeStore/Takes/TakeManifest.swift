@@ -50,6 +50,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var format: String
     /// Where it was recorded from.
     package var source: String
+    /// The file that was sent; nil for a voice, and for one that was delivered at once.
+    package var file: SentFile?
     /// Where it is sent, for a person: without query and credentials.
     package var url: String
     /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.

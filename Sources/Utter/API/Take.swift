@@ -16,6 +16,9 @@ public final class Take: Sendable {
     /// The take's name.
     public var id: TakeID { run.id }
 
+    /// When it was begun.
+    public var began: ContinuousClock.Instant { run.meter.began }
+
     /// What happens, in order, until the outcome is known.
     ///
     /// For one listener.

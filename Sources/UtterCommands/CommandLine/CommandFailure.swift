@@ -32,13 +32,18 @@ package struct CommandFailure: Error {
     /// Says what went wrong.
     ///
     /// - Parameters:
-    ///   - json: whether it is printed as an object on standard output too. A wrong command line
-    ///     never is: a program that reads objects has not written it.
+    ///   - form: what standard output has: an object or an event tells it there too. A wrong command
+    ///     line is told to the person alone: a program that reads objects has not written it.
     ///   - file: the file that it is about, as the person named it.
-    package func report(json: Bool = false, file: String? = nil) {
-        if json && status != .usage {
+    package func report(as form: OutputForm = .text, file: String? = nil) {
+        if status != .usage {
+            let report = OutcomeReport(self, of: file)
             // When standard output is closed, the exit status still says what there is to say.
-            _ = StandardOutput.print(OutcomeReport(self, of: file).json)
+            switch form {
+            case .text: break
+            case .object: _ = StandardOutput.print(report.json)
+            case .events: _ = StandardOutput.print(EventReport(report).json)
+            }
         }
         StandardError.error(message)
         for choice in choices { StandardError.write("  \(choice)\n") }

@@ -13,7 +13,9 @@ enum Habit {
         "--ca-file": ["--cacert"], "--speed": ["--pace"], "--parallel": ["--jobs"],
         "-j": ["--jobs"], "-F": ["--form"], "--form-string": ["--form"], "-n": ["--limit"],
         "-V": ["--version"],
-        "--timeout": ["--answer-timeout"],
+        "--timeout": ["--answer-timeout"], "--out": ["--output"], "--clipboard": ["--copy"],
+        "--paste": ["--type"], "--exec": ["--run"], "--pipe-to": ["--run"],
+        "--outdir": ["--output-dir"],
     ]
 
     private static let advice: [(options: [String], text: String)] = [
@@ -21,11 +23,6 @@ enum Habit {
             ["--token", "--api-key", "--apikey", "--key", "--bearer", "--auth"],
             "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
         ),
-        (
-            ["-o", "--output", "--out"],
-            "the transcript goes to standard output; write it to a file with: > FILE"
-        ),
-        (["--copy", "--clipboard"], "pipe the transcript to a clipboard: utter | wl-copy"),
         (
             ["-k", "--insecure", "--no-verify"],
             "certificates are always verified; trust one of your own with --cacert"

@@ -11,13 +11,15 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// Enter ends a recording if `listensToEnter`. The key of `encryption` is read once, unless
+    /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
+    /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
+    /// of `encryption` is read once, unless
     /// nothing is kept.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
-        listensToEnter: Bool,
+        readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -26,26 +28,34 @@ package enum Launch {
         let retention: Retention
         let trace: TraceFile?
         let cassettes: CassetteFolder?
+        let texts: TextOutput
+        let running = RunningTake()
         var output = output
         do throws(CommandFailure) {
             output = try output.completed()
+            texts = try TextOutput(
+                output.texts, isUsual: printsUnasked, form: output.form, isVoice: isVoice
+            ) {
+                running.farewell != nil
+            }
             key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
             trace = try output.traceFile()
             cassettes = try output.cassetteFolder()
         } catch {
-            throw exit(error, json: output.json)
+            throw exit(error, as: output.form)
         }
         do throws(SystemError) {
-            let signals = try Signals(toEnter: listensToEnter)
+            let signals = try Signals(readingPipe: readsPipe)
             session = TakeSession(
                 pipeline: try Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
                     retention: retention, key: key),
-                signals: signals, output: output, audioTime: keep.keepAudio?.duration,
-                lookup: TakeLookup(key: key), trace: trace, cassettes: cassettes)
+                signals: signals, running: running, output: output, texts: texts,
+                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key), trace: trace,
+                cassettes: cassettes)
         } catch {
-            throw exit(CommandFailure(error), json: output.json)
+            throw exit(CommandFailure(error), as: output.form)
         }
         var status: ExitStatus
         do throws(CommandFailure) {
@@ -73,10 +83,10 @@ package enum Launch {
     ///
     /// - Parameters:
     ///   - failure: what went wrong.
-    ///   - json: whether it is printed as an object on standard output too.
+    ///   - form: what standard output has.
     /// - Returns: the value to throw.
-    package static func exit(_ failure: CommandFailure, json: Bool = false) -> any Error {
-        failure.report(json: json)
+    package static func exit(_ failure: CommandFailure, as form: OutputForm = .text) -> any Error {
+        failure.report(as: form)
         return failure.status.code
     }
 }

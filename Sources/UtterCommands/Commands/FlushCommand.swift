@@ -46,7 +46,7 @@ struct FlushCommand: AsyncParsableCommand {
         do throws(CommandFailure) {
             age = try KeepOptions.maxAge(maxAge)
         } catch {
-            throw Launch.exit(error, json: options.output.json)
+            throw Launch.exit(error, as: options.output.form)
         }
         try await KeptTakes.flush(limit: limit, jobs: jobs, maxAge: age, by: options)
     }

@@ -3,34 +3,58 @@
 import ArgumentParser
 import Utter
 
-/// `utter last`: prints the last transcript once more.
+/// `utter last`: prints the last transcripts once more.
 struct LastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "last", abstract: "Print the last transcript again.",
-        discussion: "A take in which nothing was heard has none.")
+        discussion: """
+            A take in which nothing was heard has none. With -n the last ones are printed,
+            the newest last. -o, --copy, --type and --run give the text to another place.
+            """)
+
+    @Option(
+        name: [.customShort("n"), .customLong("newest")],
+        help: ArgumentHelp("Print so many transcripts.", valueName: "count"))
+    var newest = 1
+
+    @Flag(help: "Print a JSON array of what is known of these takes.")
+    var json = false
+
+    @OptionGroup(title: "Text")
+    var texts: TextOptions
 
     @OptionGroup(title: "Encryption")
     var encryption: EncryptionOptions
 
+    func validate() throws {
+        guard newest > 0 else { throw ValidationError("--newest must be above zero.") }
+    }
+
     func run() throws {
-        let text: String?
         do throws(CommandFailure) {
-            let lookup = try TakeLookup(encryption)
-            let store = try lookup.store()
-            let last = try TakeLookup.takes(in: store) {
-                $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked)
-            }.last
-            if let last { try lookup.checkKey(of: last) }
-            text = last?.transcript
+            let places = try TextOutput(texts, form: json ? .object : .text)
+            let takes = try takes()
+            guard !takes.isEmpty else {
+                throw CommandFailure("there is no transcript yet", status: .heardNothing)
+            }
+            let transcripts = takes.map { TerminalText.sanitized($0.transcript ?? "") }
+            let failures = places.give(transcripts.joined(separator: "\n")) { _ in
+                JSONOutput.text(takes, isPretty: true)
+            }
+            guard let (_, failure) = failures.last else { return }
+            for (_, other) in failures.dropLast() { StandardError.error(other.message) }
+            throw failure
         } catch {
             throw Launch.exit(error)
         }
-        guard let text else {
-            throw Launch.exit(
-                CommandFailure("there is no transcript yet", status: .heardNothing))
-        }
-        guard StandardOutput.print(TerminalText.sanitized(text)) else {
-            throw ExitStatus.localIO.code
-        }
+    }
+
+    private func takes() throws(CommandFailure) -> [TakeManifest] {
+        let lookup = try TakeLookup(encryption)
+        let takes = try TakeLookup.takes(in: lookup.store()) {
+            $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked)
+        }.suffix(newest)
+        for take in takes { try lookup.checkKey(of: take) }
+        return Array(takes)
     }
 }

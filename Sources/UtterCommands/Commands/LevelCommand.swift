@@ -49,7 +49,7 @@ struct LevelCommand: AsyncParsableCommand {
                     error.description, hint: Hints.of(error), status: ExitStatus(error))
             }
         } catch {
-            throw Launch.exit(error, json: json)
+            throw Launch.exit(error, as: json ? .json : .text)
         }
         let listing = SignalListing(report)
         guard StandardOutput.print(json ? listing.json : listing.text) else {
@@ -62,7 +62,7 @@ struct LevelCommand: AsyncParsableCommand {
         let source = try microphone.microphone(device)
         let isLive = StandardError.isTerminal
         do throws(SystemError) {
-            let signals = try Signals(toEnter: length == nil)
+            let signals = try Signals(readingPipe: length == nil)
             let length = length?.duration ?? .seconds(86_400)
             let listening = Task<Result<SignalProbe.Report, SystemError>, Never> {
                 do throws(SystemError) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
 import Utter
 
 /// `utter list`: shows the takes on the disk.
@@ -25,6 +24,12 @@ struct ListCommand: ParsableCommand {
     @Flag(help: "List only takes that wait for an answer.")
     var waiting = false
 
+    @Option(
+        help: ArgumentHelp(
+            "List only takes in whose transcript this regular expression is found, whatever the "
+                + "case of its letters.", valueName: "pattern"))
+    var grep: String?
+
     @Flag(help: "Print a JSON array.")
     var json = false
 
@@ -33,6 +38,15 @@ struct ListCommand: ParsableCommand {
 
     func validate() throws {
         if let newest, newest < 1 { throw ValidationError("--newest must be above zero.") }
+        if let grep { _ = try Self.expression(grep) }
+    }
+
+    private static func expression(_ pattern: String) throws -> Regex<AnyRegexOutput> {
+        do {
+            return try Regex(pattern).ignoresCase()
+        } catch {
+            throw ValidationError("--grep: '\(pattern)' is not a regular expression.")
+        }
     }
 
     func run() throws {
@@ -51,11 +65,11 @@ struct ListCommand: ParsableCommand {
         } catch {
             throw Launch.exit(error)
         }
-        let chosen = chosen(entries)
+        let chosen = try chosen(entries)
         guard json || !chosen.isEmpty else { return }
         let text =
             json
-            ? try Self.json(chosen)
+            ? JSONOutput.text(chosen, isPretty: true)
             : TakeEntry.table(chosen, among: ids)
                 .lines(columns: StandardOutput.columns).joined(separator: "\n")
         guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
@@ -63,16 +77,14 @@ struct ListCommand: ParsableCommand {
     }
 
     /// What was asked for; who asks for some takes does not ask for what is none.
-    private func chosen(_ entries: [TakeEntry]) -> [TakeEntry] {
-        guard waiting || newest != nil else { return entries }
-        let takes = entries.filter { $0.isTake && (!waiting || $0.isWaiting) }
+    private func chosen(_ entries: [TakeEntry]) throws -> [TakeEntry] {
+        guard waiting || newest != nil || grep != nil else { return entries }
+        let expression = try grep.map { try Self.expression($0) }
+        let takes = entries.filter { entry in
+            entry.isTake && (!waiting || entry.isWaiting)
+                && expression.map { entry.transcript?.contains($0) ?? false } ?? true
+        }
         return takes.suffix(newest ?? takes.count)
-    }
-
-    private static func json(_ entries: [TakeEntry]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(entries), as: UTF8.self)
     }
 
     /// Reminds of takes that have waited for longer than a week.

@@ -9,12 +9,16 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send",
         abstract: "Send recordings or standard input, and print the transcripts.",
         discussion: """
-            A recording is WAV or Ogg Opus. '-' is standard input: one of these when it
+            A recording is WAV, FLAC or Ogg Opus, and where the program ffmpeg is installed
+            MP3, M4A, WebM and others too. '-' is standard input: one of these when it
             begins like one, otherwise raw signed 16-bit little-endian samples of --rate
             and --channels. With several files each text follows the file's name.
+
+            A file that could not be delivered is kept once, however often it is sent: the
+            next try goes on with the take that it has.
             """)
 
-    @Argument(help: "WAV or Ogg Opus files, or - for standard input.", completion: .file())
+    @Argument(help: "Files of audio, or - for standard input.", completion: .file())
     var files: [String]
 
     @Option(help: "How fast it is replayed: realtime, a factor such as 2, or max.")
@@ -31,6 +35,19 @@ struct SendCommand: AsyncParsableCommand {
             "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
             valueName: "format"))
     var format: AudioCodec?
+
+    @Option(help: "Send this many files at a time.")
+    var jobs = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "Write each text as NAME.txt into this folder, and with its times as .srt, .vtt and "
+                + ".json where the service tells them.", valueName: "folder"),
+        completion: .directory)
+    var outputDir: String?
+
+    @Flag(help: "Let --output-dir replace files that are there.")
+    var force = false
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions
@@ -51,6 +68,12 @@ struct SendCommand: AsyncParsableCommand {
         guard (1...64).contains(channels) else {
             throw ValidationError("--channels must be from 1 to 64.")
         }
+        guard (1...64).contains(jobs) else {
+            throw ValidationError("--jobs must be from 1 to 64.")
+        }
+        guard outputDir != nil || !force else {
+            throw ValidationError("--force needs --output-dir.")
+        }
         guard files.filter({ $0 == "-" }).count <= 1 else {
             throw ValidationError("Standard input, -, can be sent once only.")
         }
@@ -58,43 +81,44 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, listensToEnter: false
+            output: output, keep: keep, encryption: encryption.source, readsPipe: false,
+            printsUnasked: outputDir == nil
         ) {
             session throws(CommandFailure) in
-            let plan = try service.planner(format: format)
-            // The first failure is what the caller hears of; the other files are sent all the
-            // same, unless a signal asks to leave.
-            var status = ExitStatus.textPrinted
             var session = session
-            session.namesTexts = files.count > 1
-            for (index, file) in files.enumerated() {
-                let place = StatusLine.Place(number: index + 1, count: files.count)
-                session.file = file
-                var next: ExitStatus
-                do throws(CommandFailure) {
-                    let source = try source(file) { session.farewellStatus != nil }
-                    let isRelayed = file == "-" || pace.pace != .unpaced
-                    var take = plan(source, CapturePlan())
-                    // A pipe may be as slow as a voice.
-                    take.isCompleteSoon = !isRelayed && SecretFile.isRegular(file)
-                    next = await session.run(
-                        take, as: isRelayed ? .relaying : .sending,
-                        place: files.count > 1 ? place : nil,
-                        isServiceUnset: service.isServiceUnset)
-                } catch {
-                    next = session.farewellStatus ?? session.refuse(error)
-                }
-                if status == .textPrinted { status = next }
-                if next.isByRequest { return next }
+            if let outputDir {
+                session.folder = try TranscriptFolder(outputDir, replaces: force, of: files)
             }
-            return status
+            let plan = try service.planner(format: format)
+            let prepare = { (file: String) throws(CommandFailure) -> TakePlan in
+                let source = try source(file) { session.farewellStatus != nil }
+                var take = plan(source, CapturePlan())
+                // A pipe may be as slow as a voice.
+                take.isCompleteSoon = !isRelayed(file) && SecretFile.isRegular(file)
+                return take
+            }
+            guard files.count == 1, let file = files.first else {
+                var batch = SendBatch(files, in: session, isServiceUnset: service.isServiceUnset)
+                return await batch.run(jobs: jobs, prepare)
+            }
+            session.file = file
+            do throws(CommandFailure) {
+                try session.folder?.check(file)
+                return await session.run(
+                    try prepare(file), as: isRelayed(file) ? .relaying : .sending,
+                    isServiceUnset: service.isServiceUnset)
+            } catch {
+                return session.farewellStatus ?? session.refuse(error)
+            }
         }
     }
+
+    private func isRelayed(_ file: String) -> Bool { file == "-" || pace.pace != .unpaced }
 
     private func source(
         _ file: String, isOver: () -> Bool
     ) throws(CommandFailure) -> any CaptureSource {
-        guard file == "-" else { return FileReplay(path: file, pace: pace.pace) }
+        guard file == "-" else { return ConvertedFile(path: file, pace: pace.pace) }
         return try StandardInput.source(
             pace: pace.pace, rawFormat: StreamFormat(sampleRate: rate, channelCount: channels),
             isOver: isOver)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import FoundationEssentials
 import Utter
 
 /// `utter show`: prints what is known of one take.
@@ -49,10 +48,7 @@ struct ShowCommand: ParsableCommand {
         let path = isThere ? "\(folder.path)/\(manifest.audio)" : nil
         let text: String
         if json {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            let report = Report(manifest: manifest, path: path)
-            text = String(decoding: try encoder.encode(report), as: UTF8.self)
+            text = JSONOutput.text(Report(manifest: manifest, path: path), isPretty: true)
         } else {
             let report = TakeReport(manifest, audio: path, isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")

@@ -19,6 +19,16 @@ package enum KnownSettings {
         AudioCodec(rawValue: $0)
     }
 
+    /// The key by which a person talks in a terminal.
+    static let key = Setting("key", form: "one of \(TalkKey.examples)", standard: "space") {
+        TalkKey(named: $0)
+    }
+    /// How long a terminal has to say whether it reports releases.
+    static let answerTime = Setting(
+        "terminal.answer-time", "UTTER_TERMINAL_TIME", form: "a time such as 200ms",
+        standard: "200ms"
+    ) { DurationArgument(argument: $0) }
+
     /// When a recording ends by itself.
     static let longest = Setting(
         "recording.max", form: "a time above zero, such as 30m or 90s", standard: "30m"
@@ -88,13 +98,21 @@ package enum KnownSettings {
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
 
+    /// Where what a person says goes.
+    static let textPlaces = Setting(
+        "output.to", form: "stdout, copy or type, or several of them with commas",
+        standard: "stdout"
+    ) { TextPlaces($0) }
+    /// The command that reads what a person says.
+    static let textCommand = Setting("output.run")
+
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
-        service, language, model, prompt, device, format, longest, tail,
-        period, silence, least,
+        service, language, model, prompt, device, format, key, longest, tail,
+        period, silence, least, answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
-        keyFile, keyCommand, detail,
+        keyFile, keyCommand, detail, textPlaces, textCommand,
     ]
 
     private static let age = "an age with its unit, such as 30d or 12h"

@@ -27,9 +27,8 @@ extension Hints {
         case .unusableAudio:
             "utter reads WAV of PCM and floating point, and Ogg Opus; "
                 + "convert others with: \(conversion)"
-        case .foreignAudio("standard input", _):
-            "let ffmpeg convert it: ffmpeg -i IN -f wav -ar 16000 -ac 1 - | utter send -"
-        case .foreignAudio: "convert it with: \(conversion)"
+        case .foreignAudio:
+            "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }
     }
 

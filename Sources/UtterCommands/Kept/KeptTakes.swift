@@ -25,16 +25,16 @@ enum KeptTakes {
                     let manifest = try TakeLookup.manifest(folder)
                     try session.lookup.checkKey(of: manifest)
                     let plan = try options.service.delivery(of: manifest, format: options.format)
-                    if options.changesAnswerAlone, !options.output.json,
+                    if options.changesAnswerAlone, options.output.form == .text,
                         var answer = KeptAnswer(of: folder, manifest),
                         let text = answer.text(by: plan.service.answer)
                     {
-                        next = StandardOutput.print(text) ? .textPrinted : .localIO
+                        next = session.give(text)
                     } else {
                         next = await session.resend(folder, by: plan)
                     }
                 } catch {
-                    error.report(json: options.output.json)
+                    error.report(as: options.output.form)
                     next = error.status
                 }
                 if status == .textPrinted { status = next }
@@ -95,7 +95,7 @@ enum KeptTakes {
                     guard told.insert(error.message).inserted else { continue }
                     var failure = error
                     failure.status = incomplete ?? error.status
-                    failure.report(json: options.output.json)
+                    failure.report(as: options.output.form)
                 }
             }
             try checkSecrets(of: items.map(\.plan), by: options)
@@ -163,7 +163,7 @@ enum KeptTakes {
         keep.keepAudio = options.keepAudio
         try await Launch.takes(
             output: options.output, keep: keep, encryption: options.encryption.source,
-            listensToEnter: false, body)
+            readsPipe: false, body)
     }
 
     /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import Synchronization
 
 /// The process's environment; read by the command only, never by the library.
 package enum Environment {
@@ -9,11 +10,40 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
+    private static let secretNames = Mutex<Set<String>>([])
+
+    /// The variables from which a secret was read.
+    static var secrets: Set<String> { secretNames.withLock { $0 } }
+
+    /// The secret that a variable holds, or nil; programs that we run do not get the variable.
+    static func secret(_ name: String) -> String? {
+        secretNames.withLock { _ = $0.insert(name) }
+        return self[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// All variables whose names are wanted, as "NAME=value".
+    static func all(where isWanted: (String) -> Bool) -> [String] {
+        var entries: [String] = []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            entries.append(unsafe String(cString: entry))
+            unsafe next += 1
+        }
+        return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
+    }
+
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
     package static var stateFolder: String { folder("XDG_STATE_HOME", "/.local/state") }
 
     /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
     package static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }
+
+    /// Where what lives as long as the person's session is: `$XDG_RUNTIME_DIR/utter`; nil when there
+    /// is no such folder.
+    static var runtimeFolder: String? {
+        guard let folder = self["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
+        return folder + "/utter"
+    }
 
     /// The person's home; without a usable HOME the account's own.
     static var home: String {

@@ -27,15 +27,25 @@ struct MicrophoneOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` when they do not name one.
     func microphone(_ device: String?) throws(CommandFailure) -> Microphone {
+        let source = try source(device)
+        return Microphone(device: source.device, period: source.period)
+    }
+
+    /// The name of that microphone, and how often it is read.
+    ///
+    /// - Throws: as `microphone`.
+    func source(
+        _ device: String?
+    ) throws(CommandFailure) -> (device: String, period: Duration) {
         let name = try KnownSettings.device.value(device) ?? "default"
         let period = try KnownSettings.period.value(period)?.duration
         do throws(CaptureError) {
-            return Microphone(
-                device: try DeviceChoice.name(meantBy: name, allowsMonitor: allowMonitor),
-                period: period ?? Microphone.usualPeriod)
+            return (
+                try DeviceChoice.name(meantBy: name, allowsMonitor: allowMonitor),
+                period ?? Microphone.usualPeriod
+            )
         } catch {
-            throw CommandFailure(
-                error.description, hint: Hints.of(error), status: ExitStatus(error))
+            throw CommandFailure(error.description, hint: Hints.of(error), status: ExitStatus(error))
         }
     }
 }

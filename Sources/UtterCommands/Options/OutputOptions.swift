@@ -15,6 +15,17 @@ package struct OutputOptions: ParsableArguments {
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
     package var json = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Print an object for each thing that happens, as it happens, instead of the text."))
+    package var events = false
+
+    @OptionGroup(title: "Text")
+    package var texts: TextOptions
+
+    @Flag(help: "Print partial texts on standard error, one a line, unless that is a terminal.")
+    package var partials = false
+
     @Flag(name: .shortAndLong, help: "Print no status on standard error, only errors.")
     package var quiet = false
 
@@ -40,8 +51,12 @@ package struct OutputOptions: ParsableArguments {
         if recordBodies && record == nil {
             throw ValidationError("--record-bodies needs --record.")
         }
+        if json && events { throw ValidationError("--json and --events exclude each other.") }
         if quiet && verbose { throw ValidationError("-q and -v exclude each other.") }
     }
+
+    /// What standard output has.
+    package var form: OutputForm { events ? .events : json ? .object : .text }
 
     /// These options, and where they say nothing, what the file of settings says.
     ///

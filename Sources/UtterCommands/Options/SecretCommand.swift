@@ -32,10 +32,12 @@ package struct SecretCommand {
         let deadline = ContinuousClock.now + limit
         let terminal = ForegroundTerminal.ours()
         defer { terminal?.takeBack() }
-        var process = try start(on: terminal?.number)
+        let ends = try pipe()
+        let printed = OwnedDescriptor(taking: ends.reading)
+        var process = try start(printingTo: ends.writing, on: terminal?.number)
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
-            try read(process.output.number, into: &bytes, by: deadline)
+            try read(printed.number, into: &bytes, by: deadline)
             try wait(for: &process, by: deadline)
         } catch {
             for index in bytes.indices { bytes[index] = 0 }
@@ -44,24 +46,26 @@ package struct SecretCommand {
         return bytes
     }
 
-    private func start(on terminal: Int32?) throws(CommandFailure) -> ChildProcess {
+    private func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
         do throws(SystemError) {
-            return try ChildProcess(
-                shell: command, environment: Self.environment, terminal: terminal)
+            return try makePipe()
         } catch {
             throw failure("cannot be run: \(error.description)")
         }
     }
 
-    /// The environment without the service's token.
-    private static var environment: [String] {
-        var entries: [String] = []
-        var next = unsafe environ
-        while let entry = unsafe next.pointee {
-            entries.append(unsafe String(cString: entry))
-            unsafe next += 1
+    /// Starts the command; its end of the pipe is open in it alone then.
+    private func start(
+        printingTo number: Int32, on terminal: Int32?
+    ) throws(CommandFailure) -> ChildProcess {
+        let writing = OwnedDescriptor(taking: number)
+        do throws(SystemError) {
+            return try ChildProcess(
+                shell: command, environment: Environment.all { $0 != ServiceVariables.tokenName },
+                streams: .init(output: writing.number), terminal: terminal)
+        } catch {
+            throw failure("cannot be run: \(error.description)")
         }
-        return entries.filter { !$0.hasPrefix("UTTER_TOKEN=") }
     }
 
     private func read(

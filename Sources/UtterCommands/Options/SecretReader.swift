@@ -76,7 +76,7 @@ enum SecretReader {
         switch source {
         case .variable(let name):
             why = "\(name) is not set"
-            return Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+            return Environment.secret(name)
         case .file(let path), .headerFile(let path):
             return try file(path, option: "token file")
         case .command(let text): return try command(text, option: "token command")
@@ -139,7 +139,7 @@ enum SecretReader {
                 return nil
             }
             why = "\(name) is not set"
-            return Environment[name].flatMap { $0.isEmpty ? nil : $0 }
+            return Environment.secret(name)
         }
     }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 package import Utter
 
 /// The object that `--json` prints: of a take, or of a failure before there was one.
@@ -169,11 +168,7 @@ package struct OutcomeReport: Encodable {
 
     /// The object in one line.
     package var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings and finite numbers can always be encoded.
-        guard let data = try? encoder.encode(self) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        JSONOutput.text(self)
     }
 }
 

@@ -8,31 +8,38 @@ struct OutcomeTelling {
     private static let quiet: Float = -50
 
     private let outcome: TakeOutcome
+    /// The file whose take it is, when there are several; it stands before what is said.
+    private let name: String?
     private let output: OutputOptions
     /// Whether the person has asked for the audio.
     private let keepsAudio: Bool
     private let isServiceUnset: Bool
+    private let tokenSource: SecretSource?
 
     init(
-        _ outcome: TakeOutcome, output: OutputOptions, keepsAudio: Bool, isServiceUnset: Bool
+        _ outcome: TakeOutcome, of name: String? = nil, output: OutputOptions, keepsAudio: Bool,
+        isServiceUnset: Bool, tokenSource: SecretSource?
     ) {
+        self.name = name
         self.outcome = outcome
         self.output = output
         self.keepsAudio = keepsAudio
         self.isServiceUnset = isServiceUnset
+        self.tokenSource = tokenSource
     }
 
     /// Everything that is worth a line.
     var lines: [ToldLine] {
         var lines: [ToldLine] = []
         if let imbalance = outcome.imbalance {
-            lines.append(.error("the account of the take does not balance: \(imbalance)"))
+            lines.append(.error(named("the account of the take does not balance: \(imbalance)")))
             lines.append(
                 .hint("this is an error inside utter: please report it with 'utter show'"))
         }
         if outcome.mayBeDoubled {
             // It may have been charged for, which is worth a warning.
-            lines.append(.line("sent twice: the service may have had the whole take before"))
+            lines.append(
+                .line(named("sent twice: the service may have had the whole take before")))
         }
         switch outcome.result {
         case .success(let transcript):
@@ -49,16 +56,19 @@ struct OutcomeTelling {
                 return output.quiet ? lines : lines + [.line(failure.description)]
             }
             if failure == .cancelled || failure == .left {
-                if !output.quiet { lines.append(.line(failure.description)) }
+                if !output.quiet { lines.append(.line(named(failure.description))) }
             } else {
                 let isUnset = isServiceUnset && failure.isOfConnecting
-                lines.append(.error(isUnset ? TakeSession.serviceUnset : failure.description))
-                if !isUnset { lines.add(hint: Hints.of(failure)) }
+                lines.append(
+                    .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
+                if !isUnset { lines.add(hint: Hints.of(failure, tokenFrom: tokenSource)) }
             }
             lines += keptLines
         }
         return lines
     }
+
+    private func named(_ text: String) -> String { name.map { "\($0): \(text)" } ?? text }
 
     /// Where the recording is.
     var keptLines: [ToldLine] {
@@ -81,7 +91,8 @@ struct OutcomeTelling {
             + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
             + "--framing length"
         return [
-            .line("warning: \(outcome.shortfall ?? "the service answered early")"), .hint(hint),
+            .line("warning: " + named(outcome.shortfall ?? "the service answered early")),
+            .hint(hint),
         ] + keptLines
     }
 
@@ -90,7 +101,7 @@ struct OutcomeTelling {
         let peak = outcome.peakDecibels.map { "; the peak level was \(Int($0.rounded())) dBFS" }
         let text =
             isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? "")
-        let lines = [.line(text)] + keptLines
+        let lines = [.line(named(text))] + keptLines
         guard outcome.audioPath != nil else { return lines }
         let id = outcome.id.text
         let isQuiet = outcome.peakDecibels.map { $0 < Self.quiet } ?? false

@@ -38,6 +38,9 @@ enum StandardInput {
             return CodedReplay(
                 codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .foreign(let kind):
+            if let program = FFmpegDecoder.program {
+                return FFmpegDecoder(program, .standardInput(prefix), name: name, pace: pace)
+            }
             let error = CaptureError.foreignAudio(name: name, kind: kind)
             throw CommandFailure(
                 error.description, hint: Hints.of(error), status: ExitStatus(error))

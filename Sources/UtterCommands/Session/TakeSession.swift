@@ -22,9 +22,11 @@ package struct TakeSession {
     }
 
     let pipeline: Pipeline
-    private let signals: Signals
-    let running = RunningTake()
+    let signals: Signals
+    let running: RunningTake
     let output: OutputOptions
+    /// Where texts go.
+    let texts: TextOutput
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
     /// Who is told of takes that have ended, for `--trace`.
@@ -40,20 +42,27 @@ package struct TakeSession {
         + "'utter serve', or name yours with --to or UTTER_URL"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     package var file: String?
+    /// Where a file's text goes to files of its own; nil is nowhere.
+    var folder: TranscriptFolder?
+    /// The files whose recordings are kept.
+    let known: KnownFiles
     /// Whether each text stands behind the name of its file.
     package var namesTexts = false
 
     /// Prepares to run takes.
     init(
-        pipeline: Pipeline, signals: Signals, output: OutputOptions, audioTime: Duration?,
-        lookup: TakeLookup, trace: TraceFile? = nil, cassettes: CassetteFolder? = nil
+        pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, trace: TraceFile? = nil,
+        cassettes: CassetteFolder? = nil
     ) {
         self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
+        known = KnownFiles(in: try? pipeline.store.get(), lookup)  // In no store, none is known.
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
+        (self.running, self.texts) = (running, texts)
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
@@ -63,23 +72,43 @@ package struct TakeSession {
     /// - Parameters:
     ///   - plan: what is recorded, and where it goes.
     ///   - activity: what a person sees it doing.
-    ///   - place: which of several it is; nil when it is alone.
     ///   - isServiceUnset: whether neither the command line nor the environment names a service.
     /// - Returns: how the process should exit.
     package func run(
-        _ plan: TakePlan, as activity: Activity, place: StatusLine.Place? = nil,
-        isServiceUnset: Bool = false
+        _ plan: TakePlan, as activity: Activity, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         var plan = plan
         plan.delivery.reportsProgress = showsProgress
         plan.delivery.cassettes = cassettes
         return await follow(
-            pipeline.start(plan), by: plan.delivery, as: activity, place: place,
-            isServiceUnset: isServiceUnset)
+            begin(plan), by: plan.delivery, as: activity, isServiceUnset: isServiceUnset)
     }
 
-    /// Whether there is a line that shows how far a take has come.
-    private var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
+    /// Begins a take, or goes on with the one that is kept of the same file.
+    func begin(_ plan: TakePlan) async -> Take {
+        if let file, let folder = known.take(of: file, for: plan.delivery),
+            // One that is sent by another process is no reason not to send the file.
+            let take = try? await pipeline.patientlyResend(folder, by: plan.delivery)
+        {
+            return take
+        }
+        return pipeline.start(plan)
+    }
+
+    /// Notes which file a take was made of that is kept whole, so that the next try goes on with it.
+    func noteFile(of outcome: TakeOutcome) async {
+        guard let file, !isSettled(outcome), outcome.audioPath != nil,
+            outcome.unprotected == nil, outcome.capture.cause == .finished
+        else { return }
+        await pipeline.settled()
+        known.note(file, as: outcome.id)
+    }
+
+    /// Whether there is a line that shows takes.
+    private var showsLine: Bool { StandardError.isTerminal && !output.quiet }
+
+    /// Whether something shows how far a take has come.
+    var showsProgress: Bool { output.events || showsLine }
 
     /// Sends a take of an earlier run to its end.
     ///
@@ -99,19 +128,67 @@ package struct TakeSession {
     /// Shows a take, whose attempts of a moment ago are `before`, to its end.
     private func follow(
         _ take: Take, by plan: DeliveryPlan, as activity: Activity, before: [TakeAttempt] = [],
-        place: StatusLine.Place? = nil, isServiceUnset: Bool = false
+        isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
-        var reporter = TakeReporter(
-            options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil, place: place,
-            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.shortage },
-            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
+        let live = makeLiveLine()
+        let outcome = await watch(
+            take,
+            reporter(
+                as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
+                live: live, isServiceUnset: isServiceUnset), before: before,
+            note: {
+                // Told only when the plan asks for it.
+                if case .quiet = $0 { take.stop() }
+            })
+        live?.end()
+        return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// Tells how a take ended, or sends it once more when the person wants that.
+    func settle(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool
+    ) async -> ExitStatus {
+        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
+            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+        }
+        return await conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// The line that shows takes; nil where there is none.
+    func makeLiveLine() -> LiveLine? {
+        // Without a descriptor or a thread the same is said in plain lines.
+        showsLine ? try? LiveLine() : nil
+    }
+
+    /// What tells the person of a take.
+    func reporter(
+        as activity: Activity, stopHint: String?, number: Int = 1, live: LiveLine?,
+        place: StatusLine.Place? = nil, isServiceUnset: Bool
+    ) -> TakeReporter {
+        TakeReporter(
+            options: output, activity: activity, stopHint: stopHint, number: number, live: live,
+            place: place, isInMemory: isInMemory, isServiceUnset: isServiceUnset,
+            shortage: { [pipeline] in pipeline.shortage })
+    }
+
+    /// Shows a take to its end.
+    ///
+    /// - Parameters:
+    ///   - take: the take.
+    ///   - reporter: tells the person.
+    ///   - before: its attempts of a moment ago.
+    ///   - note: is told what happens, too.
+    /// - Returns: how it ended.
+    func watch(
+        _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
+        note: (TakeEvent) -> Void = { _ in }
+    ) async -> TakeOutcome {
+        var reporter = reporter
         for await event in take.events {
-            // Told only when the plan asks for it.
-            if case .quiet = event { take.stop() }
+            note(event)
             reporter.show(event)
+            tell(event, of: take)
         }
         var outcome = await take.outcome
         trace?.add(outcome)
@@ -119,21 +196,44 @@ package struct TakeSession {
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
         reporter.end()
-        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
-            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
-        }
+        return outcome
+    }
+
+    /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
+    ///
+    /// `live` is the line of the takes that go on meanwhile, nil when this was the last. The person is
+    /// asked what becomes of a recording that is on no disk if `mayAsk`.
+    func conclude(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
+        live: LiveLine? = nil, mayAsk: Bool = true
+    ) async -> ExitStatus {
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
         let telling = OutcomeTelling(
-            outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
-            isServiceUnset: isServiceUnset)
-        guard didPrint(outcome, status, telling) else { return .localIO }
-        telling.lines.tell()
-        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
+            outcome, of: namesTexts ? file : nil, output: output,
+            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
+        // A pipe may take its time; a terminal is the one that shows the line.
+        let above = StandardOutput.columns == nil ? nil : live
+        let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
+        guard given.isSafe else {
+            Self.write(above: live) { tellUnprinted(outcome, telling) }
+            return .localIO
+        }
+        Self.write(above: live) { telling.lines.tell() }
+        if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
+        await noteFile(of: outcome)
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
-        return status
+        return given.status
+    }
+
+    private static func write<Result: Sendable>(
+        above live: LiveLine?, _ body: () -> Result
+    ) -> Result {
+        guard let live else { return body() }
+        return live.write(body)
     }
 
     /// A take that the person wants to be sent once more, though the service may have it.
@@ -163,7 +263,7 @@ package struct TakeSession {
     ///
     /// - Returns: how the process should exit.
     package func refuse(_ failure: CommandFailure) -> ExitStatus {
-        failure.report(json: output.json, file: file)
+        failure.report(as: output.form, file: file)
         return failure.status
     }
 
@@ -202,11 +302,10 @@ package struct TakeSession {
         }
     }
 
-    private var stopHint: String {
-        signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
-    }
+    /// How a recording ends where no key does.
+    static var signalHint: String { "stop with: kill -USR1 \(getpid())" }
 
-    // MARK: - What is printed
+    // MARK: - What is kept
 
     /// Whether nothing is left to be done with the audio of a take once its outcome was printed.
     func isSettled(_ outcome: TakeOutcome) -> Bool {
@@ -218,37 +317,6 @@ package struct TakeSession {
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
         return !isSettled(outcome) || (audioTime ?? pipeline.retention.audio) > .zero
-    }
-
-    /// Prints the transcript, or the object of `--json`.
-    ///
-    /// - Returns: false when standard output did not take it; the reason has been said then.
-    private func didPrint(
-        _ outcome: TakeOutcome, _ status: ExitStatus, _ telling: OutcomeTelling
-    ) -> Bool {
-        let text: String
-        if output.json {
-            text =
-                OutcomeReport(outcome, of: file, status: status, isKept: isKept(outcome)).json
-        } else {
-            guard case .success(let transcript) = outcome.result, !transcript.text.isEmpty
-            else { return true }
-            let name = namesTexts ? file : nil
-            let label = name.map { TerminalText.singleLine(TerminalText.sanitized($0)) + ": " }
-            text = (label ?? "") + transcript.displayText
-        }
-        if StandardOutput.print(text) { return true }
-        let reason = unsafe String(cString: strerror(errno))
-        StandardError.error("the transcript cannot be printed: \(reason)")
-        if case .success = outcome.result {
-            telling.keptLines.tell()
-            if outcome.audioPath != nil {
-                StandardError.hint("print it again with: utter show \(outcome.id.text)")
-            }
-        } else {
-            telling.lines.tell()
-        }
-        return false
     }
 
     // MARK: - What lives in memory only
@@ -263,12 +331,12 @@ package struct TakeSession {
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
     private func rescue(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, mayAsk: Bool
     ) async {
         let rescue = Rescue(
             take, outcome, by: plan,
             isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
-        guard signals.hasTerminal, running.farewell == nil else {
+        guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }
         StandardError.write(rescue.question)

@@ -10,49 +10,57 @@ internal import Synchronization
 /// it at once.
 final class LiveLine: Sendable {
     private struct State {
-        var line: StatusLine
+        /// The line; nil when there is none to draw.
+        var line: StatusLine?
+        /// The newest take whose line was shown: those before it are not, any more.
+        var newest = 0
         var schedule = RedrawSchedule()
         /// What is on the screen, and for which width; nil when the line is not there.
         var drawn: (text: String, columns: Int)?
         var isOver = false
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let thread = Mutex<NamedThread?>(nil)
     private let wakeup: Wakeup
-    /// Tells how many line feeds were typed since it was asked last.
-    private let takeEchoedLines: @Sendable () -> Int
 
-    /// Begins with a line that is not drawn before it changes.
+    /// Begins without a line.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init(
-        _ line: StatusLine, takeEchoedLines: @escaping @Sendable () -> Int
-    ) throws(SystemError) {
-        state = Mutex(State(line: line))
-        self.takeEchoedLines = takeEchoedLines
+    init() throws(SystemError) {
         wakeup = try Wakeup()
         let started = try NamedThread(name: "status line") { [self] in run() }
         thread.withLock { $0 = started }
     }
 
-    /// Shows another line, as soon as it may be drawn again.
-    func show(_ line: StatusLine) {
+    /// Shows the line of a take, as soon as it may be drawn again, unless a newer one has one.
+    func show(_ line: StatusLine, of take: Int = 1) {
         let isNews = state.withLock { state in
-            state.line = line
+            guard take >= state.newest else { return false }
+            (state.line, state.newest) = (line, take)
             return state.schedule.change()
         }
         if isNews { wakeup.signal() }
     }
 
-    /// Writes a line that stays, above the one that changes.
-    func write(_ body: () -> Void) {
-        let isNews = state.withLock { state in
+    /// Takes the line of a take away.
+    func hide(_ take: Int = 1) {
+        state.withLock { state in
+            guard take == state.newest else { return }
+            state.line = nil
             erase(&state)
-            body()
-            return state.schedule.change()
+        }
+    }
+
+    /// Writes a line that stays, above the one that changes.
+    @discardableResult
+    func write<Result: Sendable>(_ body: () -> Result) -> Result {
+        let (result, isNews) = state.withLock { state in
+            erase(&state)
+            return (body(), state.schedule.change())
         }
         if isNews { wakeup.signal() }
+        return result
     }
 
     /// Takes the line away, for good.
@@ -64,11 +72,7 @@ final class LiveLine: Sendable {
     }
 
     private func erase(_ state: inout State) {
-        // What was typed while nothing was drawn is above, and stays.
-        let lineFeeds = takeEchoedLines()
-        if state.drawn != nil {
-            StandardError.write(LiveText.erasure(afterLineFeeds: lineFeeds))
-        }
+        if state.drawn != nil { StandardError.write(LiveText.erasure()) }
         state.drawn = nil
     }
 
@@ -90,12 +94,11 @@ final class LiveLine: Sendable {
 
     private func draw(_ state: inout State, at now: ContinuousClock.Instant) {
         let columns = StandardError.columns
-        let text = state.line.text(columns: columns, hasColour: StandardError.hasColour, at: now)
-        state.schedule.draw(at: now, nextChange: state.line.nextChange)
-        let lineFeeds = takeEchoedLines()
-        if let drawn = state.drawn, drawn == (text, columns), lineFeeds == 0 { return }
-        StandardError.write(
-            LiveText.drawing(text, afterLineFeeds: state.drawn == nil ? 0 : lineFeeds))
+        state.schedule.draw(at: now, nextChange: state.line?.nextChange)
+        guard let line = state.line else { return }
+        let text = line.text(columns: columns, hasColour: StandardError.hasColour, at: now)
+        if let drawn = state.drawn, drawn == (text, columns) { return }
+        StandardError.write(LiveText.drawing(text))
         state.drawn = (text, columns)
     }
 }

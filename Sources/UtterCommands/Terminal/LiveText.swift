@@ -6,16 +6,13 @@
 /// keeps it there, and one that cuts the line does too; so clearing from the cursor to the end of
 /// the screen erases all pieces, and nothing above.
 package enum LiveText {
-    /// Moves the cursor up by as many lines as Enter has moved it down, and erases the line.
-    package static func erasure(afterLineFeeds count: Int = 0) -> String {
-        String(repeating: "\u{1B}[A", count: count) + "\r\u{1B}[J"
-    }
+    /// Erases the line.
+    package static func erasure() -> String { "\r\u{1B}[J" }
 
     /// Draws the line over what is there.
     ///
     /// Without automatic wrapping: the terminal may be narrower by the time it reads this.
-    package static func drawing(_ text: String, afterLineFeeds count: Int = 0) -> String {
-        String(repeating: "\u{1B}[A", count: count)
-            + "\r\u{1B}[?7l\(text)\u{1B}[J\u{1B}[?7h\r"
+    package static func drawing(_ text: String) -> String {
+        "\r\u{1B}[?7l\(text)\u{1B}[J\u{1B}[?7h\r"
     }
 }

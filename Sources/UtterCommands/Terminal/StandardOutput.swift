@@ -12,14 +12,18 @@ package enum StandardOutput {
 
     /// Writes a line; false, with `errno`, when not all of it could be written.
     package static func print(_ text: String) -> Bool {
-        var bytes = Array(text.utf8)[...]
-        bytes.append(0x0A)
+        write(Array(text.utf8) + [0x0A])
+    }
+
+    /// Writes bytes; false, with `errno`, when not all of them could be written.
+    package static func write(_ bytes: [UInt8]) -> Bool {
+        var bytes = bytes[...]
         while !bytes.isEmpty {
             let present = bytes
             // The caller finds the reason in `errno`.
             let count = try? retryingInterrupts("write") {
                 unsafe present.withUnsafeBytes {
-                    unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count)
+                    unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
                 }
             }
             guard let count, count > 0 else { return false }

@@ -8,6 +8,8 @@ struct TakeReporter {
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
+    /// Which of several takes of one program it is.
+    private let number: Int
     /// Whether neither the command line nor the environment has named a service.
     private let isServiceUnset: Bool
     private let start = ContinuousClock.now
@@ -28,9 +30,9 @@ struct TakeReporter {
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
-        place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
-        shortage: @escaping () -> SpoolShortage? = { nil },
-        takeEchoedLines: @escaping @Sendable () -> Int
+        number: Int = 1, live: LiveLine?, place: StatusLine.Place? = nil, isInMemory: Bool = false,
+        isServiceUnset: Bool = false,
+        shortage: @escaping () -> SpoolShortage? = { nil }
     ) {
         self.isServiceUnset = isServiceUnset
         self.shortage = shortage
@@ -38,9 +40,7 @@ struct TakeReporter {
         self.activity = activity
         self.stopHint = stopHint
         line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
-        let isLive = StandardError.isTerminal && !options.quiet
-        // Without a descriptor or a thread it says the same in plain lines.
-        live = isLive ? try? LiveLine(line, takeEchoedLines: takeEchoedLines) : nil
+        (self.number, self.live) = (number, live)
     }
 
     /// Shows one event.
@@ -65,7 +65,10 @@ struct TakeReporter {
         case .quiet: say("stopped: no voice for as long as --silence says")
         case .heard(let transcript):
             let text = transcript.displayText
-            if text != heard { detail("heard: \(text)") }
+            if text != heard {
+                detail("heard: \(text)")
+                tellPartial(transcript)
+            }
             heard = text
         case .began(let delay):
             hasBegun = true
@@ -99,7 +102,13 @@ struct TakeReporter {
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }
-        live?.show(line)
+        live?.show(line, of: number)
+    }
+
+    /// A text that may still change, for `--partials` where no live line shows it.
+    private func tellPartial(_ transcript: Transcript) {
+        guard options.partials, live == nil, !transcript.partial.isEmpty else { return }
+        write("partial: \(transcript.displayText)")
     }
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
@@ -122,8 +131,8 @@ struct TakeReporter {
         isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
-    /// Takes the live line away, for good.
-    func end() { live?.end() }
+    /// Takes the live line away.
+    func end() { live?.hide(number) }
 
     /// Says of all that the disk did what no event has told: the last may come too late for one.
     mutating func reportRest(of notices: [TakeNotice]) {

@@ -76,8 +76,11 @@ struct Comparison {
             for await (index, row) in group { rows[index] = row }
         }
         let ordered = services.indices.compactMap { rows[$0] }
-        let text = options.output.json ? ComparisonRow.json(ordered) : ComparisonRow.table(ordered)
-        guard StandardOutput.print(text) else { return .localIO }
+        let text =
+            options.output.form != .text
+            ? ComparisonRow.json(ordered) : ComparisonRow.table(ordered)
+        let printed = session.give(text)
+        guard printed == .textPrinted else { return printed }
         return session.farewellStatus
             ?? ordered.map(\.status).first { $0 != .textPrinted } ?? .textPrinted
     }

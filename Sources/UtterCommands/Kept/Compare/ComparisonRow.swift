@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import FoundationEssentials
 internal import Utter
 
 /// What one service made of a recording.
@@ -66,10 +65,6 @@ struct ComparisonRow: Encodable {
 
     /// The rows as an array.
     static func json(_ rows: [ComparisonRow]) -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Strings and finite numbers can always be encoded.
-        guard let bytes = try? encoder.encode(rows) else { return "[]" }
-        return String(decoding: bytes, as: UTF8.self)
+        JSONOutput.text(rows, isPretty: true)
     }
 }

@@ -146,19 +146,13 @@ package struct Flush {
             StandardError.line(
                 "take \(id) was sent twice: the service may have had the whole take before")
         }
-        var text: String?
-        if session.output.json {
-            text = OutcomeReport(outcome, status: status, isKept: session.isKept(outcome)).json
-        }
         switch outcome.result {
-        case .success(let transcript) where outcome.shortfall != nil:
+        case .success where outcome.shortfall != nil:
             count.failed += 1
             StandardError.line("take \(id): \(outcome.shortfall ?? "")")
             fail(status)
-            if !session.output.json && !transcript.text.isEmpty { text = transcript.displayText }
-        case .success(let transcript):
+        case .success:
             count.answered += 1
-            if !session.output.json && !transcript.text.isEmpty { text = transcript.displayText }
             say("take \(id): answered", isDetail: true)
         case .failure(.left):
             count.left += 1
@@ -167,8 +161,10 @@ package struct Flush {
             StandardError.error("take \(id): \(failure.description)")
             fail(status)
         }
-        if let text, !StandardOutput.print(text) {
-            StandardError.error("the transcript of take \(id) cannot be printed; it is in the take")
+        let given = session.give(outcome, status)
+        if given.status != status { fail(given.status) }
+        guard given.isSafe else {
+            StandardError.hint("the transcript of take \(id) is in the take: utter show \(id)")
             fail(.localIO)
             return
         }

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CLinux
+internal import Glibc
+
+/// A file that a person names: written whole, or not at all.
+///
+/// Every call blocks on the disk.
+package struct NamedFile: Sendable {
+    /// How long a pipe or a terminal may take nothing.
+    private static let patience = Duration.seconds(10)
+
+    /// The path, as the person wrote it.
+    package let path: String
+
+    /// Names a file.
+    package init(_ path: String) { self.path = path }
+
+    /// Looks whether the file could be written; writes nothing.
+    ///
+    /// - Throws: `SystemError`: `EISDIR` for a folder, `ENOENT` without the folder around it,
+    ///   `EACCES` when that, or what is no ordinary file, may not be written to.
+    package func check() throws(SystemError) {
+        let kind = try kind()
+        guard kind != .folder else { throw SystemError(call: "open \(path)", code: EISDIR) }
+        let (place, mode) =
+            kind == .other ? (path, W_OK) : (Self.folder(of: target), W_OK | X_OK)
+        guard unsafe access(place, mode) == 0 else { throw SystemError.last("open \(place)") }
+    }
+
+    /// Puts the bytes in the place of the file, which is the old one or the new one at any time.
+    ///
+    /// A link is followed, and the file keeps its permissions; a new one is its owner's alone. A
+    /// pipe or a device is written to as it is.
+    ///
+    /// - Throws: `SystemError`; what was there before is there still.
+    package func replace(with bytes: [UInt8]) throws(SystemError) {
+        switch try kind() {
+        case .folder: throw SystemError(call: "open \(path)", code: EISDIR)
+        case .other: try write(bytes, flags: O_WRONLY | O_NONBLOCK | O_NOCTTY)
+        case .file, .missing: try place(bytes, isNew: false)
+        }
+    }
+
+    /// Makes the file with these bytes; there is never half of it.
+    ///
+    /// - Throws: `SystemError`: `EEXIST` when there is something of that name.
+    package func create(with bytes: [UInt8]) throws(SystemError) {
+        try place(bytes, isNew: true)
+    }
+
+    /// Adds bytes at the end of a file that is there, in one step as long as the disk has room.
+    ///
+    /// - Throws: `SystemError`: `ENOENT` when it is not there any more.
+    package func append(_ bytes: [UInt8]) throws(SystemError) {
+        let isOther = try kind() == .other
+        try write(bytes, flags: O_WRONLY | O_APPEND | O_NOCTTY | (isOther ? O_NONBLOCK : 0))
+    }
+
+    // MARK: - Kinds
+
+    private enum Kind {
+        case file, folder, other, missing
+    }
+
+    private func kind() throws(SystemError) -> Kind {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            if errno == ENOENT { return .missing }
+            throw SystemError.last("open \(path)")
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return .file
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    /// Where links lead.
+    private var target: String {
+        guard let resolved = unsafe realpath(path, nil) else { return path }
+        defer { unsafe free(resolved) }
+        return unsafe String(cString: resolved)
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    // MARK: - Writing
+
+    private func place(_ bytes: [UInt8], isNew: Bool) throws(SystemError) {
+        let target = isNew ? path : self.target
+        let place = Self.folder(of: target)
+        let folder = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(place)") {
+                unsafe open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            })
+        let name = String(
+            target[(target.lastIndex(of: "/").map(target.index(after:)) ?? target.startIndex)...])
+        // One process writes one file at a time.
+        let temporary = ".utter-\(getpid())-\(UInt32.random(in: .min ... .max)).new"
+        let file = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(path)") {
+                unsafe utter_openat(
+                    folder.number, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            })
+        do throws(SystemError) {
+            var before = stat()
+            let mode = unsafe stat(target, &before) == 0 ? before.st_mode & 0o7777 : 0o600
+            // The umask can only have taken permissions away, our own among them.
+            try retryingInterrupts("chmod \(path)") { fchmod(file.number, mode) }
+            try writeAll(bytes.span, to: file.number, at: 0)
+            try retryingInterrupts("fdatasync \(path)") { fdatasync(file.number) }
+            try rename(temporary, to: name, in: folder.number, isNew: isNew)
+            // A folder that cannot be synced, as on some network file systems, has the file anyway.
+            _ = fsync(folder.number)
+        } catch {
+            _ = unsafe unlinkat(folder.number, temporary, 0)
+            throw error
+        }
+    }
+
+    private func rename(
+        _ temporary: String, to name: String, in folder: Int32, isNew: Bool
+    ) throws(SystemError) {
+        guard isNew else {
+            guard unsafe renameat(folder, temporary, folder, name) == 0 else {
+                throw SystemError.last("rename \(path)")
+            }
+            return
+        }
+        if unsafe utter_rename_new(folder, temporary, name) == 0 { return }
+        guard errno == EINVAL || errno == ENOSYS else { throw SystemError.last("rename \(path)") }
+        // The file system knows the old rename only, which would replace a file; a second name
+        // does not.
+        guard unsafe linkat(folder, temporary, folder, name, 0) == 0 else {
+            throw SystemError.last("link \(path)")
+        }
+        _ = unsafe unlinkat(folder, temporary, 0)
+    }
+
+    /// Writes where the descriptor stands; a pipe without a reader is an error, and one that is
+    /// full is waited for.
+    private func write(_ bytes: [UInt8], flags: Int32) throws(SystemError) {
+        let file = OwnedDescriptor(
+            taking: try retryingInterrupts("open \(path)") {
+                unsafe open(path, flags | O_CLOEXEC)
+            })
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let present = rest
+            do throws(SystemError) {
+                let count = try retryingInterrupts("write \(path)") {
+                    unsafe present.withUnsafeBytes {
+                        unsafe Glibc.write(file.number, $0.baseAddress, $0.count)
+                    }
+                }
+                rest = rest.dropFirst(count)
+            } catch {
+                guard error.code == EAGAIN else { throw error }
+                var writable = pollfd(fd: file.number, events: Int16(POLLOUT), revents: 0)
+                let milliseconds = Int32(Self.patience / .milliseconds(1))
+                if unsafe poll(&writable, 1, milliseconds) == 0 {
+                    throw SystemError(call: "write \(path)", code: ETIMEDOUT)
+                }
+            }
+        }
+    }
+}

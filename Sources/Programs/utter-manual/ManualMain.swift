@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+
+/// Writes a manual page for each command of a program: `manual FOLDER DATE <DUMP`, where DUMP is
+/// what the program prints with `--experimental-dump-help`.
+///
+/// For the installation alone; it is not installed.
+@main
+enum ManualMain {
+    static func main() throws {
+        let words = CommandLine.arguments
+        guard words.count == 3 else {
+            throw Mistake(description: "usage: manual FOLDER DATE <DUMP")
+        }
+        var dump = ""
+        while let line = readLine(strippingNewline: false) { dump += line }
+        let program = try JSONDecoder().decode(ToolInfo.self, from: Data(dump.utf8)).command
+        for command in program.subcommands ?? []
+        where command.shouldDisplay != false && command.commandName != "help" {
+            let page = ManualPage(of: command, program: program.commandName, date: words[2])
+            let path = "\(words[1])/\(program.commandName)-\(command.commandName).1"
+            try Data(page.text.utf8).write(to: URL(filePath: path))
+        }
+    }
+
+    /// A wrong command line.
+    private struct Mistake: Error, CustomStringConvertible {
+        let description: String
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+
+/// Objects as they are printed: JSON that is harmless to a terminal.
+///
+/// An encoder escapes what JSON forbids in strings, which leaves the C1 controls and the signs that
+/// turn the reading direction; those are escaped here.
+package enum JSONOutput {
+    /// The JSON of a value whose members are strings, numbers and the like.
+    ///
+    /// - Parameters:
+    ///   - value: what is encoded.
+    ///   - isPretty: whether it has a line for each member.
+    /// - Returns: the text; `null` when a number is none, which no value of ours has.
+    package static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }
+        // Strings and finite numbers can always be encoded.
+        guard let data = try? encoder.encode(value) else { return "null" }
+        return escaped(String(decoding: data, as: UTF8.self))
+    }
+
+    /// JSON with what a terminal could obey as `\uXXXX`; such a sign stands in strings only.
+    static func escaped(_ json: String) -> String {
+        guard json.unicodeScalars.contains(where: isObeyed) else { return json }
+        var result = String.UnicodeScalarView()
+        for scalar in json.unicodeScalars {
+            guard isObeyed(scalar) else {
+                result.append(scalar)
+                continue
+            }
+            let digits = String(scalar.value, radix: 16)
+            let zeros = String(repeating: "0", count: 4 - digits.count)
+            result.append(contentsOf: "\\u\(zeros)\(digits)".unicodeScalars)
+        }
+        return String(result)
+    }
+
+    private static func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x7F...0x9F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}

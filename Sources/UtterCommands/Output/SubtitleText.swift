@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Utter
+
+/// A transcript with times, as the subtitles of a film; pure.
+package enum SubtitleText {
+    /// What is shown for a while.
+    package struct Cue: Equatable, Sendable {
+        /// When, in seconds from the start of the audio.
+        package var start, end: Double
+        /// In one line, harmless to a terminal.
+        package var text: String
+        /// Who says it, when that is known.
+        package var speaker: String?
+
+        /// Creates a cue.
+        package init(start: Double, end: Double, text: String, speaker: String? = nil) {
+            (self.start, self.end, self.text, self.speaker) = (start, end, text, speaker)
+        }
+    }
+
+    /// As much is read at a glance: two lines of 42 characters for 6 s, as broadcasters have it.
+    private static let characterLimit = 84
+    private static let secondLimit = 6.0
+    /// A pause in which a cue ends.
+    private static let pause = 1.0
+
+    /// The cues of a transcript: its segments, or its words in groups; none when it has no times.
+    package static func cues(of transcript: Transcript) -> [Cue] {
+        let segments = cues(of: transcript.segments)
+        guard segments.isEmpty else { return segments }
+        return grouped(cues(of: transcript.words))
+    }
+
+    private static func cues(of pieces: [RecognizedWord]) -> [Cue] {
+        pieces.compactMap { piece in
+            let text = TerminalText.singleLine(TerminalText.sanitized(piece.text))
+            guard let start = piece.start, let end = piece.end, start >= 0, end >= start,
+                end < 1e6, !text.isEmpty
+            else { return nil }
+            let speaker = piece.speaker.map { TerminalText.singleLine(TerminalText.sanitized($0)) }
+            return Cue(start: start, end: end, text: text, speaker: speaker)
+        }
+    }
+
+    private static func grouped(_ words: [Cue]) -> [Cue] {
+        var cues: [Cue] = []
+        for word in words {
+            guard var last = cues.last, last.speaker == word.speaker,
+                word.start - last.end < pause, word.end - last.start <= secondLimit,
+                last.text.count + 1 + word.text.count <= characterLimit
+            else {
+                cues.append(word)
+                continue
+            }
+            last.text += " " + word.text
+            last.end = max(last.end, word.end)
+            cues[cues.count - 1] = last
+        }
+        return cues
+    }
+
+    /// SubRip.
+    package static func srt(_ cues: [Cue]) -> String {
+        cues.enumerated().map { index, cue in
+            // An arrow would be taken for times.
+            let text = (cue.speaker.map { "\($0): " } ?? "") + cue.text
+            return "\(index + 1)\n\(clock(cue.start, ",")) --> \(clock(cue.end, ","))\n"
+                + text.replacing("-->", with: "->") + "\n"
+        }.joined(separator: "\n")
+    }
+
+    /// WebVTT.
+    package static func vtt(_ cues: [Cue]) -> String {
+        "WEBVTT\n"
+            + cues.map { cue in
+                let voice = cue.speaker.map { "<v \(escaped($0))>" } ?? ""
+                return "\n\(clock(cue.start, ".")) --> \(clock(cue.end, "."))\n"
+                    + voice + escaped(cue.text) + "\n"
+            }.joined()
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(
+            ">", with: "&gt;")
+    }
+
+    /// Such as `00:01:02,500`.
+    private static func clock(_ seconds: Double, _ mark: String) -> String {
+        let all = Int((seconds * 1000).rounded())
+        func digits(_ number: Int, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return "\(digits(all / 3_600_000, 2)):\(digits(all / 60_000 % 60, 2)):"
+            + "\(digits(all / 1000 % 60, 2))\(mark)\(digits(all % 1000, 3))"
+    }
+}

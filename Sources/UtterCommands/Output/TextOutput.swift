@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+internal import Utter
+
+/// Where the texts of one run go; the same for all of them.
+///
+/// Standard output unless another place is named. What a place does not take is printed on standard
+/// output, so that no failure costs a text. Called by one task at a time.
+package final class TextOutput: Sendable {
+    private struct State {
+        /// Whether a text has gone there before.
+        var isBegun = false
+        /// The files that hold texts of this run.
+        var files: Set<String> = []
+    }
+
+    /// What is printed besides a text.
+    private let form: OutputForm
+    /// Where the printed form goes: standard output and files.
+    private let places: [TextSink]
+    /// Where the bare text goes.
+    private let others: [TextSink]
+    private let endsLines: Bool
+    private let isOver: @Sendable () -> Bool
+    private let state = Mutex(State())
+
+    /// Standard output alone.
+    package static var standard: TextOutput {
+        TextOutput([.standardOutput], form: .text, endsLines: true)
+    }
+
+    /// Chooses places.
+    ///
+    /// - Parameters:
+    ///   - sinks: all of them; standard output when there are none.
+    ///   - isUsual: whether texts are printed when no place is named.
+    ///   - form: what standard output has.
+    ///   - endsLines: whether a line feed ends the last text too.
+    ///   - isOver: whether the program is to end; asked now and then while a command runs.
+    package init(
+        _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
+        isOver: @escaping @Sendable () -> Bool = { false }
+    ) {
+        self.form = form
+        self.endsLines = endsLines
+        self.isOver = isOver
+        var places = sinks.filter(\.isPlace)
+        others = sinks.filter { !$0.isPlace }
+        // An object tells more than the text, and events go nowhere else.
+        if places.isEmpty, others.isEmpty && isUsual || form == .object {
+            places = [.standardOutput]
+        }
+        if form == .events { places.removeAll { $0 == .standardOutput } }
+        self.places = places
+    }
+
+    /// Those that options name, or for the voice of a person the settings.
+    ///
+    /// - Parameters:
+    ///   - options: what the command line says.
+    ///   - isUsual: whether texts are printed when it names no place.
+    ///   - form: what standard output has.
+    ///   - isVoice: whether a person speaks. Only then do the settings count: what a timer sends must
+    ///     not be typed into whatever window is open.
+    ///   - isOver: whether the program is to end.
+    /// - Throws: `CommandFailure` when a place cannot take texts.
+    package convenience init(
+        _ options: TextOptions, isUsual: Bool = true, form: OutputForm, isVoice: Bool = false,
+        isOver: @escaping @Sendable () -> Bool = { false }
+    ) throws(CommandFailure) {
+        var sinks = Self.sinks(options)
+        if isVoice {
+            let settings = try Self.settings()
+            if !options.isGiven { sinks = settings }
+        }
+        self.init(
+            sinks, isUsual: isUsual, form: form, endsLines: !options.noNewline, isOver: isOver)
+        for sink in places + others { try sink.check() }
+    }
+
+    private static func sinks(_ options: TextOptions) -> [TextSink] {
+        options.output.map { $0 == "-" ? .standardOutput : .file($0) }
+            + (options.copy ? [.clipboard] : []) + (options.type ? [.keyboard] : [])
+            + options.run.map { .command($0) }
+    }
+
+    private static func settings() throws(CommandFailure) -> [TextSink] {
+        let command = try KnownSettings.textCommand.value()
+        return (try KnownSettings.textPlaces.value()?.sinks ?? [])
+            + (command.map { [.command($0)] } ?? [])
+    }
+
+    /// Gives a text to every place.
+    ///
+    /// - Parameters:
+    ///   - text: harmless to a terminal; nil when there is none.
+    ///   - label: what stands before it where it is printed: the name of a file, or nothing.
+    ///   - earlier: the places that have failed already, and are returned too.
+    ///   - lendsTerminal: whether a command has the terminal to itself.
+    ///   - object: the printed form of `--json`, told whether a place has failed.
+    /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
+    ///   the text is nowhere.
+    package func give(
+        _ text: String?, label: String = "",
+        after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
+        lendsTerminal: Bool = true,
+        object: (_ hasFailed: Bool) -> String? = { _ in nil }
+    ) -> [(sink: TextSink, failure: CommandFailure)] {
+        var failures = earlier
+        if let text, !text.isEmpty {
+            for sink in others {
+                if let failure = give(text, to: sink, lendsTerminal) {
+                    failures.append((sink, failure))
+                }
+            }
+        }
+        let object = form == .object ? object(!failures.isEmpty) : nil
+        guard let printed = object ?? text.map({ label + $0 }), object != nil || text != ""
+        else { return failures }
+        var isPrinted = false
+        for sink in places {
+            if let failure = give(printed, to: sink) {
+                failures.append((sink, failure))
+            } else {
+                isPrinted = true
+            }
+        }
+        // Where nothing else holds the text any more. Events hold it in any case.
+        if !failures.isEmpty, !isPrinted, form != .events, !places.contains(.standardOutput),
+            let failure = give(printed, to: .standardOutput)
+        {
+            failures.append((.standardOutput, failure))
+        }
+        return failures
+    }
+
+    private func give(
+        _ text: String, to sink: TextSink, _ lendsTerminal: Bool = true
+    ) -> CommandFailure? {
+        var circumstances = TextSink.Circumstances()
+        circumstances.isOver = isOver
+        circumstances.lendsTerminal = lendsTerminal
+        // What a program reads there is JSON.
+        if form != .text { circumstances.commandOutput = STDERR_FILENO }
+        var text = text
+        circumstances.endsLine = endsLines
+        if case .file(let path) = sink {
+            circumstances.isContinued = state.withLock { $0.files.contains(path) }
+            if circumstances.isContinued, !endsLines { text = "\n" + text }
+        } else if sink == .standardOutput {
+            let isBegun = state.withLock { state in
+                defer { state.isBegun = true }
+                return state.isBegun
+            }
+            if isBegun, !endsLines { text = "\n" + text }
+        }
+        do throws(CommandFailure) {
+            try sink.take(text, in: circumstances)
+        } catch {
+            return error
+        }
+        if case .file(let path) = sink { state.withLock { _ = $0.files.insert(path) } }
+        return nil
+    }
+}
+
+extension TextSink {
+    /// Whether it shows what is printed, rather than doing something with the text.
+    fileprivate var isPlace: Bool {
+        switch self {
+        case .standardOutput, .file: true
+        case .clipboard, .keyboard, .command: false
+        }
+    }
+}

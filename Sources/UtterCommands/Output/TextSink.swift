@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// One place where texts go.
+///
+/// A text is harmless already when it comes here (`TerminalText`). A place that cannot take one says
+/// so, and the caller prints it elsewhere: no text is lost by that.
+package enum TextSink: Sendable, Equatable {
+    /// Standard output.
+    case standardOutput
+    /// A file, replaced in one step.
+    case file(String)
+    /// The clipboard of the desktop.
+    case clipboard
+    /// The keyboard of the desktop, on which the text is typed.
+    case keyboard
+    /// A shell command that reads the text.
+    case command(String)
+
+    /// What a text needs beside itself.
+    package struct Circumstances {
+        /// Whether a line feed follows the text where that means something.
+        package var endsLine = true
+        /// Whether the run has written to the same file before: the text is added to it then.
+        package var isContinued = false
+        /// Where a command prints; nil is nowhere.
+        package var commandOutput: Int32? = 1
+        /// Whether a command has the terminal to itself.
+        package var lendsTerminal = true
+        /// Asked now and then while a command runs: whether to kill it.
+        package var isOver: () -> Bool = { false }
+
+        /// What is usual.
+        package init() {}
+    }
+
+    /// The option that names it.
+    package var option: String {
+        switch self {
+        case .standardOutput: "-o -"
+        case .file: "-o"
+        case .clipboard: "--copy"
+        case .keyboard: "--type"
+        case .command: "--run"
+        }
+    }
+
+    /// Looks whether the place can take a text, before anything is recorded.
+    ///
+    /// - Throws: `CommandFailure` with what to do.
+    package func check() throws(CommandFailure) {
+        switch self {
+        case .standardOutput, .command: break
+        case .file(let path):
+            do throws(SystemError) {
+                try NamedFile(path).check()
+            } catch {
+                throw CommandFailure(
+                    "-o: '\(path)' cannot be written: \(error.reason)",
+                    hint: "name a file in a folder that is there, and yours", status: .configuration
+                )
+            }
+        case .clipboard: _ = try DesktopTool.found(for: .copying)
+        case .keyboard: _ = try DesktopTool.found(for: .typing)
+        }
+    }
+
+    /// Takes a text; blocks until it is there.
+    ///
+    /// - Parameters:
+    ///   - text: without controls that a terminal would obey.
+    ///   - circumstances: what it needs beside the text.
+    /// - Throws: `CommandFailure` when it could not be taken.
+    package func take(
+        _ text: String, in circumstances: Circumstances = Circumstances()
+    ) throws(CommandFailure) {
+        let lines = Array((circumstances.endsLine ? text + "\n" : text).utf8)
+        switch self {
+        case .standardOutput:
+            guard StandardOutput.write(lines) else {
+                throw CommandFailure(
+                    "the transcript cannot be printed: \(unsafe String(cString: strerror(errno)))",
+                    status: .localIO)
+            }
+        case .file(let path): try write(lines, to: path, circumstances)
+        case .clipboard: try DesktopTool.give(text, to: .copying)
+        case .keyboard: try DesktopTool.give(Self.typed(text), to: .typing)
+        case .command(let command):
+            try TextCommand(command).run(lines, in: circumstances)
+        }
+    }
+
+    /// The text as it is typed: a line feed would press Enter, and a tab would leave the field.
+    package static func typed(_ text: String) -> String {
+        var result = String.UnicodeScalarView()
+        for scalar in TerminalText.singleLine(TerminalText.sanitized(text)).unicodeScalars {
+            result.append(scalar == "\t" ? " " : scalar)
+        }
+        return String(result)
+    }
+
+    private func write(
+        _ bytes: [UInt8], to path: String, _ circumstances: Circumstances
+    ) throws(CommandFailure) {
+        do throws(SystemError) {
+            let file = NamedFile(path)
+            if circumstances.isContinued {
+                try file.append(bytes)
+            } else {
+                try file.replace(with: bytes)
+            }
+        } catch {
+            throw CommandFailure(
+                "-o: '\(path)' cannot be written: \(error.reason)",
+                hint: error.isOfRoom ? "make room on the disk" : "write to another file",
+                status: .localIO)
+        }
+    }
+}
+
+extension SystemError {
+    /// Whether the disk has no room.
+    fileprivate var isOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+package import Utter
+
+/// The folder of `--output-dir`: a file for the text of each recording, and more where the service
+/// tells times.
+package struct TranscriptFolder: Sendable {
+    /// `NAME.txt` is always there, the others where times are known.
+    private static let extensions = ["txt", "srt", "vtt", "json"]
+
+    private let path: String
+    /// Whether files that are there are replaced.
+    private let replaces: Bool
+    /// What the files of a recording are called, without an extension.
+    private let names: [String: String]
+
+    /// Prepares a folder, which is made when it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: where it is.
+    ///   - replaces: whether files that are there are replaced.
+    ///   - files: the recordings.
+    /// - Throws: `CommandFailure` when the folder cannot be written to, or two recordings would have
+    ///   the same name.
+    package init(_ path: String, replaces: Bool, of files: [String]) throws(CommandFailure) {
+        (self.path, self.replaces) = (path, replaces)
+        var names: [String: String] = [:]
+        var owners: [String: String] = [:]
+        for file in files {
+            let name = Self.name(of: file)
+            if let other = owners[name], other != file {
+                throw CommandFailure(
+                    "--output-dir: '\(other)' and '\(file)' would both become '\(name).txt'",
+                    hint: "send them one after the other, to two folders", status: .usage)
+            }
+            (owners[name], names[file]) = (file, name)
+        }
+        self.names = names
+        if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
+            throw Self.failure(path, SystemError.last("mkdir \(path)"))
+        }
+        guard unsafe access(path, W_OK | X_OK) == 0 else {
+            throw Self.failure(path, SystemError.last("open \(path)"))
+        }
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw Self.failure(path, SystemError(call: "open \(path)", code: ENOTDIR))
+        }
+    }
+
+    /// Looks whether the files of a recording are there already, before it is sent.
+    ///
+    /// - Throws: `CommandFailure` when one is, and is not to be replaced.
+    package func check(_ file: String) throws(CommandFailure) {
+        guard !replaces else { return }
+        for place in Self.extensions.map({ place(of: file, $0) })
+        where unsafe access(place, F_OK) == 0 {
+            throw exists(place)
+        }
+    }
+
+    /// Writes the files of a recording.
+    ///
+    /// - Parameters:
+    ///   - transcript: what was understood.
+    ///   - file: the recording, as the person named it.
+    ///   - json: the object of `--json`.
+    /// - Throws: `CommandFailure` when one cannot be written; those before it are there.
+    package func write(
+        _ transcript: Transcript, of file: String, json: String
+    ) throws(CommandFailure) {
+        try write(transcript.displayText + "\n", to: place(of: file, "txt"))
+        let cues = SubtitleText.cues(of: transcript)
+        guard !cues.isEmpty else { return }
+        try write(SubtitleText.srt(cues), to: place(of: file, "srt"))
+        try write(SubtitleText.vtt(cues), to: place(of: file, "vtt"))
+        try write(json + "\n", to: place(of: file, "json"))
+    }
+
+    private func write(_ text: String, to place: String) throws(CommandFailure) {
+        let bytes = Array(text.utf8)
+        do throws(SystemError) {
+            if replaces {
+                try NamedFile(place).replace(with: bytes)
+            } else {
+                try NamedFile(place).create(with: bytes)
+            }
+        } catch {
+            throw error.code == EEXIST ? exists(place) : Self.failure(place, error)
+        }
+    }
+
+    private func place(of file: String, _ ending: String) -> String {
+        "\(path)/\(names[file] ?? Self.name(of: file)).\(ending)"
+    }
+
+    private func exists(_ place: String) -> CommandFailure {
+        CommandFailure(
+            "'\(place)' exists already", hint: "replace it with --force, or name another folder",
+            status: .localIO)
+    }
+
+    private static func failure(_ place: String, _ error: SystemError) -> CommandFailure {
+        CommandFailure(
+            "--output-dir: '\(place)' cannot be written: \(error.reason)",
+            hint: "name a folder that is yours", status: .localIO)
+    }
+
+    /// The name of a recording's file, without folders, its extension and controls.
+    package static func name(of file: String) -> String {
+        guard file != "-" else { return "standard-input" }
+        var name = String(file.split(separator: "/").last ?? "recording")
+        if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = String(name[..<dot]) }
+        var result = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            let isHarmless =
+                TerminalText.sanitized(String(scalar)) == String(scalar)
+                && !["\n", "\t", "\u{2028}", "\u{2029}"].contains(scalar)
+            result.append(isHarmless ? scalar : "_")
+        }
+        return String(result)
+    }
+}

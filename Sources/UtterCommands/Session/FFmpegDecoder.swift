@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Utter
+
+/// What the program `ffmpeg` makes of a recording: raw samples from a pipe, 16 kHz mono.
+///
+/// The pipe bounds what is in memory. The program may read that one input and nothing else, as some
+/// forms name other files and servers. What it complains of is repeated in its words.
+///
+/// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
+/// unchecked: it is handed over whole and never shared.
+final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
+    /// What is decoded.
+    enum Input: Sendable {
+        /// An ordinary file.
+        case file(String)
+        /// Standard input, of which these bytes have been read.
+        case standardInput([UInt8])
+    }
+
+    /// Where the program is; nil when it is not installed.
+    static var program: String? { DesktopTool.path(of: "ffmpeg") }
+
+    /// How long it may deliver nothing, when it reads a file.
+    private static let patience = Duration.seconds(60)
+
+    /// A program that runs.
+    private final class Running {
+        var process: ChildProcess
+        let samples: OwnedDescriptor
+        let complaints: OwnedDescriptor
+        let reader: RawInput
+
+        init(
+            _ process: consuming ChildProcess, _ samples: consuming OwnedDescriptor,
+            _ complaints: consuming OwnedDescriptor, name: String, pace: Pace
+        ) {
+            reader = RawInput(
+                descriptor: samples.number, name: name, format: .speech, pace: pace)
+            self.process = process
+            self.samples = samples
+            self.complaints = complaints
+        }
+    }
+
+    let name: String
+    let isLive = false
+    private(set) var warning: String?
+
+    private let program: String
+    private let input: Input
+    private let pace: Pace
+    private var running: Running?
+    private var hasDelivered = false
+    private var isDrained = false
+    private var isStopped = false
+    private var lastNews = ContinuousClock.now
+
+    /// Names an input; nothing is started before `open`.
+    init(_ program: String, _ input: Input, name: String, pace: Pace) {
+        (self.program, self.input, self.name, self.pace) = (program, input, name, pace)
+    }
+
+    /// A file stays where it is while it is decoded.
+    var isStored: Bool {
+        if case .file = input { pace == .unpaced } else { false }
+    }
+
+    func open() throws(CaptureError) -> StreamFormat {
+        do throws(SystemError) {
+            let samples = try makePipe()
+            let reading = OwnedDescriptor(taking: samples.reading)
+            let writing = OwnedDescriptor(taking: samples.writing)
+            let complaints = try makeMemoryFile()
+            var streams = ChildProcess.Streams(output: writing.number, error: complaints.number)
+            var source = "pipe:0"
+            var feeding: OwnedDescriptor?
+            switch input {
+            case .file(let path): source = "file:" + path
+            case .standardInput(let prefix):
+                let feed = try makePipe()
+                let end = OwnedDescriptor(taking: feed.reading)
+                try Self.feed(prefix, to: feed.writing)
+                streams.input = end.number
+                feeding = consume end
+            }
+            let process = try ChildProcess(
+                program, ["ffmpeg"] + Self.arguments(source),
+                environment: ScrubbedEnvironment.entries(), streams: streams)
+            _ = consume feeding
+            let running = Running(process, reading, complaints, name: name, pace: pace)
+            self.running = running
+            lastNews = .now
+            return try opened(running.reader)
+        } catch {
+            throw .cannotOpen(name: name, reason: "ffmpeg: \(error.reason)")
+        }
+    }
+
+    private func opened(_ reader: RawInput) throws(SystemError) -> StreamFormat {
+        do throws(CaptureError) {
+            return try reader.open()
+        } catch {
+            throw SystemError(call: "open", code: EIO)
+        }
+    }
+
+    private static func arguments(_ source: String) -> [String] {
+        [
+            "-hide_banner", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file,pipe",
+            "-i", source, "-map", "0:a:0", "-f", "s16le", "-acodec", "pcm_s16le", "-ac", "1",
+            "-ar", "16000", "pipe:1",
+        ]
+    }
+
+    /// Copies standard input to the program, on a thread that ends with either of them.
+    private static func feed(_ prefix: [UInt8], to number: Int32) throws(SystemError) {
+        let thread = Result { () throws(SystemError) in
+            try NamedThread(name: "feed") { Self.copy(prefix, to: OwnedDescriptor(taking: number)) }
+        }
+        guard case .failure(let error) = thread else { return }
+        _ = Glibc.close(number)
+        throw error
+    }
+
+    private static func copy(_ prefix: [UInt8], to end: consuming OwnedDescriptor) {
+        let number = end.number
+        defer { withExtendedLifetime(end) {} }
+        var bytes = prefix[...]
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while !bytes.isEmpty {
+            let present = bytes
+            // A program that has ended reads no more, and says why itself.
+            let written = try? retryingInterrupts("write") {
+                unsafe present.withUnsafeBytes {
+                    unsafe write(number, $0.baseAddress, $0.count)
+                }
+            }
+            guard let written else { return }
+            bytes = bytes.dropFirst(written)
+            guard bytes.isEmpty else { continue }
+            // What cannot be read is the end.
+            let count = try? retryingInterrupts("read") {
+                unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
+            }
+            bytes = buffer[..<(count ?? 0)]
+        }
+    }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        guard let running, !isStopped else { return .end }
+        if !isDrained {
+            let read = try running.reader.read(into: &frames)
+            switch read {
+            case .frames:
+                (hasDelivered, lastNews) = (true, .now)
+                return read
+            case .wait(.forDescriptors):
+                guard case .file = input else { return read }
+                let limit = lastNews + Self.patience
+                guard limit > .now else {
+                    throw .readFailed(name: name, reason: "ffmpeg delivers nothing")
+                }
+                return .wait(.forDescriptorsOrUntil(limit))
+            case .end: isDrained = true
+            default: return read
+            }
+        }
+        return try end(of: running)
+    }
+
+    /// Judges how the program has ended, once it has.
+    private func end(of running: Running) throws(CaptureError) -> SourceRead {
+        let status: Int32?
+        do throws(SystemError) {
+            status = try running.process.status(by: .now + .milliseconds(1))
+        } catch {
+            throw .readFailed(name: name, reason: "ffmpeg: \(error.reason)")
+        }
+        guard let status else {
+            // It has closed its output, and ends in no time.
+            return .wait(.until(.now + .milliseconds(5)))
+        }
+        let words = Self.words(in: running.complaints.number)
+        guard status == 0 else {
+            let reason = "ffmpeg: \(words.isEmpty ? "it ended with status \(status >> 8)" : words)"
+            if hasDelivered { throw .readFailed(name: name, reason: reason) }
+            throw .unusableAudio(name: name, detail: reason)
+        }
+        guard hasDelivered else {
+            throw .unusableAudio(name: name, detail: "ffmpeg finds no sound in it")
+        }
+        if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }
+        return .end
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        running?.reader.appendPollDescriptors(to: &descriptors)
+    }
+
+    func requestStop() { isStopped = true }
+
+    /// Ends the program, if it runs still.
+    func close() {
+        running?.reader.close()
+        running = nil
+    }
+
+    /// The last thing that the program has complained of.
+    private static func words(in descriptor: Int32) -> String {
+        let limit = 2_048
+        var buffer = [UInt8](repeating: 0, count: limit)
+        let size = lseek(descriptor, 0, SEEK_END)
+        let count = unsafe pread(descriptor, &buffer, limit, max(0, size - off_t(limit)))
+        let lines = buffer.prefix(max(0, count)).split(separator: 0x0A)
+        return lines.last.map { TerminalText.excerpt(of: $0) } ?? ""
+    }
+}

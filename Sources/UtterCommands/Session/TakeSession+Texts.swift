@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Utter
+
+/// What is printed of a take, and given to other places.
+extension TakeSession {
+    /// Prints what has happened, for `--events`.
+    func tell(_ event: TakeEvent, of take: Take) {
+        guard output.events else { return }
+        // A reader that has left misses events; the outcome tells that.
+        _ = StandardOutput.print(EventReport(event, of: take.id, file, at: .now - take.began).json)
+    }
+
+    /// Gives the transcript to where it goes, and prints the object of `--json` or `--events`.
+    ///
+    /// A place that fails is said, and the text printed.
+    ///
+    /// A command has the terminal to itself if `lendsTerminal`: unless keys are read meanwhile.
+    ///
+    /// - Returns: how the process should exit, and whether the text is anywhere.
+    func give(
+        _ outcome: TakeOutcome, _ status: ExitStatus, lendsTerminal: Bool = true
+    ) -> (status: ExitStatus, isSafe: Bool) {
+        var text: String?
+        if case .success(let transcript) = outcome.result { text = transcript.displayText }
+        let name = namesTexts ? file : nil
+        let label = name.map { TerminalText.singleLine(TerminalText.sanitized($0)) + ": " } ?? ""
+        let report = { (hasFailed: Bool) in
+            OutcomeReport(
+                outcome, of: file, status: hasFailed ? status.withoutPlace : status,
+                isKept: isKept(outcome))
+        }
+        var failures: [(sink: TextSink, failure: CommandFailure)] = []
+        if let folder, let file, case .success(let transcript) = outcome.result,
+            !transcript.text.isEmpty
+        {
+            do throws(CommandFailure) {
+                try folder.write(transcript, of: file, json: report(false).json)
+            } catch {
+                failures.append((.file(file), error))
+            }
+        }
+        failures = texts.give(
+            text, label: label, after: failures, lendsTerminal: lendsTerminal
+        ) { report($0).json }
+        if output.events {
+            let event = EventReport(report(!failures.isEmpty), at: outcome.times.settled ?? .zero)
+            do throws(CommandFailure) {
+                try TextSink.standardOutput.take(event.json)
+            } catch {
+                failures.append((.standardOutput, error))
+            }
+        }
+        tell(failures)
+        let isSafe = !failures.contains { $0.sink == .standardOutput }
+        return (failures.isEmpty ? status : status.withoutPlace, isSafe)
+    }
+
+    /// Gives a text that belongs to no take of this run to where texts go.
+    ///
+    /// - Returns: how the process should exit.
+    func give(_ text: String) -> ExitStatus {
+        let failures = texts.give(text) { _ in text }
+        tell(failures)
+        return failures.isEmpty ? .textPrinted : .localIO
+    }
+
+    private func tell(_ failures: [(sink: TextSink, failure: CommandFailure)]) {
+        for (_, failure) in failures {
+            StandardError.error(failure.message)
+            StandardError.hint(failure.hint)
+        }
+    }
+
+    /// Says where the text is that standard output has not taken.
+    func tellUnprinted(_ outcome: TakeOutcome, _ telling: OutcomeTelling) {
+        guard case .success = outcome.result else { return telling.lines.tell() }
+        telling.keptLines.tell()
+        if outcome.audioPath != nil {
+            StandardError.hint("print it again with: utter show \(outcome.id.text)")
+        }
+    }
+}
+
+extension ExitStatus {
+    /// This status, or the one that says that a place did not take the text.
+    fileprivate var withoutPlace: ExitStatus { self == .textPrinted ? .localIO : self }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+
+/// A folder of programs that stand for those of a desktop, and what they were given.
+///
+/// It is the whole `PATH`, but for the shell's own folders where a test asks for them.
+struct Desk {
+    private let folder: TemporaryFolder
+
+    /// Makes a folder without programs.
+    init() throws { folder = try TemporaryFolder() }
+
+    /// Adds a program that notes its arguments, its environment and what it reads, and goes on with
+    /// `script`.
+    func add(_ name: String, then script: String = "") throws {
+        let text = """
+            #!/bin/sh
+            printf '%s\\n' "$@" >'\(folder.path)/\(name).arguments'
+            /usr/bin/env >'\(folder.path)/\(name).environment'
+            /bin/cat >'\(folder.path)/\(name).text'
+            \(script)
+            """
+        chmod(try folder.write(Array(text.utf8), to: name), 0o700)
+    }
+
+    /// What a program has read; nil when it was not run.
+    func text(of name: String) -> String? { file("\(name).text") }
+
+    /// What a program was told.
+    func arguments(of name: String) -> [String] {
+        (file("\(name).arguments") ?? "").split(separator: "\n").map(String.init)
+    }
+
+    /// The environment of a program.
+    func environment(of name: String) -> String { file("\(name).environment") ?? "" }
+
+    private func file(_ name: String) -> String? {
+        // A program that was not run has written none.
+        (try? folder.read(name)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The variables of a session on Wayland.
+    var wayland: [String: String] { ["PATH": folder.path, "WAYLAND_DISPLAY": "wayland-1"] }
+
+    /// The variables of a session on X11.
+    var x11: [String: String] { ["PATH": folder.path, "DISPLAY": ":7"] }
+
+    /// The variables of a console.
+    var console: [String: String] { ["PATH": folder.path] }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+import UtterCommands
+
+/// `--copy` and `--type`, with programs that stand for those of a desktop.
+@Suite struct DesktopTests {
+    private let desk: Desk
+    private let server: RecordingServer
+
+    init() throws {
+        desk = try Desk()
+        server = try RecordingServer(otherwise: .answer(text: "go forward"))
+    }
+
+    private func send(
+        _ options: [String], on variables: [String: String], answer: RecordingServer? = nil
+    ) async throws -> CommandResult {
+        let bench = try Bench(server: answer ?? server, variables)
+        return try await bench.start(["send", Clip.digits.path] + options).result()
+    }
+
+    @Test func onWaylandTheTextIsCopiedByWlCopy() async throws {
+        try desk.add("wl-copy")
+        try desk.add("xclip")
+        let result = try await send(
+            ["--copy"], on: desk.wayland.merging(desk.x11) { one, _ in one })
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        // The text is where it was asked for, and nowhere else; a line feed would be pasted too.
+        #expect(result.output.isEmpty)
+        #expect(desk.text(of: "wl-copy") == "go forward")
+        #expect(desk.arguments(of: "wl-copy") == ["--type", "text/plain"])
+        #expect(desk.text(of: "xclip") == nil)
+    }
+
+    @Test(arguments: [
+        (["xclip", "xsel", "wl-copy"], "xclip", ["-selection", "clipboard", "-in"]),
+        (["xsel"], "xsel", ["--clipboard", "--input"]),
+    ])
+    func onX11TheTextIsCopiedByWhatIsThere(
+        _ there: [String], _ used: String, _ arguments: [String]
+    ) async throws {
+        for name in there { try desk.add(name) }
+        let result = try await send(["--copy"], on: desk.x11)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.text(of: used) == "go forward")
+        #expect(desk.arguments(of: used) == arguments)
+        for other in there where other != used { #expect(desk.text(of: other) == nil) }
+    }
+
+    @Test(arguments: [
+        ("wtype", ["-"]), ("xdotool", ["type", "--clearmodifiers", "--file", "-"]),
+        ("ydotool", ["type", "--file", "-"]),
+    ])
+    func theTextIsTypedByTheProgramOfTheSession(
+        _ name: String, _ arguments: [String]
+    ) async throws {
+        try desk.add(name)
+        let sessions = ["wtype": desk.wayland, "xdotool": desk.x11, "ydotool": desk.console]
+        let result = try await send(["--type"], on: try #require(sessions[name]))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+        #expect(desk.text(of: name) == "go forward")
+        #expect(desk.arguments(of: name) == arguments)
+    }
+
+    @Test func aProgramForX11IsNotAskedToTypeOnWayland() async throws {
+        try desk.add("xdotool")
+        let result = try await send(
+            ["--type"], on: desk.wayland.merging(desk.x11) { one, _ in one })
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("--type: wtype and ydotool are not installed"))
+        #expect(result.errorText.contains("hint: install one: sudo apt install wtype"))
+        #expect(desk.text(of: "xdotool") == nil)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func whatATerminalWouldObeyIsNotTyped() async throws {
+        let answer = #"{"text": "--help \u001b]0;x\u0007\nrm -rf\t.\r \u009b2J\u202eevil\u2066"}"#
+        let hostile = try RecordingServer(otherwise: .answer(text: answer))
+        try desk.add("wtype")
+        let result = try await send(["--type"], on: desk.wayland, answer: hostile)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.text(of: "wtype") == "--help ]0;x rm -rf . 2Jevil")
+        #expect(desk.arguments(of: "wtype") == ["-"])
+    }
+
+    @Test func aTextIsTypedWithoutEnterAndTab() {
+        #expect(TextSink.typed("one\ntwo\r\n\tthree\t\u{2028}four\n") == "one two three four")
+        #expect(TextSink.typed("a\u{1B}[2Jb\u{200F}c\u{202E}d\u{7F}") == "a[2Jb\u{200F}cd")
+    }
+
+    @Test func theNextProgramIsTriedWhenOneFails() async throws {
+        try desk.add("wtype", then: "echo 'no virtual keyboard' >&2; exit 1")
+        try desk.add("ydotool")
+        let result = try await send(["--type"], on: desk.wayland)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.text(of: "ydotool") == "go forward")
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func aTextThatNoProgramTakesIsPrinted() async throws {
+        try desk.add("wl-copy", then: "printf 'no \\033[31mcompositor\\n' >&2; exit 3")
+        let result = try await send(["--copy"], on: desk.wayland)
+        #expect(result.status == .exited(74))
+        #expect(result.outputText == "go forward\n")
+        #expect(
+            result.errorText.contains(
+                "utter: error: --copy: wl-copy ended with status 3: no [31mcompositor\n"))
+        #expect(result.errorText.contains("utter: hint: once that works, have the text again"))
+        #expect(result.hasPlainErrors)
+    }
+
+    @Test func whatYdotoolCannotTypeIsPrinted() async throws {
+        let german = try RecordingServer(otherwise: .answer(text: "grün"))
+        try desk.add("ydotool")
+        let result = try await send(["--type"], on: desk.console, answer: german)
+        #expect(result.status == .exited(74))
+        #expect(result.outputText == "grün\n")
+        #expect(result.errorText.contains("--type: ydotool can type ASCII only"))
+        #expect(desk.text(of: "ydotool") == nil)
+    }
+
+    @Test func withoutADesktopNothingIsSent() async throws {
+        try desk.add("wl-copy")
+        let result = try await send(["--copy"], on: desk.console)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("there is no desktop"))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aProgramThatStaysInTheBackgroundIsNotWaitedFor() async throws {
+        // As wl-copy does, with all that it was given.
+        try desk.add("wl-copy", then: "/bin/sleep 20 &")
+        let result = try await send(["--copy"], on: desk.wayland)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(desk.text(of: "wl-copy") == "go forward")
+    }
+
+    @Test func noSecretIsInTheirEnvironment() async throws {
+        try desk.add("wl-copy")
+        let secrets = ["UTTER_TOKEN": "s3cret-1", "DEEPGRAM_API_KEY": "s3cret-2"]
+        let result = try await send(
+            ["--copy"], on: desk.wayland.merging(secrets) { one, _ in one })
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(!desk.environment(of: "wl-copy").contains("s3cret"))
+        #expect(desk.environment(of: "wl-copy").contains("WAYLAND_DISPLAY=wayland-1"))
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Synchronization
+import TestSupport
+import Testing
+import UtterCommands
+
+/// `utter send` with many files: some at a time, in order, with one display for all.
+@Suite struct ManyFilesTests {
+    @Test func severalAreSentAtATimeAndPrintedInTheirOrder() async throws {
+        let (first, second) = (Gate(), Gate())
+        // The first is answered once the second has been, which is sent beside it.
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBodyToEnd, .open(second), .stallUntil(first),
+                    .respond(status: 200, text: "answer"),
+                ],
+                [
+                    .readHead, .readBodyToEnd, .stallUntil(second), .open(first),
+                    .respond(status: 200, text: "answer"),
+                ],
+            ], otherwise: .answer(text: "answer"))
+        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
+        let result = try await Bench(server: server).start(["send", "--jobs", "2"] + files).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == files.map { "\($0): answer\n" }.joined())
+        #expect(result.errorText.hasPrefix("utter: 3 of 3 answered; 0:0"), "\(result.errorText)")
+        #expect(result.errorText.hasSuffix("× real time\n"), "\(result.errorText)")
+    }
+
+    @Test func noMoreAreSentAtATimeThanWanted() async throws {
+        let counts = Mutex<(now: Int, most: Int)>((0, 0))
+        let script: [ServerStep] = [
+            .readHead,
+            .perform { _ in counts.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) } },
+            .readBodyToEnd,
+            .perform { _ in counts.withLock { $0.now -= 1 } },
+            .respond(status: 200, text: "answer"),
+        ]
+        let server = try RecordingServer(otherwise: script)
+        let bench = try Bench(server: server)
+        let files = [String](repeating: Clip.digits.path, count: 7)
+        let result = try await bench.start(["send", "-q", "--jobs", "2"] + files).result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText.split(separator: "\n").count == 7)
+        #expect(counts.withLock { $0.most } <= 2)
+    }
+
+    @Test func eachFailureNamesItsFileAndTheOthersGoOn() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(status: 413, text: "")],
+            otherwise: .answer(text: "three"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run(
+            "send", Clip.digits.path, Clip.goForward.path, "/none.wav", Clip.cards.path)
+        #expect(result.status == .exited(69))
+        #expect(result.outputText == "\(Clip.digits.path): one\n\(Clip.cards.path): three\n")
+        #expect(result.errorText.contains("utter: error: \(Clip.goForward.path): "))
+        #expect(result.errorText.contains("cannot open '/none.wav'"))
+        #expect(result.errorText.contains("utter: 2 of 4 answered, 2 failed; "))
+    }
+
+    @Test func aServiceThatIsDownIsAskedOnce() async throws {
+        let bench = try Bench()
+        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
+        let result = try await bench.start(["send", "--no-retry"] + files).result()
+        #expect(result.status == .exited(75))
+        #expect(result.errorText.components("utter: skipping the other files: cannot connect") == 1)
+        #expect(result.errorText.contains("0 of 3 answered, 3 failed"))
+        // What was not sent is in its file, and is not copied.
+        #expect(try bench.takes().count == 1)
+    }
+
+    @Test func oneDisplayShowsAllOfThem() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one")],
+            otherwise: [
+                .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "two"),
+            ])
+        let terminal = try PseudoTerminal(columns: 80)
+        let run = try Bench(server: server).start(
+            ["send", Clip.digits.path, Clip.cards.path], terminal: terminal)
+        #expect(await run.wait(for: " 1/2, ", in: .screen))
+        gate.open()
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.screenText.contains("send ▕"))
+        // What stays is the summary alone.
+        let lines = Screen(result.screenText, columns: 80).lines.filter { !$0.isEmpty }
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("utter: 2 of 2 answered; ") == true, "\(lines)")
+    }
+
+    @Test func ctrlCEndsAllOfThem() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .open(gate), .readOn])
+        let bench = try Bench(server: server)
+        let run = try bench.start(
+            ["send", "--jobs", "2"] + [Clip.digits, .goForward, .cards].map(\.path))
+        _ = await gate.wait()
+        run.signal(SIGINT)
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        // The third was never begun: what was cancelled is there, and nothing else.
+        #expect(try bench.takes().count <= 2)
+    }
+
+    @Test(arguments: [20, 40, 60, 200])
+    func theLineFitsTheTerminal(_ columns: Int) {
+        var count = BatchCount(total: 10)
+        for index in 0..<4 { count.finish(index, .seconds(30), hasFailed: index == 3) }
+        count.parts = [5: 0.5, 6: 0.5]
+        let line = count.line(columns: columns, after: .seconds(10))
+        #expect(line.count < columns)
+        #expect(line.contains("4/10, 1 failed"))
+        if columns >= 60 {
+            #expect(line.contains("9.0× real time"))
+            let bar = line.split(separator: "▕").last?.split(separator: "▏").first ?? ""
+            #expect(bar.filter { $0 == "█" }.count == bar.count / 2)
+        }
+        #expect(
+            count.summary(after: .seconds(10))
+                == "3 of 10 answered, 1 failed; 1:30 of audio in 0:10, 9.0× real time")
+    }
+}
+
+extension String {
+    /// How often a text is in this one.
+    fileprivate func components(_ text: String) -> Int { ranges(of: text).count }
+}

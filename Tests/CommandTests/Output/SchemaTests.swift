@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What programs read is as the schemas say that come with the program.
+@Suite struct SchemaTests {
+    private static let words = """
+        {"type":"partial","text":"go"}
+        {"type":"final","text":"go forward","words":[{"word":"go","start":0.1,"end":0.4}]}
+
+        """
+
+    /// A take that is answered, one that is refused, one without audio, and silence.
+    private func bench() throws -> (Bench, [String]) {
+        let server = try RecordingServer(
+            scripts: [
+                .answer(text: Self.words), .answer(status: 413, text: "too long"),
+                .answer(status: 503, text: "busy"), .answer(text: #"{"text": ""}"#),
+            ], otherwise: .answer(text: "again"))
+        let bench = try Bench(server: server)
+        let garbage = try bench.folder.write(Array("no audio".utf8), to: "garbage.wav")
+        return (
+            bench,
+            [
+                Clip.digits.path, Clip.goForward.path, Clip.cards.path, garbage,
+                Clip.digits.path, "/none.wav",
+            ]
+        )
+    }
+
+    @Test func theObjectsOfJsonAreAsTheSchemaSays() async throws {
+        let (bench, files) = try bench()
+        let result = try await bench.start(["send", "--json", "--no-retry"] + files).result()
+        #expect(try Schema(name: "outcome").judge(result.output) == files.count)
+    }
+
+    @Test func theEventsAreAsTheSchemaSays() async throws {
+        let (bench, files) = try bench()
+        let result = try await bench.start(["send", "--events"] + files).result()
+        let events = try result.output.split(separator: 0x0A).map { try JSONText(Array($0)) }
+        #expect(try Schema(name: "events").judge(result.output) == events.count)
+        let first = events.filter { $0["file"]?.string == files[0] }.compactMap {
+            $0["event"]?.string
+        }
+        #expect(first.prefix(1) == ["listening"])
+        #expect(first.suffix(1) == ["outcome"])
+        for name in ["connected", "heard", "captured"] { #expect(first.contains(name), "\(first)") }
+        let outcomes = events.filter { $0["event"]?.string == "outcome" }
+        #expect(outcomes.count == files.count)
+        #expect(outcomes.first?["outcome"]?["text"] == .string("go forward"))
+    }
+
+    @Test func theEventsOfAVoiceAreAsTheSchemaSays() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: Self.words))
+        let bench = try Bench(server: server, microphone: try VirtualMicrophone())
+        let result = try await bench.run("--for", "500ms", "--events")
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(try Schema(name: "events").judge(result.output) > 3)
+        #expect(result.outputText.contains(#""event":"progress""#))
+    }
+
+    @Test func theListIsAsTheSchemaSays() async throws {
+        let (bench, files) = try bench()
+        _ = try await bench.start(["send", "--no-retry", "-q"] + files).result()
+        mkdir(bench.folder.path("state/utter/takes/not-a-take"), 0o700)
+        let result = try await bench.run("list", "--json")
+        #expect(try Schema(name: "list").judge(result.output) == 1)
+        #expect(result.outputText.contains("\"foreign\""))
+        #expect(result.outputText.contains("\"kept\""))
+    }
+
+    @Test func aFailureBeforeATakeIsAnEvent() async throws {
+        let result = try await Bench().run(
+            "--events", "--require-keep", "--no-retry", "--for", "1s")
+        #expect(result.status != .exited(0))
+        #expect(try Schema(name: "events").judge(result.output) >= 1)
+    }
+
+    @Test func theTextOfEventsGoesToAFile() async throws {
+        let (bench, files) = try bench()
+        let path = bench.folder.path("note.txt")
+        let result = try await bench.run("send", "--events", files[0], "-o", path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(try Schema(name: "events").judge(result.output) > 2)
+        #expect(try readFile(path) == Array("go forward\n".utf8))
+    }
+
+    @Test func jsonIsHarmlessToATerminal() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(text: #"{"text": "a\u009b2J\u202eb\u007f\u001b[31mc"}"#))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "--json", Clip.digits.path)
+        let text = try #require(try JSONText(result.output)["text"]?.string)
+        #expect(text == "a\u{9B}2J\u{202E}b\u{7F}\u{1B}[31mc")
+        let listed = try await bench.run("list", "--json")
+        for output in [result.outputText, listed.outputText] {
+            let isHarmless = output.unicodeScalars.allSatisfy {
+                $0 == "\n"
+                    || $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value)
+                        && $0.value != 0x202E
+            }
+            #expect(isHarmless, "\(output)")
+        }
+    }
+
+    @Test func partialsAreLinesOnStandardError() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .beginResponse(
+                    status: 200, headers: [.init("Content-Type", "application/x-ndjson")]),
+                .sendBodyChunk(text: "{\"type\":\"partial\",\"text\":\"go \u{9B}2J\"}\n"),
+                .stallUntil(gate),
+                .sendBodyChunk(text: "{\"type\":\"final\",\"text\":\"go forward\"}\n"),
+                .endResponse,
+            ])
+        let run = try Bench(server: server).start(["send", "-q", "--partials", Clip.digits.path])
+        #expect(await run.wait(for: "utter: partial: go 2J\n", in: .error))
+        gate.open()
+        let result = try await run.result()
+        #expect(result.outputText == "go forward\n")
+        #expect(result.errorText == "utter: partial: go 2J\n")
+    }
+}

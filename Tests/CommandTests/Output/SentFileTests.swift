@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// A file that cannot be delivered is kept once, however often it is sent.
+@Suite struct SentFileTests {
+    private static let nowhere = "http://127.0.0.1:9/"
+
+    private func send(_ bench: Bench, _ words: String...) async throws -> CommandResult {
+        try await bench.start(["send", "--no-retry"] + words).result()
+    }
+
+    @Test func eachTryGoesOnWithTheSameTake() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "busy"), .answer(status: 503, text: "busy")],
+            otherwise: .answer(text: "at last"))
+        let bench = try Bench(server: server)
+        #expect(try await send(bench, Clip.digits.path).status == .exited(75))
+        let take = try #require(try bench.onlyTake())
+        // The same file under another name.
+        let copy = try bench.folder.write(try readFile(Clip.digits.path), to: "copy.wav")
+        #expect(try await send(bench, copy).status == .exited(75))
+        #expect(try bench.onlyTake()?.id == take.id)
+        let result = try await send(bench, Clip.digits.path)
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(result.outputText == "at last\n")
+        #expect(try bench.onlyTake()?.id == take.id)
+        // The service sees one take that is tried again.
+        let ids = server.requests.map { $0.values(of: "Idempotency-Key") }
+        #expect(Set(ids).count == 1)
+        #expect(server.requests.map(\.body).allSatisfy { $0 == server.requests[0].body })
+    }
+
+    @Test(arguments: ["ogg-opus", "flac", "wav"])
+    func theFormatDoesNotMatter(_ format: String) async throws {
+        let bench = try Bench()
+        for _ in 0..<3 {
+            let result = try await send(bench, Clip.digits.path, "--format", format)
+            #expect(result.status == .exited(75))
+        }
+        #expect(try bench.takes().count == 1)
+    }
+
+    @Test func anotherFileOrAnotherServiceIsAnotherTake() async throws {
+        let bench = try Bench()
+        _ = try await send(bench, Clip.digits.path)
+        _ = try await send(bench, Clip.cards.path)
+        #expect(try bench.takes().count == 2)
+        _ = try await send(bench, Clip.digits.path, "--to", "http://127.0.0.1:9/other")
+        #expect(try bench.takes().count == 3)
+        _ = try await send(bench, Clip.digits.path, "--to", "http://127.0.0.1:9/other")
+        #expect(try bench.takes().count == 3)
+    }
+
+    @Test func aBatchThatFailsAgainCopiesNothing() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 500, text: ""))
+        let bench = try Bench(server: server)
+        let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
+        for _ in 0..<2 {
+            let result = try await bench.start(["send", "--no-retry", "--jobs", "3"] + files)
+                .result()
+            #expect(result.status == .exited(75))
+            #expect(try bench.takes().count == 3)
+        }
+    }
+
+    @Test func anEncryptedTakeDoesNotTellWhichFileItIs() async throws {
+        let bench = try Bench()
+        let key = bench.folder.path("key")
+        _ = try await bench.run("key", "new", key)
+        for _ in 0..<2 {
+            #expect(
+                try await send(bench, Clip.digits.path, "--encrypt-key", key).status == .exited(75))
+        }
+        let take = try #require(try bench.onlyTake())
+        let manifest = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
+        #expect(!manifest.contains("\"file\""))
+    }
+
+    @Test func aVoiceIsNeverTakenForAnother() async throws {
+        let bench = try Bench(microphone: try VirtualMicrophone())
+        for _ in 0..<2 { _ = try await bench.run("--for", "300ms", "--no-retry") }
+        #expect(try bench.takes().count == 2)
+    }
+}
