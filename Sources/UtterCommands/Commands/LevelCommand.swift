@@ -49,7 +49,7 @@ struct LevelCommand: AsyncParsableCommand {
                     error.description, hint: Hints.of(error), status: ExitStatus(error))
             }
         } catch {
-            throw Launch.exit(error, as: json ? .json : .text)
+            throw Launch.exit(error, as: json ? .object : .text)
         }
         let listing = SignalListing(report)
         guard StandardOutput.print(json ? listing.json : listing.text) else {
