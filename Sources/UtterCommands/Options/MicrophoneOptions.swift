@@ -45,7 +45,8 @@ struct MicrophoneOptions: ParsableArguments {
                 period ?? Microphone.usualPeriod
             )
         } catch {
-            throw CommandFailure(error.description, hint: Hints.of(error), status: ExitStatus(error))
+            throw CommandFailure(
+                error.description, hint: Hints.of(error), status: ExitStatus(error))
         }
     }
 }
