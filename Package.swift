@@ -56,6 +56,17 @@ let package = Package(
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
 
+        // The voice detector of WebRTC, which is C++, behind three C functions.
+        .systemLibrary(
+            name: "CWebRTC", path: "Sources/C/CWebRTC", pkgConfig: "webrtc-audio-processing",
+            providers: [.apt(["libwebrtc-audio-processing-dev"])]),
+        .target(
+            name: "CVoice", dependencies: ["CWebRTC"], path: "Sources/C/CVoice",
+            // SwiftPM takes no definitions from pkg-config, and says so with a warning.
+            cxxSettings: [
+                .define("WEBRTC_AUDIO_PROCESSING_ONLY_BUILD"), .define("WEBRTC_POSIX"),
+            ]),
+
         // The vocabulary.
         .target(name: "LinuxPlatform", dependencies: ["CLinux"], swiftSettings: shipped),
         .target(name: "AudioCore", dependencies: ["CSampleRate"], swiftSettings: shipped),
@@ -71,7 +82,8 @@ let package = Package(
             name: "AudioCodecs", dependencies: ["AudioCore", "CFLAC", "COpus"],
             swiftSettings: shipped),
         .target(
-            name: "Capture", dependencies: ["AudioCore", "AudioCodecs", "LinuxPlatform"],
+            name: "Capture",
+            dependencies: ["AudioCore", "AudioCodecs", "LinuxPlatform", "CVoice"],
             swiftSettings: shipped),
         .target(
             name: "AudioDevices", dependencies: ["AudioCore", "Capture", "LinuxPlatform", "CALSA"],

@@ -21,7 +21,7 @@ modules=(-I "$products/Modules")
 for folder in Sources/C/*/; do modules+=(-I "$folder" -I "$folder/include"); done
 swiftc -O -swift-version 6 -parse-as-library -sanitize=fuzzer -module-name AnswerFuzz \
     "${modules[@]}" Tests/Fuzz/AnswerFuzz.swift "${objects[@]}" \
-    -lcurl -lz -lopus -logg -lFLAC -lsamplerate -lcrypto -lstdc++ -o "$build/answer-fuzz"
+    -lcurl -lz -lopus -logg -lFLAC -lsamplerate -lwebrtc_audio_processing -lcrypto -lstdc++ -o "$build/answer-fuzz"
 
 mkdir -p "$build/corpus" "$build/found"
 export SWIFT_BACKTRACE=enable=no

@@ -14,6 +14,7 @@ libcurl4t64|libcurl4         sends the recording over HTTP and TLS
 libopus0                     compresses speech
 libogg0                      wraps the compressed speech into pages
 libflac14|libflac12          compresses speech without loss
+libwebrtc-audio-processing1  hears whether a voice goes on
 libsamplerate0               converts other sample rates to 16 kHz
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
@@ -25,6 +26,7 @@ libcurl4-openssl-dev         sends the recording over HTTP and TLS
 libopus-dev                  compresses speech
 libogg-dev                   wraps the compressed speech into pages
 libflac-dev                  compresses speech without loss
+libwebrtc-audio-processing-dev hears whether a voice goes on
 libsamplerate0-dev           converts other sample rates to 16 kHz
 zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it

@@ -6,8 +6,12 @@ public import LinuxPlatform
 public enum CaptureError: Error, Sendable, Equatable {
     /// There is no device of that name.
     case deviceNotFound(device: String)
-    /// Another program holds the device (`EBUSY`).
-    case deviceBusy(device: String)
+    /// Another program holds the device (`EBUSY`); which, if that is known.
+    case deviceBusy(device: String, holders: [DeviceHolder] = [])
+    /// A name that stands for several devices, or is no name; `candidates` are the devices.
+    case deviceUnclear(device: String, candidates: [String])
+    /// The device records what the computer plays.
+    case deviceIsMonitor(device: String)
     /// The device may not be opened (`EACCES`, `EPERM`).
     case permissionDenied(name: String)
     /// The file may not be read (`EACCES`, `EPERM`).
@@ -40,8 +44,17 @@ extension CaptureError {
         switch self {
         case .deviceNotFound(let device):
             "no capture device named '\(device)'"
-        case .deviceBusy(let device):
-            "cannot record from '\(device)': another program holds it (EBUSY)"
+        case .deviceBusy(let device, let holders):
+            "cannot record from '\(device)': "
+                + (holders.isEmpty
+                    ? "another program holds it (EBUSY)"
+                    : holders.map(\.description).joined(separator: ", ") + " "
+                        + (holders.count == 1 ? "holds" : "hold") + " it (EBUSY)")
+        case .deviceUnclear(let device, let candidates):
+            "'\(device)' does not name one microphone"
+                + (candidates.isEmpty ? "" : ": it may be \(candidates.joined(separator: ", "))")
+        case .deviceIsMonitor(let device):
+            "'\(device)' records what the computer plays, not a voice"
         case .permissionDenied(let name), .fileForbidden(let name):
             "cannot open '\(name)': permission denied"
         case .formatRefused(let device, let detail):

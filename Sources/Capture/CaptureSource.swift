@@ -23,6 +23,11 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// the last. Asked while the source is open.
     var isStored: Bool { get }
 
+    /// What was agreed on with a device that is open; nil for what is none.
+    ///
+    /// Asked on the capture thread.
+    var details: SourceDetails? { get }
+
     /// What a person should know of a source that ended well, such as a file cut short.
     var warning: String? { get }
 
@@ -105,6 +110,9 @@ public enum SourceWait: Sendable, Equatable {
 extension CaptureSource {
     /// False: what was read is nowhere else.
     public var isStored: Bool { false }
+
+    /// Nothing, for most sources.
+    public var details: SourceDetails? { nil }
 
     /// Nothing, for most sources.
     public var warning: String? { nil }

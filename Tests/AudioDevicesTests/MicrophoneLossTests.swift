@@ -68,25 +68,30 @@ import Testing
         #expect(recording.firstWrongFrame == nil)
     }
 
-    @Test func aCardThatHangsIsReportedAfterThreeSeconds() async throws {
+    @Test func aCardThatHangsIsStartedAnewAndThenReported() async throws {
         let card = try VirtualMicrophone()
         let recording = try await MicrophoneRecorder.record(card.deviceName) {
             try $0.record(untilPosition: 1_600)
             card.setHanging()
             try $0.recordToEnd()
         }
-        #expect(recording.failure == .deviceSilent(device: card.deviceName, seconds: 3))
+        #expect(recording.failure == .deviceSilent(device: card.deviceName, seconds: 5))
+        // Each second but the last; the timeline is true all the same.
+        #expect(card.account.starts == 5)
+        #expect(!recording.gaps.isEmpty)
         #expect(recording.firstWrongFrame == nil)
     }
 
-    @Test func aCardThatNeverBeginsIsReportedAfterFiveSeconds() async throws {
+    @Test func aCardThatNeverBeginsIsReportedAfterTenSeconds() async throws {
         let card = try VirtualMicrophone()
         card.setHanging()
         let recording = try await MicrophoneRecorder.record("plug:" + card.deviceName) {
             try $0.recordToEnd()
         }
         #expect(
-            recording.failure == .deviceSilent(device: "plug:" + card.deviceName, seconds: 5))
+            recording.failure == .deviceSilent(device: "plug:" + card.deviceName, seconds: 10))
+        // A headset that is about to begin is not disturbed.
+        #expect(card.account.starts == 1)
         #expect(recording.frames == 0)
     }
 

@@ -35,7 +35,7 @@ final class CaptureStageBench {
 
     /// What the source delivers, each time that it was told.
     var opened: [StreamFormat] {
-        events.compactMap { if case .opened(let format) = $0 { format } else { nil } }
+        events.compactMap { if case .opened(let format, _) = $0 { format } else { nil } }
     }
 
     /// How the take has ended, when that was told once.
@@ -43,6 +43,14 @@ final class CaptureStageBench {
         let ends = events.compactMap { if case .ended(let end) = $0 { end } else { nil } }
         return ends.count == 1 ? ends[0] : nil
     }
+
+    /// What was told of the signal, in order.
+    var signals: [SignalState] {
+        events.compactMap { if case .signal(let state) = $0 { state } else { nil } }
+    }
+
+    /// How often it was told that no voice is heard any more.
+    var quiets: Int { events.count { if case .quiet = $0 { true } else { false } } }
 
     /// How often the first frame was told.
     var begins: Int { events.count { if case .began = $0 { true } else { false } } }

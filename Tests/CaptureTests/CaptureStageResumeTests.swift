@@ -13,7 +13,10 @@ import Testing
     }
 
     private func bench(_ source: CaptureStageScript) -> CaptureStageBench {
-        CaptureStageBench(source, plan: CapturePlan(tail: .speech))
+        // 800 ms, whatever is heard.
+        let tail = Tail(
+            quiet: .milliseconds(800), usual: .milliseconds(800), longest: .milliseconds(800))
+        return CaptureStageBench(source, plan: CapturePlan(tail: tail))
     }
 
     @Test func theTailAndWhatFollowsAreOneRecording() {

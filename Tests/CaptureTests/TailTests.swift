@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
 
 @testable import Capture
@@ -32,31 +31,5 @@ import Testing
     ])
     func theTailIsOver(recorded: Int, silent: Int, expected: Bool) {
         #expect(Tail.speech.isOver(recorded: recorded, silent: silent) == expected)
-    }
-
-    @Test func aVoiceIsLouderThanTheRoom() {
-        var gate = VoiceGate()
-        for _ in 0..<50 { gate.hear(Level(peak: 0.02, rootMeanSquare: 0.01), frames: 320) }
-        #expect(gate.silentFrames == 16_000)
-        gate.hear(Level(peak: 0.3, rootMeanSquare: 0.05), frames: 320)
-        #expect(gate.silentFrames == 0)
-        gate.hear(Level(peak: 0.02, rootMeanSquare: 0.01), frames: 320)
-        #expect(gate.silentFrames == 320)
-    }
-
-    @Test func aSentenceDoesNotLiftTheFloor() {
-        var gate = VoiceGate()
-        gate.hear(Level(peak: 0.01, rootMeanSquare: 0.005), frames: 320)
-        // Two seconds without a pause.
-        for _ in 0..<100 { gate.hear(Level(peak: 0.5, rootMeanSquare: 0.1), frames: 320) }
-        #expect(gate.silentFrames == 0)
-    }
-
-    @Test func theDigitalSilenceOfACardThatStartsIsForgotten() {
-        var gate = VoiceGate()
-        for _ in 0..<10 { gate.hear(.silence, frames: 320) }
-        // Noise of -54 dBFS, above the faintest voice: the room, after a few seconds.
-        for _ in 0..<500 { gate.hear(Level(peak: 0.01, rootMeanSquare: 0.002), frames: 320) }
-        #expect(gate.silentFrames > 16_000)
     }
 }

@@ -37,6 +37,14 @@ import UtterCommands
                 "connect it again and record once more"
             ),
             (
+                .deviceUnclear(device: "usb", candidates: []),
+                "run 'utter devices' and pass one of those names with --device"
+            ),
+            (
+                .deviceIsMonitor(device: "monitor"),
+                "if that is what you want, say so with --allow-monitor"
+            ),
+            (
                 .deviceSilent(device: "hw:1,0", seconds: 3),
                 "check that the microphone is not muted or suspended"
             ),

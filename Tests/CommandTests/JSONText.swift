@@ -50,5 +50,7 @@ enum JSONText: Decodable, Equatable {
 
     var string: String? { if case .string(let value) = self { value } else { nil } }
 
+    var array: [JSONText]? { if case .array(let elements) = self { elements } else { nil } }
+
     var number: Double? { if case .number(let value) = self { value } else { nil } }
 }

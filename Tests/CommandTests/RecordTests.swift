@@ -35,9 +35,9 @@ import Testing
     @Test func aDeviceThatDoesNotExistIsStatus66() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
-        let result = try await bench.run("--device", "nowhere")
+        let result = try await bench.run("--device", "unplugged")
         #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("utter: error: no capture device named 'nowhere'\n"))
+        #expect(result.errorText.contains("utter: error: no capture device named 'unplugged'\n"))
         #expect(result.errorText.contains("utter: hint: run 'utter devices'"))
         #expect(try bench.takes().isEmpty)
     }
@@ -108,14 +108,15 @@ import Testing
         // The pipe has the line before the program starts, and stays open.
         let fifo = bench.folder.path("fifo")
         let run = try bench.startShell(
-            "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" <\"$1\"", [fifo])
+            "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" --min 0 <\"$1\"", [fifo])
         try await expectEnd(of: run, server)
     }
 
     @Test func aLineAndTheEndOfAPipeAtTheStartEndTheRecordingAtOnce() async throws {
         for _ in 0..<3 {
             let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
-            let run = try Bench(server: server, microphone: card).start([], input: .bytes([0x0A]))
+            let run = try Bench(server: server, microphone: card).start(
+                ["--min", "0"], input: .bytes([0x0A]))
             try await expectEnd(of: run, server)
         }
     }
@@ -268,7 +269,7 @@ import Testing
         let server = try RecordingServer.hearing("nothing much")
         let result = try await Bench(server: server, microphone: microphone).run("--for", "2500ms")
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("warning: the source delivers only digital silence"))
+        #expect(result.errorText.contains("warning: the microphone delivers only digital silence"))
     }
 }
 

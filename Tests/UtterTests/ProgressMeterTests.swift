@@ -50,20 +50,4 @@ import Testing
         #expect(!meter.noteComplete(44))
         #expect(!meter.noteSent(0).isWhole)
     }
-
-    @Test func silenceIsToldOnce() {
-        account.set(.silence)
-        account.addCaptured(32_000)
-        #expect(!meter.hasBeenSilent())
-        account.addCaptured(1)
-        #expect(meter.hasBeenSilent())
-        #expect(!meter.hasBeenSilent())
-    }
-
-    @Test func aSoundIsNoSilence() {
-        account.set(Level(peak: 0.1, rootMeanSquare: 0.1))
-        account.set(.silence)
-        account.addCaptured(40_000)
-        #expect(!meter.hasBeenSilent())
-    }
 }

@@ -186,27 +186,4 @@ import Testing
         #expect(events.contains { if case .progress = $0 { true } else { false } } == isWanted)
         #expect(events.contains { $0.isHeard })
     }
-
-    @Test func aSourceWithoutASoundIsSaidOnce() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench()
-        let speaker = try Speaker()
-        let take = try bench.start(speaker.source, to: server.url()) {
-            $0.delivery.reportsProgress = false
-        }
-        let log = EventLog(take)
-        var isTold = false
-        let deadline = ContinuousClock.now + .patience
-        while !isTold, .now < deadline {
-            speaker.say([Int16](repeating: 0, count: 1_600))
-            isTold = await log.wait(within: .milliseconds(20)) {
-                if case .silent = $0 { true } else { false }
-            }
-        }
-        speaker.fallSilent()
-        let outcome = try await take.end()
-        #expect(outcome.account.capturedFrames > 32_000)
-        let told = try await log.all().count { if case .silent = $0 { true } else { false } }
-        #expect(told == 1)
-    }
 }

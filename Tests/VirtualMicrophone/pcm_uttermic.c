@@ -57,6 +57,7 @@ enum word {
     MUTE_CLOCK,     // the card delivers nothing any more
     SUSPEND,        // 1: suspends, and resumes when asked; 2: cannot be resumed
     POSITION,       // the frames captured since the start, plus 1; 0: what the clock says
+    STUCK,          // like MUTE_CLOCK, until it is started anew
     WORDS = 64,
 };
 
@@ -95,6 +96,11 @@ static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+// Whether the card delivers nothing, though it runs.
+static int is_mute(const struct card *card) {
+    return card->state[MUTE_CLOCK] || card->state[STUCK];
 }
 
 static uint64_t frames_now(const struct card *card) {
@@ -137,7 +143,7 @@ static int16_t sample(const struct card *card, uint64_t index, unsigned channel)
 // kernel's poll does; at once when they are known to wait.
 static void arm(struct card *card, uint64_t appl) {
     struct itimerspec when = {{0, 0}, {0, 0}};
-    if (card->running && !card->state[MUTE_CLOCK]) {
+    if (card->running && !is_mute(card)) {
         uint64_t need = appl + card->avail_min, step = stride(card);
         uint64_t at = 1;
         if (card->seen < need)
@@ -159,7 +165,7 @@ static void freeze(struct card *card) {
 
 static void obey(struct card *card) {
     if (card->state[UNPLUG] && !card->gone) {
-        if (card->running && !card->state[MUTE_CLOCK]) freeze(card);
+        if (card->running && !is_mute(card)) freeze(card);
         card->running = 0;
         card->gone = 1;
         card->state[UNPLUGGED_AT] = card->base + card->seen;
@@ -178,7 +184,7 @@ static snd_pcm_sframes_t card_pointer(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
     card->appl = io->appl_ptr;
     obey(card);
-    if (card->running && !card->state[MUTE_CLOCK]) {
+    if (card->running && !is_mute(card)) {
         uint64_t frames = ring_now(card);
         if (frames > card->seen) card->seen = frames;
         card->state[CAPTURED] = card->base + card->seen;
@@ -206,6 +212,7 @@ static int card_start(snd_pcm_ioplug_t *io) {
     card->base = frames_now(card);
     card->seen = 0;
     card->running = 1;
+    card->state[STUCK] = 0;
     card->suspended = 0;
     if (card->unread_from) card->state[LOST] += card->base - (card->unread_from - 1);
     card->unread_from = 0;
@@ -263,7 +270,7 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
     struct card *card = io->private_data;
     if (card->gone && card->state[UNPLUG] == 1) return -ENODEV;
     uint64_t first = io->appl_ptr, hw = card->seen;
-    if (card->running && !card->state[MUTE_CLOCK]) hw = frames_now(card) - card->base;
+    if (card->running && !is_mute(card)) hw = frames_now(card) - card->base;
     for (snd_pcm_uframes_t k = 0; k < size; k++) {
         uint64_t at = first + k;
         // The ring holds the newest frame that falls on this place.
@@ -296,7 +303,7 @@ static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *descriptors, u
         *revents = POLLIN | POLLERR | (card->gone ? POLLHUP : 0);
     } else if (!card->running) {
         *revents = POLLERR;
-    } else if (!card->state[MUTE_CLOCK]) {
+    } else if (!is_mute(card)) {
         uint64_t interrupted = ring_now(card) / stride(card) * stride(card);
         if (interrupted > card->seen) card->seen = interrupted;
         if (card->seen - io->appl_ptr >= card->avail_min) *revents = POLLIN;

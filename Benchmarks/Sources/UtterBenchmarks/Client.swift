@@ -3,22 +3,24 @@
 /// A client that is measured: how it records and sends, as a command line.
 enum Client: String, CaseIterable {
     case utterPCM = "utter pcm"
+    case utterPCM10 = "utter pcm --period 10ms"
     case utterOpus = "utter ogg-opus"
     case arecord20 = "arecord -F 20000 | curl"
     case arecordDefault = "arecord | curl"
 
     /// Whether it is one of ours.
-    var isOurs: Bool { self == .utterPCM || self == .utterOpus }
+    var isOurs: Bool { rawValue.hasPrefix("utter") }
 
     /// The words of a command that records from a device for some seconds.
     func recording(
         _ workplace: Workplace, device: String, seconds: Int, url: String
     ) -> [String] {
         switch self {
-        case .utterPCM, .utterOpus:
+        case .utterPCM, .utterPCM10, .utterOpus:
             return [
                 workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
-                "--format", self == .utterPCM ? "pcm" : "ogg-opus",
+                "--format", self == .utterOpus ? "ogg-opus" : "pcm",
+                "--period", self == .utterPCM10 ? "10ms" : "20ms",
             ]
         case .arecord20, .arecordDefault:
             let period = self == .arecord20 ? "-F 20000 -B 500000" : ""

@@ -10,7 +10,8 @@ struct LiveBenchmarks {
     /// Sample captured → byte read by the server, for each kind of card.
     func lateness() throws(BenchmarkError) {
         for card in VirtualMicrophone.Card.allCases {
-            for client in [Client.utterPCM, .arecord20] where client.isOurs || card.isPlain {
+            let clients = [Client.utterPCM, .utterPCM10, .arecord20]
+            for client in clients where client.isOurs || card.isPlain {
                 let take = try LiveTake(client, card: card, seconds: seconds, in: workplace)
                 report.add(
                     "lateness \(card): \(client.rawValue)", milliseconds: take.lateness,

@@ -25,7 +25,7 @@ internal import Glibc
     /// Opens a PCM by its ALSA name and agrees on how to capture; does not start it.
     ///
     /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
-    init(opening device: String) throws(CaptureError) {
+    init(opening device: String, period: Duration) throws(CaptureError) {
         utter_alsa_listen()
         let handle: ALSAHandle
         do throws(ALSAError) {
@@ -33,7 +33,7 @@ internal import Glibc
         } catch {
             throw error.opening(device)
         }
-        setup = try ALSASetup.agree(with: handle, device: device)
+        setup = try ALSASetup.agree(with: handle, device: device, period: period)
         self.handle = handle
         let frameBytes = setup.layout.stride * setup.format.channelCount
         scratch = Array(repeating: 0, count: Self.scratchFrames * frameBytes)
@@ -52,6 +52,13 @@ extension ALSADevice {
         guard unsafe snd_pcm_info(handle.pcm, info) == 0 else { return nil }
         let card = unsafe snd_pcm_info_get_card(info)
         return card < 0 ? nil : CaptureDevices.cardName(ofIndex: card)
+    }
+
+    /// What was agreed on.
+    var details: SourceDetails {
+        SourceDetails(
+            card: cardName, sampleFormat: setup.layout.name, format: setup.format,
+            periodFrames: setup.periodFrames, bufferFrames: setup.bufferFrames)
     }
 
     /// Starts capturing.
@@ -73,6 +80,8 @@ extension ALSADevice {
     ///
     /// - Returns: as `start`.
     func restart() throws(ALSAError) -> Int64 {
+        // One that runs, and delivers nothing, must be stopped first; any other does not mind.
+        _ = unsafe snd_pcm_drop(handle.pcm)
         try ALSAError.check("snd_pcm_prepare", unsafe snd_pcm_prepare(handle.pcm))
         return try start()
     }

@@ -54,7 +54,10 @@ struct ALSAError: Error, Equatable {
         if let limit { return .limitReached(name: device, limit) }
         return switch code {
         case ENOENT, ENODEV: .deviceNotFound(device: device)
-        case EBUSY, EAGAIN: .deviceBusy(device: device)
+        case EBUSY, EAGAIN:
+            .deviceBusy(
+                device: device,
+                holders: DeviceHolders().holders(ofCard: CaptureDevices.cardIndex(in: device)))
         case EACCES, EPERM: .permissionDenied(name: device)
         default: .deviceUnusable(device: device, reason: fullReason)
         }

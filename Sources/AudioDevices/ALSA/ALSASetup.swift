@@ -38,11 +38,11 @@ struct ALSASetup {
     /// - Throws: `CaptureError.formatRefused` when the PCM has no 16-, 24- or 32-bit samples;
     ///   `CaptureError.deviceUnusable` and the like when it refuses what it offered.
     static func agree(
-        with handle: borrowing ALSAHandle, device: String
+        with handle: borrowing ALSAHandle, device: String, period: Duration
     ) throws(CaptureError) -> ALSASetup {
         let agreed: ALSASetup?
         do throws(ALSAError) {
-            agreed = try negotiate(with: handle)
+            agreed = try negotiate(with: handle, period)
             try agreed?.applyWakeUps(to: handle)
         } catch {
             throw error.opening(device)
@@ -55,7 +55,7 @@ struct ALSASetup {
 
     /// Narrows down what the PCM offers; nil when it has no sample format that we can take.
     private static func negotiate(
-        with handle: borrowing ALSAHandle
+        with handle: borrowing ALSAHandle, _ period: Duration
     ) throws(ALSAError) -> ALSASetup? {
         let parameters = try HardwareParameters(of: handle)
         parameters.refuseRateConversion()
@@ -67,7 +67,7 @@ struct ALSASetup {
         let wanted = wantedRates.first { parameters.offers(rate: $0) }
         let sampleRate = try parameters.setRate(near: wanted ?? 16_000)
         let format = StreamFormat(sampleRate: Int(sampleRate), channelCount: Int(channelCount))
-        try parameters.setPeriod(near: wantedPeriod(of: format))
+        try parameters.setPeriod(near: wantedPeriod(of: format, period))
         let longest = try parameters.longestBuffer()
         try parameters.setBuffer(near: min(longest, longestBuffer * format.sampleRate))
         try parameters.apply()
@@ -76,13 +76,16 @@ struct ALSASetup {
             bufferFrames: try parameters.buffer())
     }
 
-    /// Frames between two wake-ups: 20 ms; 13 ms where the rate has to be converted.
+    /// Frames between two wake-ups: the period asked for; 7 ms less, and half of it at least, where
+    /// the rate has to be converted.
     ///
     /// The converter's filter looks 2.9 ms ahead. On average a sample waits half a period, so that
     /// one that is shorter by more than twice as much brings it to the service at the same time.
-    private static func wantedPeriod(of format: StreamFormat) -> Int {
-        format.sampleRate == StreamFormat.speech.sampleRate
-            ? format.framesPerPeriod : format.framesPerPeriod * 13 / 20
+    private static func wantedPeriod(of format: StreamFormat, _ period: Duration) -> Int {
+        guard format.sampleRate != StreamFormat.speech.sampleRate else {
+            return format.frames(in: period)
+        }
+        return format.frames(in: max(period - .milliseconds(7), period / 2))
     }
 
     /// What a PCM without a usable sample format offers, for the message.

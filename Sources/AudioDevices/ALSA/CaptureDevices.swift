@@ -79,12 +79,17 @@ public enum CaptureDevices {
 
     /// The card that a name such as "plughw:CARD=PCH,DEV=0" is bound to.
     private static func card(in name: String) -> String? {
-        guard let colon = name.firstIndex(of: ":") else { return nil }
+        guard name.contains("CARD=") else { return nil }
+        return cardIndex(in: name).flatMap { cardName(ofIndex: Int32($0)) }
+    }
+
+    /// The number of the card that a name is bound to, such as "hw:1,0" or "plughw:CARD=PCH,DEV=0".
+    static func cardIndex(in name: String) -> Int? {
+        guard let colon = name.lastIndex(of: ":") else { return nil }
         let arguments = name[name.index(after: colon)...].split(separator: ",")
-        guard let id = arguments.first(where: { $0.hasPrefix("CARD=") })?.dropFirst(5) else {
-            return nil
-        }
+        let named = arguments.first { $0.hasPrefix("CARD=") }?.dropFirst(5)
+        guard let id = named ?? arguments.first else { return nil }
         let index = unsafe snd_card_get_index(String(id))
-        return index < 0 ? nil : cardName(ofIndex: index)
+        return index < 0 ? nil : Int(index)
     }
 }

@@ -73,6 +73,18 @@ internal import Glibc
         return count
     }
 
+    /// The fewest and the most channels on offer.
+    func channels() throws(ALSAError) -> ClosedRange<Int> {
+        var (fewest, most) = (UInt32(0), UInt32(0))
+        try ALSAError.check(
+            "snd_pcm_hw_params_get_channels_min",
+            unsafe snd_pcm_hw_params_get_channels_min(parameters, &fewest))
+        try ALSAError.check(
+            "snd_pcm_hw_params_get_channels_max",
+            unsafe snd_pcm_hw_params_get_channels_max(parameters, &most))
+        return Int(fewest)...max(Int(fewest), Int(min(most, 1_024)))
+    }
+
     /// Whether a rate, in Hz, is on offer.
     func offers(rate: UInt32) -> Bool {
         unsafe snd_pcm_hw_params_test_rate(pcm, parameters, rate, 0) == 0

@@ -7,7 +7,7 @@ public import Glibc
 /// A sound card, or a sound server's source, through ALSA.
 ///
 /// Takes 16 kHz mono where the device has it and the nearest rate and layout where not; the caller
-/// converts. Reads once a period of 20 ms, a period at a time, and counts every frame that is lost.
+/// converts. Reads once a period, a period at a time, and counts every frame that is lost.
 ///
 /// `@unchecked Sendable` because the stream is touched on the capture thread alone, as
 /// `CaptureSource` says.
@@ -15,13 +15,21 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// The ALSA name of the device, such as "default" or "plughw:CARD=PCH".
     public let name: String
 
+    private let period: Duration
     private var stream: MicrophoneStream?
+
+    /// The period that is asked for when nothing is said: 20 ms.
+    public static let usualPeriod = Duration.milliseconds(20)
 
     /// Names a device; opens nothing yet.
     ///
-    /// - Parameter device: an ALSA name, as `CaptureDevices.list` gives them.
-    public init(device: String = "default") {
+    /// - Parameters:
+    ///   - device: an ALSA name, as `CaptureDevices.list` gives them.
+    ///   - period: how often it is read; the device takes what is nearest. A sample waits half of it
+    ///     on average.
+    public init(device: String = "default", period: Duration = usualPeriod) {
         name = device
+        self.period = period
     }
 
     /// A microphone does not wait for us.
@@ -33,13 +41,16 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// capture thread.
     package var cardName: String? { stream?.cardName ?? nil }
 
+    /// What was agreed on with the open device; nil while it is closed.
+    public var details: SourceDetails? { stream?.details }
+
     /// Opens the device and starts to capture: what is said from now on waits in its ring.
     ///
     /// - Returns: the rate and layout of every frame that `read` will deliver.
     /// - Throws: `deviceNotFound`, `deviceBusy`, `permissionDenied`, `formatRefused` when it has
     ///   no 16-, 24- or 32-bit samples, `deviceUnusable` for anything else.
     public func open() throws(CaptureError) -> StreamFormat {
-        let opened = try MicrophoneStream(opening: name)
+        let opened = try MicrophoneStream(opening: name, period: period)
         let format = opened.format
         stream = consume opened
         return format
@@ -50,8 +61,8 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// - Returns: `.gap` before the frames that follow it; `.wait` with a deadline, after which
     ///   the next read finds out that the device hangs.
     /// - Throws: `deviceLost` after every frame that could still be read, with the frames since
-    ///   the start; `deviceSilent` when nothing came for 3 s, or for 5 s before the first frame;
-    ///   `deviceFailed`.
+    ///   the start; `deviceSilent` when nothing came for 5 s, though it was started anew each second,
+    ///   or for 10 s before the first frame; `deviceFailed`.
     public func read(
         into frames: inout MutableSpan<Int16>
     ) throws(CaptureError) -> SourceRead {

@@ -53,6 +53,8 @@ struct MicrophoneStream: ~Copyable {
     private var hasBegun = false
     /// Restarts since the last frame: a card that only ever overruns is silent.
     private var restarts = 0
+    /// How often a card that hangs was started anew since its last frame.
+    private var pushes: Int64 = 0
 
     /// Whether the card's position moves between two wake-ups.
     private enum Grain {
@@ -63,15 +65,16 @@ struct MicrophoneStream: ~Copyable {
     }
 
     /// A card that has begun and then delivers nothing for this long, in seconds, hangs.
-    private static let patience = 3
+    private static let patience = 5
     /// Bluetooth headsets need seconds to begin.
-    private static let firstPatience = 5
+    private static let firstPatience = 10
+    private static let second: Int64 = 1_000_000_000
 
     /// Opens and starts a device.
     ///
     /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
-    init(opening name: String) throws(CaptureError) {
-        let device = try ALSADevice(opening: name)
+    init(opening name: String, period: Duration) throws(CaptureError) {
+        let device = try ALSADevice(opening: name, period: period)
         let started: Int64
         do throws(ALSAError) {
             started = try device.start()
@@ -91,6 +94,9 @@ struct MicrophoneStream: ~Copyable {
 
     /// The name of the card behind the device, or nil when a sound server stands before it.
     var cardName: String? { device.cardName }
+
+    /// What was agreed on with the device.
+    var details: SourceDetails { device.details }
 
     /// As `CaptureSource.appendPollDescriptors`.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
@@ -177,7 +183,7 @@ extension MicrophoneStream {
         if case .fine = grain { isDrained = count == wanted && wanted < most }
         hasBegun = true
         silentSince = now
-        restarts = 0
+        (restarts, pushes) = (0, 0)
         return count
     }
 
@@ -251,11 +257,19 @@ extension MicrophoneStream {
         }
         let limit = hasBegun ? Self.patience : Self.firstPatience
         let elapsed = ALSADevice.now() - silentSince
-        let remaining = Int64(limit) * 1_000_000_000 - elapsed
+        // Was it we who did not come? What waits in the ring is read first.
+        if elapsed >= Self.second, let left = try? device.available(),
+            left >= device.setup.periodFrames
+        {
+            return .wait(.until(.now))
+        }
+        let remaining = Int64(limit) * Self.second - elapsed
         guard remaining > 0 else {
             end = position
             throw .deviceSilent(device: name, seconds: limit)
         }
+        // A card that hangs may go on when it is started anew.
+        if hasBegun, elapsed >= (pushes + 1) * Self.second { return try push() }
         let period = format.duration(ofFrames: device.setup.periodFrames)
         // Without an answer nothing is found out, and the next read says why.
         if hasBegun, case .fine = grain, position >= nextProbe, let left = try? device.available() {
@@ -265,7 +279,26 @@ extension MicrophoneStream {
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.
         if wasWoken { return .wait(.until(.now + period / 4)) }
-        return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(remaining)))
+        let untilPush = hasBegun ? (pushes + 1) * Self.second - elapsed : remaining
+        return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(min(remaining, untilPush))))
+    }
+
+    /// Starts a card anew that delivers nothing; what was said meanwhile is lost, and counted.
+    private mutating func push() throws(CaptureError) -> SourceRead {
+        pushes += 1
+        do throws(ALSAError) {
+            try startAnew()
+        } catch {
+            throw fail(error)
+        }
+        if let gap = report() { return gap }
+        return try rest(wasWoken: false)
+    }
+
+    private mutating func startAnew() throws(ALSAError) {
+        let started = try device.restart()
+        lose(max(0, clock.frames(at: started) - position))
+        cardStart = position
     }
 
     private mutating func recover(from error: ALSAError) throws(CaptureError) -> SourceRead {
@@ -286,9 +319,7 @@ extension MicrophoneStream {
         restarts += 1
         if restarts == 1 { silentSince = ALSADevice.now() }
         do throws(ALSAError) {
-            let started = try device.restart()
-            lose(max(0, clock.frames(at: started) - position))
-            cardStart = position
+            try startAnew()
         } catch {
             throw fail(error)
         }

@@ -22,6 +22,16 @@ enum SampleLayout: CaseIterable {
         }
     }
 
+    /// The same as text.
+    var name: String {
+        switch self {
+        case .s16: "S16_LE"
+        case .s32: "S32_LE"
+        case .s24: "S24_LE"
+        case .s24Packed: "S24_3LE"
+        }
+    }
+
     /// Bytes from one sample to the next.
     var stride: Int {
         switch self {

@@ -30,6 +30,8 @@ public struct CaptureEnd: Sendable {
         case limitReached
         /// The take was cancelled.
         case cancelled
+        /// The end was asked for when there were only so many frames of 16 kHz; nothing is sent.
+        case tooShort(frames: Int)
         /// The source broke, at once or in mid-take.
         case source(CaptureError)
         /// The encoder broke.
@@ -42,11 +44,20 @@ public struct CaptureEnd: Sendable {
     public var gaps: [Gap]
     /// What a person should know of a source that ended well, such as a file cut short.
     public var warning: String?
+    /// Whether a voice was heard; nil when nothing has listened, as for a file.
+    public var hasVoice: Bool?
+    /// What was agreed on with a device; nil for what is none, or could not be opened.
+    public var details: SourceDetails?
 
     /// Creates an end without gaps.
-    package init(cause: Cause, gaps: [Gap] = [], warning: String? = nil) {
+    package init(
+        cause: Cause, gaps: [Gap] = [], warning: String? = nil, hasVoice: Bool? = nil,
+        details: SourceDetails? = nil
+    ) {
         self.cause = cause
         self.gaps = gaps
         self.warning = warning
+        self.hasVoice = hasVoice
+        self.details = details
     }
 }

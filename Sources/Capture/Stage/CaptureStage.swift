@@ -27,8 +27,13 @@ package final class CaptureStage {
     private var phase = CapturePhase.unopened
     private var format = StreamFormat.speech
     private var converter: SpeechConverter?
-    private var gate = VoiceGate()
+    private let gate = VoiceGate()
+    private var watch = SignalWatch(sampleRate: StreamFormat.speech.sampleRate)
+    private var details: SourceDetails?
+    /// When the last frame came, or the source was opened.
+    private var lastFrame = ContinuousClock.now
     private var tailFrames = 0
+    private var hasToldQuiet = false
     private var wait = StageWait.opening
     /// Where the source's descriptors stand among those polled now.
     private var polled = 0..<0
@@ -89,12 +94,12 @@ package final class CaptureStage {
         output.didWrite = false
         guard isDue(now: now) || phase.heeds(control) else { return }
         isReady = false
-        if case .unopened = phase, let result = opening.result { begin(result) }
+        if case .unopened = phase, let result = opening.result { begin(result, now) }
         obeyControl()
         switch phase {
         case .ended, .unopened: break
         case .closing(let cause): close(cause)
-        default: readWhatIsThere()
+        default: readWhatIsThere(now)
         }
     }
 
@@ -110,7 +115,9 @@ package final class CaptureStage {
 
     // MARK: - Opening and ending
 
-    private func begin(_ opened: Result<StreamFormat, CaptureError>) {
+    private func begin(
+        _ opened: Result<StreamFormat, CaptureError>, _ now: ContinuousClock.Instant
+    ) {
         // Until it is known better.
         wait = .source(.until(.now))
         do throws(CaptureError) {
@@ -119,7 +126,10 @@ package final class CaptureStage {
             phase = .closing(.source(error))
             return
         }
-        tell(.opened(format))
+        details = source.details
+        tell(.opened(format, details))
+        watch = SignalWatch(sampleRate: format.sampleRate)
+        lastFrame = now
         let samples = Self.framesPerRead * format.sampleRate / StreamFormat.speech.sampleRate
         raw = [Int16](repeating: 0, count: max(samples, 1) * format.channelCount)
         speech.reserveCapacity(2 * Self.framesPerRead)
@@ -148,9 +158,16 @@ package final class CaptureStage {
         }
         let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
         switch (phase, next) {
+        case (.running, .tail) where isTooShort, (.running, .draining) where isTooShort:
+            phase = .closing(.tooShort(frames: account.capturedFrames + account.gapFrames))
         case (.running, .draining), (.tail, .draining): drain()
         default: phase = next
         }
+    }
+
+    /// Whether what was recorded before the end was asked for is not worth to be sent.
+    private var isTooShort: Bool {
+        source.isLive && account.capturedFrames + account.gapFrames < plan.leastFrames
     }
 
     /// Takes what the device still holds; the source then says `end`.
@@ -180,7 +197,8 @@ package final class CaptureStage {
         tell(
             .ended(
                 CaptureEnd(
-                    cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil)))
+                    cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil,
+                    hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)))
         output.finish()
         phase = .ended
     }
@@ -210,7 +228,7 @@ package final class CaptureStage {
 
     // MARK: - Reading
 
-    private func readWhatIsThere() {
+    private func readWhatIsThere(_ now: ContinuousClock.Instant) {
         for _ in 0..<Self.readsPerTurn {
             guard mayRead else { return waitForJournal() }
             let read: SourceRead
@@ -224,15 +242,34 @@ package final class CaptureStage {
                 return close(.source(error))
             }
             switch read {
-            case .frames(let count): if let cause = take(frames: count) { return close(cause) }
+            case .frames(let count):
+                lastFrame = now
+                if let cause = take(frames: count) { return close(cause) }
             case .gap(let frames): if lose(frames) { return close(.limitReached) }
             case .wait(let reason):
-                wait = .source(reason)
+                wait = .source(watching(reason, now))
                 return
             case .end: return close(.finished)
             }
         }
         wait = .source(.until(.now))
+    }
+
+    /// The wait of a live source, cut at the moment at which too long nothing has come.
+    private func watching(
+        _ reason: SourceWait, _ now: ContinuousClock.Instant
+    ) -> SourceWait {
+        guard source.isLive, watch.state != .absent else { return reason }
+        let due = lastFrame + SignalWatch.patience
+        guard now < due else {
+            if let state = watch.miss() { tell(.signal(state)) }
+            return reason
+        }
+        return switch reason {
+        case .forDescriptors: .forDescriptorsOrUntil(due)
+        case .forDescriptorsOrUntil(let instant): .forDescriptorsOrUntil(min(instant, due))
+        case .until: reason
+        }
     }
 
     /// Whether a read may be made: a live source is always read, a file while there is room.
@@ -272,7 +309,7 @@ package final class CaptureStage {
         if isFirst, account.firstFrame != nil { tell(.began) }
         let level = Level(of: speech.span)
         account.set(level)
-        gate.hear(level, frames: speech.count)
+        if source.isLive { listen(to: samples) }
         do throws(EncodingError) {
             try output.encodeOrOwe(speech)
         } catch {
@@ -281,6 +318,19 @@ package final class CaptureStage {
         if reachesLimit { return .limitReached }
         countTail(speech.count)
         return nil
+    }
+
+    /// Judges so many samples that the source delivered, and what has become of them.
+    private func listen(to samples: Int) {
+        let changed = watch.hear(raw.span.extracting(first: samples), channels: format.channelCount)
+        if let changed { tell(.signal(changed)) }
+        gate.hear(speech.span)
+        guard case .running = phase, let silence = plan.silenceFrames, gate.hasHeardVoice else {
+            return
+        }
+        let isQuiet = gate.silentFrames >= silence
+        if isQuiet, !hasToldQuiet { tell(.quiet) }
+        hasToldQuiet = isQuiet
     }
 
     /// Counts frames of the source that are gone.

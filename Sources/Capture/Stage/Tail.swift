@@ -50,26 +50,3 @@ public struct Tail: Sendable, Equatable {
         return recorded >= quiet && silent >= quiet
     }
 }
-
-/// Tells voice from the noise of the room by loudness, relative to the quietest of late.
-struct VoiceGate {
-    /// Frames since a voice was last heard.
-    private(set) var silentFrames = 0
-
-    /// The loudness of the room, as a root mean square.
-    ///
-    /// It falls at once and rises by 0.5 % a period, that is tenfold in about 9 s: a sentence
-    /// does not lift it, a new noise does.
-    private var floor: Float = 1
-
-    /// A voice is three times (about 10 dB) louder than the room and above -60 dBFS.
-    private static let factor: Float = 3
-    private static let faintest: Float = 0.001
-
-    mutating func hear(_ level: Level, frames: Int) {
-        // Many cards begin with digital silence; a floor of nothing could never rise again.
-        floor = max(min(level.rootMeanSquare, floor * 1.005), Self.faintest / Self.factor)
-        let isVoice = level.rootMeanSquare > floor * Self.factor
-        silentFrames = isVoice ? 0 : silentFrames + frames
-    }
-}

@@ -19,8 +19,14 @@ public enum TakeEvent: Sendable {
     ///
     /// Old ones are dropped. None come unless `DeliveryPlan.reportsProgress`.
     case progress(TakeProgress)
-    /// The source has delivered nothing but digital silence for two seconds.
-    case silent
+    /// What was agreed on with the device that was opened.
+    case negotiated(SourceDetails)
+    /// The signal of the microphone is like this from now on; it was good before the first of these.
+    case signal(SignalState)
+    /// A voice was heard, and then none for `CapturePlan.silenceFrames`.
+    ///
+    /// Nothing follows from it by itself: `Take.stop` ends the take. Told again after another voice.
+    case quiet
     /// The transcript as it is known now; it replaces the one before.
     case heard(Transcript)
     /// `Take.resume` came inside the tail: the recording goes on, the tail is part of it.

@@ -39,6 +39,8 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case outsideLimits(reason: String)
     /// The service has the recording, and has not finished in this time.
     case unfinished(after: Duration)
+    /// The end was asked for so soon that the recording was dropped.
+    case tooShort(Duration)
     /// The take was cancelled.
     case cancelled
     /// The program was told to leave before the answer came.
@@ -79,6 +81,8 @@ extension TakeFailure {
         case .outsideLimits(let reason): "the recording was not sent: \(reason)"
         case .unfinished(let time):
             "the service has not finished after \(Self.minutes(time)); it goes on"
+        case .tooShort(let length):
+            "too short: \(Int(length / .milliseconds(1))) ms were recorded, and are not sent"
         case .cancelled: "cancelled"
         case .left: "ended by a signal before the answer came"
         }
@@ -95,6 +99,14 @@ extension TakeFailure {
         case .outsideLimits, .refused, .redirectRefused, .answerUnusable, .responseUnusable,
             .notTLS:
             true
+        default: false
+        }
+    }
+
+    /// Whether the recording is not wanted by the person who has made it.
+    public var isUnwanted: Bool {
+        switch self {
+        case .cancelled, .tooShort: true
         default: false
         }
     }

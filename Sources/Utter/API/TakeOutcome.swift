@@ -102,7 +102,10 @@ extension TakeOutcome {
             return "the service answered when it had \(Self.seconds(answeredAfter)) of "
                 + Self.seconds(length)
         }
-        return transcript.text.isEmpty ? "heard nothing" : nil
+        guard transcript.text.isEmpty else { return nil }
+        guard capture.hasVoice == false else { return "heard nothing" }
+        let peak = peakDecibels.map { " (peak \(Int($0.rounded())) dBFS)" }
+        return "no speech heard" + (peak ?? "")
     }
 
     private static func seconds(_ duration: Duration) -> String {

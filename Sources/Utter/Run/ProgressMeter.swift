@@ -11,8 +11,6 @@ internal import TakeStore
 final class ProgressMeter: Sendable {
     /// The least time between two looks.
     static let interval = Duration.milliseconds(100)
-    /// So long a source may be without a sound before that is said.
-    static let silence = Duration.seconds(2)
 
     private let account: CaptureAccount
     private let bodyOffset: Int
@@ -25,7 +23,6 @@ final class ProgressMeter: Sendable {
     private let nextLook = Atomic(Int64.min)
     /// Whether it was told that the present attempt has the whole body.
     private let hasToldWhole = Atomic(false)
-    private let hasToldSilence = Atomic(false)
     private let hasToldLimit = Atomic(false)
 
     init(of account: CaptureAccount, bodyOffset: Int) {
@@ -83,12 +80,6 @@ final class ProgressMeter: Sendable {
     private func isFirstWhole(_ byteCount: Int, of body: Int) -> Bool {
         guard byteCount > 0, byteCount >= body else { return false }
         return !hasToldWhole.exchange(true, ordering: .relaxed)
-    }
-
-    /// Whether the source has delivered nothing but digital silence for so long; true once.
-    func hasBeenSilent() -> Bool {
-        guard length > Self.silence, account.peak?.peak == 0 else { return false }
-        return !hasToldSilence.exchange(true, ordering: .relaxed)
     }
 
     func progress(of journal: Journal) -> TakeProgress {

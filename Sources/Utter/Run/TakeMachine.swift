@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
 internal import Capture
 internal import LinuxPlatform
 internal import SpeechService
@@ -135,6 +136,8 @@ struct TakeMachine: Sendable {
         switch end.cause {
         case .source(let error) where isEmpty: concludeAll(.capture(error), now)
         case .encoder(let error) where isEmpty: concludeAll(.encoding(error), now)
+        case .tooShort(let frames):
+            concludeAll(.tooShort(StreamFormat.speech.duration(ofFrames: frames)), now)
         default: break
         }
     }

@@ -300,7 +300,7 @@ extension TakeManifest {
                 (unreadAnswer, isUnreadAnswerWhole) = (nil, nil)
             }
         case .failure(let failure):
-            keep(failure == .cancelled ? .cancelled : .kept, reason: failure.keptReason)
+            keep(failure.isUnwanted ? .cancelled : .kept, reason: failure.keptReason)
             isHeld = failure.isForGood ? true : nil
             if failure.mayBeTheTakes { failures = (failures ?? 0) + 1 }
         }
@@ -316,7 +316,7 @@ extension TakeOutcome {
 
 extension TakeFailure {
     /// What the take says of it; a cancellation says enough by its state.
-    fileprivate var keptReason: String? { self == .cancelled ? nil : description }
+    fileprivate var keptReason: String? { isUnwanted ? nil : description }
 }
 
 extension TransferResult.Ending {

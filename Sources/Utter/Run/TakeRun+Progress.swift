@@ -11,7 +11,6 @@ extension TakeRun {
         guard meter.isDue() else { return }
         reportJournal()
         record?.writeAgain()
-        if meter.hasBeenSilent() { tell(.silent) }
         tellLimit()
         tellProgress()
     }
@@ -19,7 +18,11 @@ extension TakeRun {
     /// On the capture thread, with what happens to the recording of the source.
     func follow(_ event: CaptureEvent, of source: String) {
         switch event {
-        case .opened(let format): tell(.listening(source: source, format: format))
+        case .opened(let format, let details):
+            tell(.listening(source: source, format: format))
+            if let details { tell(.negotiated(details)) }
+        case .signal(let state): tell(.signal(state))
+        case .quiet: tell(.quiet)
         case .began: tell(.began(after: meter.elapsed))
         case .resumed: handle(.resumed)
         case .ended(let end): didCapture(end)

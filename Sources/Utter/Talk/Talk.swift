@@ -58,6 +58,7 @@ package final class Talk: Sendable {
         switch event {
         case .began: handle(.listening(number))
         case .resumed: handle(.resumed(number))
+        case .quiet: handle(.fellSilent(number))
         case .captured: handle(.captured(number))
         case .sent: handle(.sent(number))
         default: break

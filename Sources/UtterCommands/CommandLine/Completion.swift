@@ -20,11 +20,11 @@ extension CompletionKind {
 
     /// The names of the microphones.
     static var microphones: CompletionKind {
-        .shellCommand("utter devices 2>/dev/null | cut -d' ' -f1")
+        .shellCommand("utter devices --names 2>/dev/null")
     }
 
     /// The names of the loudspeakers.
     static var loudspeakers: CompletionKind {
-        .shellCommand("utter devices --playback 2>/dev/null | cut -d' ' -f1")
+        .shellCommand("utter devices --playback --names 2>/dev/null")
     }
 }

@@ -66,6 +66,7 @@ package enum ExitStatus: Int32 {
         case .refused, .redirectRefused, .notTLS, .outsideLimits: self = .refused
         case .proxyRefused(let status): self = status == 407 ? .tokenRefused : .refused
         case .answerUnusable, .responseUnusable: self = .unusableAnswer
+        case .tooShort: self = .heardNothing
         case .cancelled: self = .cancelled
         case .left: self = .terminated
         }
@@ -73,7 +74,9 @@ package enum ExitStatus: Int32 {
 
     package init(_ error: CaptureError) {
         switch error {
-        case .deviceNotFound, .deviceBusy, .deviceUnusable, .cannotOpen: self = .noInput
+        case .deviceNotFound, .deviceBusy, .deviceUnusable, .deviceUnclear, .deviceIsMonitor,
+            .cannotOpen:
+            self = .noInput
         case .formatRefused, .unusableAudio, .foreignAudio: self = .unusableAudio
         case .permissionDenied, .fileForbidden: self = .configuration
         case .readFailed, .limitReached: self = .localIO

@@ -8,19 +8,21 @@ import Utter
 /// `utter devices`: lists the devices for recording, or for playing.
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "devices", abstract: "List the capture devices by name.")
+        commandName: "devices",
+        abstract: "List the capture devices by name, with what they offer.",
+        discussion: """
+            --device takes any of these names, or a part of one name or description. Numbers are
+            not taken: they change when a device is plugged in.
+            """)
 
     @Flag(help: "List the devices that 'utter play' can use instead.")
     var playback = false
 
+    @Flag(help: "Print the names alone, and open no device.")
+    var names = false
+
     @Flag(help: "Print a JSON array.")
     var json = false
-
-    private struct Row: Encodable {
-        var name, description: String
-        var card: String?
-        var isDefault: Bool
-    }
 
     func run() throws {
         let devices: [CaptureDevice]
@@ -37,26 +39,13 @@ struct DevicesCommand: ParsableCommand {
                     hint: "check that the sound driver is loaded: "
                         + (playback ? "aplay -l" : "arecord -l"), status: .noInput))
         }
-        let text = json ? try Self.json(devices) : Self.table(devices)
-        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
-    }
-
-    private static func json(_ devices: [CaptureDevice]) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let rows = devices.map {
-            Row(name: $0.name, description: $0.description, card: $0.card, isDefault: $0.isDefault)
+        let text: String
+        if names {
+            text = devices.map(\.name).joined(separator: "\n")
+        } else {
+            let listing = DeviceListing(devices, isOpened: !playback)
+            text = json ? try listing.json() : listing.table
         }
-        return String(decoding: try encoder.encode(rows), as: UTF8.self)
-    }
-
-    private static func table(_ devices: [CaptureDevice]) -> String {
-        let width = devices.map(\.name.count).max() ?? 0
-        return devices.map { device in
-            let text =
-                TerminalText.singleLine(device.description) + (device.isDefault ? " (default)" : "")
-            guard !text.isEmpty else { return device.name }
-            return TextWidth.padded(device.name, to: width + 2) + text
-        }.joined(separator: "\n")
+        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
     }
 }

@@ -40,7 +40,8 @@ struct UtterCommand: AsyncParsableCommand {
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,
-            ServicesCommand.self, DevicesCommand.self, ServeCommand.self,
+            ServicesCommand.self, DevicesCommand.self,
+            LevelCommand.self, DoctorCommand.self, ServeCommand.self,
             DemoCommand.self,
         ],
         defaultSubcommand: RecordCommand.self)

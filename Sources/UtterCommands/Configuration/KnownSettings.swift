@@ -38,6 +38,23 @@ package enum KnownSettings {
         DurationArgument(argument: $0)
     }
 
+    /// How often a microphone is read.
+    static let period = Setting(
+        "recording.period", form: "a time from 10ms to 100ms", standard: "20ms"
+    ) {
+        DurationArgument(argument: $0).flatMap {
+            MicrophoneOptions.periods.contains($0.duration) ? $0 : nil
+        }
+    }
+    /// The silence behind a voice that ends a recording.
+    static let silence = Setting(
+        "recording.silence", form: "a time such as 2.5s, or 0 for never", standard: "0"
+    ) { DurationArgument(argument: $0) }
+    /// What is shorter is dropped.
+    static let least = Setting(
+        "recording.min", form: "a time such as 200ms, or 0", standard: "200ms"
+    ) { DurationArgument(argument: $0) }
+
     /// How long the audio of an answered take stays.
     static let keptAudio = Setting(
         "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
@@ -92,7 +109,7 @@ package enum KnownSettings {
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
         service, language, model, prompt, device, format, key, longest, tail,
-        answerTime,
+        period, silence, least, answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
         keyFile, keyCommand, detail, textPlaces, textCommand,

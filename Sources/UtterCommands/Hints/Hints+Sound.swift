@@ -8,8 +8,10 @@ extension Hints {
     package static func of(_ error: CaptureError) -> String? {
         switch error {
         case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
-        case .deviceBusy("default"): "close that program"
+        case .deviceBusy("default", _): "close that program"
         case .deviceBusy: "close that program, or use --device default to share the card"
+        case .deviceUnclear: "run 'utter devices' and pass one of those names with --device"
+        case .deviceIsMonitor: "if that is what you want, say so with --allow-monitor"
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
             device.hasPrefix("hw:")

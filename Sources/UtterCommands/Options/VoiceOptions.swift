@@ -30,6 +30,12 @@ struct VoiceOptions: ParsableArguments {
             valueName: "format"))
     var format: AudioCodec?
 
+    @OptionGroup(title: "Microphone")
+    var microphone: MicrophoneOptions
+
+    @OptionGroup(title: "End")
+    var capture: CaptureOptions
+
     func validate() throws {
         // Zero is a lost digit: nothing would be recorded, without a message.
         if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
@@ -56,11 +62,8 @@ struct VoiceOptions: ParsableArguments {
         let standing = try self.longest
         let longest = exactly?.duration ?? standing
         let plan = try service.planner(format: format)
-        let device = try KnownSettings.device.value(device) ?? "default"
-        return {
-            plan(
-                Microphone(device: device),
-                CapturePlan(tail: tail ?? .speech, longest: longest))
-        }
+        let source = try microphone.source(device)
+        let capture = try capture.plan(tail: tail ?? .speech, longest: longest)
+        return { plan(Microphone(device: source.device, period: source.period), capture) }
     }
 }

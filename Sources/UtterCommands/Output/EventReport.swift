@@ -67,7 +67,9 @@ struct EventReport: Encodable {
             journaledBytes = progress.journaledByteCount
             (bodyBytes, sentBytes) = (progress.bodyByteCount, progress.sentByteCount)
             isComplete = progress.isComplete
-        case .silent: self.event = "silent"
+        case .negotiated(let details): (self.event, message) = ("negotiated", details.text)
+        case .signal(let state): (self.event, message) = ("signal", state.rawValue)
+        case .quiet: self.event = "quiet"
         case .heard(let transcript):
             (self.event, text, partial) = ("heard", transcript.text, transcript.partial)
         case .captured(let end):
@@ -96,6 +98,7 @@ extension CaptureEnd.Cause {
         case .finished: "finished"
         case .limitReached: "limit"
         case .cancelled: "cancelled"
+        case .tooShort: "too-short"
         case .source: "source"
         case .encoder: "encoder"
         }

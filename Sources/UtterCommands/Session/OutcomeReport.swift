@@ -38,6 +38,13 @@ package struct OutcomeReport: Encodable {
         @Nullable var settledMs: Double?
     }
 
+    struct Device: Encodable {
+        @Nullable var card: String?
+        var sampleFormat: String
+        var sampleRate, channels, periodFrames, bufferFrames: Int
+        var periodMs, bufferMs: Double
+    }
+
     struct GapReport: Encodable {
         var cause: String
         var start, frames: Int
@@ -79,6 +86,10 @@ package struct OutcomeReport: Encodable {
     /// How much of the recording the service had when it answered, if that was not all.
     @Nullable var answeredAfterMs: Double? = nil
     @Nullable var peakDecibels: Double? = nil
+    /// Whether a voice was heard, when a microphone was listened to.
+    @Nullable var voiceHeard: Bool? = nil
+    /// What was agreed on with the microphone.
+    @Nullable var device: Device? = nil
     /// What differs between two stages of the take; an error inside utter.
     @Nullable var imbalance: String? = nil
     @Nullable var kept: String? = nil
@@ -139,6 +150,15 @@ package struct OutcomeReport: Encodable {
         answerDelayMs = outcome.answerDelay?.milliseconds
         answeredAfterMs = outcome.answeredAfter?.milliseconds
         peakDecibels = outcome.peakDecibels.map { (Double($0) * 10).rounded() / 10 }
+        voiceHeard = outcome.capture.hasVoice
+        device = outcome.capture.details.map { details in
+            Device(
+                card: details.card, sampleFormat: details.sampleFormat,
+                sampleRate: details.format.sampleRate, channels: details.format.channelCount,
+                periodFrames: details.periodFrames, bufferFrames: details.bufferFrames,
+                periodMs: details.format.duration(ofFrames: details.periodFrames).milliseconds,
+                bufferMs: details.format.duration(ofFrames: details.bufferFrames).milliseconds)
+        }
         imbalance = outcome.imbalance
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected

@@ -52,6 +52,9 @@ struct OutcomeTelling {
             }
             if output.verbose { lines.append(.plain(TimeAccount(outcome).text)) }
         case .failure(let failure):
+            if case .tooShort = failure {
+                return output.quiet ? lines : lines + [.line(failure.description)]
+            }
             if failure == .cancelled || failure == .left {
                 if !output.quiet { lines.append(.line(named(failure.description))) }
             } else {
@@ -94,8 +97,11 @@ struct OutcomeTelling {
     }
 
     private var nothingHeardLines: [ToldLine] {
+        let isVoiceless = outcome.capture.hasVoice == false
         let peak = outcome.peakDecibels.map { "; the peak level was \(Int($0.rounded())) dBFS" }
-        let lines = [.line(named("heard nothing" + (peak ?? "")))] + keptLines
+        let text =
+            isVoiceless ? outcome.shortfall ?? "no speech heard" : "heard nothing" + (peak ?? "")
+        let lines = [.line(named(text))] + keptLines
         guard outcome.audioPath != nil else { return lines }
         let id = outcome.id.text
         let isQuiet = outcome.peakDecibels.map { $0 < Self.quiet } ?? false

@@ -136,7 +136,11 @@ package struct TakeSession {
             take,
             reporter(
                 as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                live: live, isServiceUnset: isServiceUnset), before: before)
+                live: live, isServiceUnset: isServiceUnset), before: before,
+            note: {
+                // Told only when the plan asks for it.
+                if case .quiet = $0 { take.stop() }
+            })
         live?.end()
         return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
@@ -350,7 +354,7 @@ extension TakeOutcome {
         guard account.capturedFrames > 0, audioPath == nil || unprotected != nil else {
             return false
         }
-        if case .failure(.cancelled) = result { return false }
+        if case .failure(let failure) = result, failure.isUnwanted { return false }
         if case .success = result { return shortfall != nil }
         return true
     }

@@ -19,6 +19,10 @@ struct TakeReporter {
     private var outages = OutageTelling()
     private var heard = ""
     private var reported: [TakeNotice] = []
+    /// What was said of the microphone's signal, and whether that is still so.
+    private var signals: Set<SignalState> = []
+    private var isWarnedOfSignal = false
+    private var hasBegun = false
     /// Whether the recording ended because the service takes no longer one.
     private var isAtServiceLimit = false
     /// Why the disk takes no new take; nil when it does.
@@ -56,9 +60,9 @@ struct TakeReporter {
             if outages.connected() { say("connected again") }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
         case .progress: break
-        case .silent:
-            guard !activity.isSending else { break }
-            warn("the source delivers only digital silence; is the microphone muted?")
+        case .negotiated(let details): detail(details.text)
+        case .signal(let state): report(state)
+        case .quiet: say("stopped: no voice for as long as --silence says")
         case .heard(let transcript):
             let text = transcript.displayText
             if text != heard {
@@ -67,6 +71,7 @@ struct TakeReporter {
             }
             heard = text
         case .began(let delay):
+            hasBegun = true
             detail("first frame after \(delay / .milliseconds(1)) ms")
         case .resumed: detail("recording goes on")
         case .sent: detail("all of it was sent")
@@ -169,6 +174,19 @@ struct TakeReporter {
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
         say("recording stopped, waiting for the answer")
+    }
+
+    /// Says what is wrong with the signal, each thing once, and that it is right again.
+    private mutating func report(_ state: SignalState) {
+        guard state != .good else {
+            if isWarnedOfSignal { say("the microphone's signal is good now") }
+            return isWarnedOfSignal = false
+        }
+        guard signals.insert(state).inserted else { return }
+        isWarnedOfSignal = true
+        // Before its first frame a device is not called broken: a headset needs seconds.
+        if state == .absent, !hasBegun { return say("waiting for the microphone's first sound") }
+        warn(state.text)
     }
 
     /// A line that is shown unless quiet was asked for.

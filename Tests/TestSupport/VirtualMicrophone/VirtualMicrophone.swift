@@ -14,7 +14,7 @@ public final class VirtualMicrophone: Sendable {
     /// Commands, by their word in the file `state`.
     private enum Command: Int {
         case busy = 32
-        case denied, unplug, muteClock, suspend, position
+        case denied, unplug, muteClock, suspend, position, stuck
     }
 
     /// How a card goes away.
@@ -91,6 +91,9 @@ public final class VirtualMicrophone: Sendable {
 
     /// Stops the card's clock: it delivers nothing and says nothing.
     public func setHanging(_ isHanging: Bool = true) { command(.muteClock, isHanging ? 1 : 0) }
+
+    /// Stops the card as `setHanging` does, until it is started anew.
+    public func setStuck() { command(.stuck, 1) }
 
     /// Takes the card's clock away: it has captured so many frames, and captures no more by itself.
     public func setPosition(_ frames: Int) { command(.position, UInt64(frames + 1)) }

@@ -64,7 +64,7 @@ package struct ServiceGate {
         case .refused, .answerUnusable, .responseUnusable:
             // The take's own, as far as one can know.
             failures[service.url] = 0
-        case .capture, .encoding, .journal, .outsideLimits, .cancelled, .left: break
+        case .capture, .encoding, .journal, .outsideLimits, .tooShort, .cancelled, .left: break
         }
     }
 

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CALSA
+package import Capture
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+
+/// What a device offers, as it says when it is opened.
+package struct DeviceAbility: Sendable, Equatable {
+    /// ALSA's names of its sample formats.
+    package var formats: [String]
+    /// Those of the usual rates that it has, in Hz.
+    package var rates: [Int]
+    /// The fewest and the most channels.
+    package var channels: ClosedRange<Int>
+
+    /// Says what a device offers.
+    package init(formats: [String], rates: [Int], channels: ClosedRange<Int>) {
+        (self.formats, self.rates, self.channels) = (formats, rates, channels)
+    }
+}
+
+extension DeviceAbility {
+    /// So long a device may take to answer.
+    private static let patience = Duration.seconds(2)
+
+    /// Rates that microphones have.
+    private static let usualRates: [UInt32] = [
+        8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000,
+    ]
+
+    /// Opens devices one after another, without waiting for any that is held, and closes them.
+    ///
+    /// - Returns: what each offers, or why it cannot be opened; nil for one that does not answer,
+    ///   and for those behind it.
+    package static func of(
+        _ names: [String]
+    ) -> [Result<DeviceAbility, CaptureError>?] {
+        let shared = Answers()
+        do throws(SystemError) {
+            let told = try Wakeup()
+            // Nothing joins it: a device that never answers must not keep a program from ending.
+            _ = try NamedThread(name: "devices") {
+                for name in names {
+                    let answer = Result { () throws(CaptureError) in try DeviceAbility(of: name) }
+                    shared.list.withLock { $0.append(answer) }
+                    told.signal()
+                }
+            }
+            while shared.count < names.count, isTold(told) { told.drain() }
+        } catch {
+            // Without a thread nothing is known of them.
+        }
+        let known = shared.list.withLock { $0 }
+        return known.map { $0 } + Array(repeating: nil, count: names.count - known.count)
+    }
+
+    private static func isTold(_ wakeup: Wakeup) -> Bool {
+        var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&descriptor, 1, Int32(patience / .milliseconds(1))) > 0
+    }
+
+    private init(of name: String) throws(CaptureError) {
+        utter_alsa_listen()
+        do throws(ALSAError) {
+            let handle = try ALSAHandle(opening: name, for: SND_PCM_STREAM_CAPTURE)
+            let parameters = try HardwareParameters(of: handle)
+            parameters.refuseRateConversion()
+            formats = parameters.offeredFormats
+            rates = Self.usualRates.filter { parameters.offers(rate: $0) }.map(Int.init)
+            channels = try parameters.channels()
+        } catch {
+            throw error.opening(name)
+        }
+    }
+
+    /// What the thread that opens devices has found.
+    private final class Answers: Sendable {
+        let list = Mutex<[Result<DeviceAbility, CaptureError>]>([])
+        var count: Int { list.withLock { $0.count } }
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Capture
+internal import Glibc
+
+/// Finds the microphone that a person means.
+public enum DeviceChoice {
+    /// The ALSA name of the device that a text stands for: a name, or a part of one name or
+    /// description.
+    ///
+    /// A number alone is none: the order of devices changes when one is plugged in. Reads ALSA's
+    /// configuration only for what may be a part of a name.
+    ///
+    /// - Parameters:
+    ///   - text: what a person has written.
+    ///   - allowsMonitor: whether it may be a device that records what the computer plays.
+    /// - Returns: its name.
+    /// - Throws: `CaptureError.deviceUnclear` with the candidates, `deviceIsMonitor`, or that of the
+    ///   list.
+    public static func name(
+        meantBy text: String, allowsMonitor: Bool = false
+    ) throws(CaptureError) -> String {
+        let isName = text == "default" || text.contains(":")
+        let device = try device(meantBy: text, among: isName ? [] : CaptureDevices.list())
+        if !allowsMonitor, device.isMonitor || isMonitorByDefault(device.name) {
+            throw .deviceIsMonitor(device: device.name)
+        }
+        return device.name
+    }
+
+    /// The device of a list that a text stands for; what is in no way in the list is taken as a name
+    /// that ALSA may know.
+    package static func device(
+        meantBy text: String, among devices: [CaptureDevice]
+    ) throws(CaptureError) -> CaptureDevice {
+        if let named = devices.first(where: { $0.name == text }) { return named }
+        if !text.isEmpty, text.allSatisfy(\.isNumber) {
+            throw .deviceUnclear(device: text, candidates: devices.map(\.name))
+        }
+        let unknown = CaptureDevice(name: text, description: "")
+        guard !text.isEmpty, !text.contains(":") else { return unknown }
+        let matches = devices.filter { $0.mentions(text) }
+        guard let first = matches.first else { return unknown }
+        let isOneCard = first.card != nil && matches.allSatisfy { $0.card == first.card }
+        guard matches.count == 1 || isOneCard else {
+            throw .deviceUnclear(device: text, candidates: matches.map(\.name))
+        }
+        // Of one card's many names the one that shares it with others.
+        return ["sysdefault:", "plughw:"].lazy
+            .compactMap { form in matches.first { $0.name.hasPrefix(form) } }.first ?? first
+    }
+
+    /// Whether the sound server was told to take a monitor when nothing else is said.
+    private static func isMonitorByDefault(_ name: String) -> Bool {
+        guard ["default", "pulse"].contains(name), let source = unsafe getenv("PULSE_SOURCE") else {
+            return false
+        }
+        return unsafe String(cString: source).hasSuffix(".monitor")
+    }
+}
+
+extension CaptureDevice {
+    /// Whether it records what the computer plays.
+    public var isMonitor: Bool {
+        name.contains(".monitor") || description.lowercased().contains("monitor of ")
+    }
+
+    /// Whether a text is a part of what it is called, in large or small letters.
+    fileprivate func mentions(_ text: String) -> Bool {
+        let text = text.lowercased()
+        return [name, description, card ?? ""].contains { $0.lowercased().contains(text) }
+    }
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A program that records from a sound card.
+public struct DeviceHolder: Sendable, Hashable {
+    /// Its process.
+    public var process: Int32
+    /// Its name, as the kernel knows it.
+    public var program: String
+
+    /// Names a program.
+    package init(process: Int32, program: String) {
+        self.process = process
+        self.program = program
+    }
+
+    /// The name and the number.
+    public var description: String { "'\(program)' (process \(process))" }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a microphone's signal is like.
+public enum SignalState: String, Sendable, CaseIterable {
+    /// As it should be, or nothing is known against it.
+    case good
+    /// No frame has come for a second.
+    case absent = "no-frames"
+    /// Every sample has been zero for a second: a microphone that is muted, or not connected.
+    case zero = "digital-silence"
+    /// No sample has been more than the last bit for two seconds: an input without a microphone.
+    case dead = "dead-input"
+    /// Nothing has come above -46 dBFS in the first three seconds.
+    case faint = "very-quiet"
+    /// The signal is cut off at full scale.
+    case clipped = "clipping"
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Judges a microphone by the samples that it delivers, as they come.
+///
+/// Pure. It is given what the device delivers, before any conversion, which would hide the last bit
+/// and full scale.
+struct SignalWatch {
+    /// How long no frame may come before that is told.
+    ///
+    /// A device is given a push after a second; that may help.
+    static let patience = Duration.milliseconds(1_100)
+
+    /// What was last told.
+    private(set) var state = SignalState.good
+
+    private let second: Int
+    /// Frames in all, since the last sample that was not zero, and since the last above one bit.
+    private var frames = 0
+    private var zeroFrames = 0
+    private var deadFrames = 0
+    /// Whether anything was as loud as a voice is.
+    private var wasLoud = false
+    /// Samples at full scale in the second that is under way, and when it began.
+    private var fullCount = 0
+    private var secondBegan = 0
+    /// The frame at which the last second with many of them ended.
+    private var clippedUntil: Int?
+
+    /// -46 dBFS: a voice that a microphone is meant for is louder at least once in three seconds,
+    /// the noise of a quiet room is not.
+    private static let loud: UInt16 = 164
+    /// So many samples at full scale in a second can be heard.
+    private static let many = 16
+
+    /// Begins with a device of this rate.
+    init(sampleRate: Int) { second = max(1, sampleRate) }
+
+    /// Listens to interleaved samples.
+    ///
+    /// - Returns: what the signal is like, if that has changed.
+    mutating func hear(_ samples: Span<Int16>, channels: Int) -> SignalState? {
+        let count = samples.count / max(1, channels)
+        guard count > 0 else { return nil }
+        var peak: UInt16 = 0
+        for index in samples.indices {
+            let magnitude = samples[index].magnitude
+            peak = max(peak, magnitude)
+            if magnitude >= UInt16(Int16.max) { fullCount += 1 }
+        }
+        frames += count
+        zeroFrames = peak > 0 ? 0 : zeroFrames + count
+        deadFrames = peak > 1 ? 0 : deadFrames + count
+        if peak >= Self.loud { wasLoud = true }
+        countClipping()
+        return note(judgement)
+    }
+
+    /// Takes note that nothing has come for `patience`.
+    ///
+    /// - Returns: as `hear`.
+    mutating func miss() -> SignalState? { note(.absent) }
+
+    private var judgement: SignalState {
+        if zeroFrames >= second { return .zero }
+        if deadFrames >= 2 * second { return .dead }
+        if clippedUntil != nil { return .clipped }
+        // A signal that is nothing at all is not called faint for the time before that is known.
+        let isKnown = deadFrames < second
+        if !wasLoud, frames >= 3 * second, isKnown || state == .faint { return .faint }
+        return .good
+    }
+
+    private mutating func countClipping() {
+        if fullCount >= Self.many { clippedUntil = frames }
+        if frames - secondBegan >= second { (fullCount, secondBegan) = (0, frames) }
+        if let last = clippedUntil, frames - last >= 3 * second { clippedUntil = nil }
+    }
+
+    private mutating func note(_ next: SignalState) -> SignalState? {
+        guard next != state else { return nil }
+        state = next
+        return next
+    }
+}

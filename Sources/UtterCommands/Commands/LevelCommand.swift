@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+internal import LinuxPlatform
+internal import Synchronization
+import Utter
+
+/// `utter level`: shows how loud a microphone is, and what is wrong with it.
+struct LevelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "level",
+        abstract: "Show how loud a microphone is, and what is wrong with its signal.",
+        discussion: """
+            Nothing is sent and nothing is kept; no service is needed. Speak: a voice should
+            come to between -30 and -6 dBFS. Ends with Enter or Ctrl-C, or after --for.
+            The exit status is 0 when the signal is good, and 1 when it is not.
+            """)
+
+    @Option(
+        name: [.long, .customShort("D")],
+        help: ArgumentHelp(
+            "The microphone, or a part of its name; see 'utter devices'. (default: default)",
+            valueName: "name"),
+        completion: .microphones)
+    var device: String?
+
+    @Option(
+        name: [.customLong("for"), .customShort("d")],
+        help: ArgumentHelp("Listen for this long. (default: until Enter)", valueName: "time"))
+    var length: DurationArgument?
+
+    @Flag(help: "Print one JSON object.")
+    var json = false
+
+    @OptionGroup(title: "Microphone")
+    var microphone: MicrophoneOptions
+
+    func validate() throws {
+        if length?.duration == .zero { throw ValidationError("--for must be above zero.") }
+    }
+
+    func run() async throws {
+        let report: SignalProbe.Report
+        do throws(CommandFailure) {
+            report = try await listen()
+            if case .source(let error) = report.end.cause {
+                throw CommandFailure(
+                    error.description, hint: Hints.of(error), status: ExitStatus(error))
+            }
+        } catch {
+            throw Launch.exit(error, as: json ? .object : .text)
+        }
+        let listing = SignalListing(report)
+        guard StandardOutput.print(json ? listing.json : listing.text) else {
+            throw ExitStatus.localIO.code
+        }
+        if !listing.isGood { throw ExitStatus.heardNothing.code }
+    }
+
+    private func listen() async throws(CommandFailure) -> SignalProbe.Report {
+        let source = try microphone.microphone(device)
+        let isLive = StandardError.isTerminal
+        do throws(SystemError) {
+            let signals = try Signals(readingPipe: length == nil)
+            let length = length?.duration ?? .seconds(86_400)
+            let listening = Task<Result<SignalProbe.Report, SystemError>, Never> {
+                do throws(SystemError) {
+                    return .success(
+                        try await SignalProbe.listen(to: source, for: length) { reading in
+                            if isLive { StandardError.write(LevelLine(reading).redrawing) }
+                        })
+                } catch {
+                    return .failure(error)
+                }
+            }
+            signals.handle { _ in listening.cancel() }
+            let report = try await listening.value.get()
+            if isLive { StandardError.write(LevelLine.removal) }
+            return report
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+}

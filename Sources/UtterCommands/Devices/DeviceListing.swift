@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioDevices
+package import Capture
+internal import FoundationEssentials
+internal import Utter
+
+/// The devices and what each offers, for people and for programs.
+package struct DeviceListing {
+    /// One device.
+    private struct Row: Encodable {
+        var name, description: String
+        var card: String?
+        var isDefault, isMonitor: Bool
+        /// Empty for a device that was not opened.
+        var formats: [String] = []
+        var rates: [Int] = []
+        var fewestChannels: Int?
+        var mostChannels: Int?
+        /// Who records from it now, as far as that is known, when it cannot be opened for that.
+        var holders: [Holder]?
+        /// Why it cannot be used now.
+        var problem: String?
+    }
+
+    private struct Holder: Encodable {
+        var process: Int32
+        var program: String
+    }
+
+    private let devices: [CaptureDevice]
+    private let abilities: [Result<DeviceAbility, CaptureError>?]
+
+    /// Lists devices, and opens each for a moment if that is wanted.
+    package init(_ devices: [CaptureDevice], isOpened: Bool) {
+        self.init(
+            devices,
+            isOpened
+                ? DeviceAbility.of(devices.map(\.name)) : devices.map { _ in .success(.unknown) })
+    }
+
+    /// Lists devices of which it is known what they offer; nil is one that did not answer.
+    package init(_ devices: [CaptureDevice], _ abilities: [Result<DeviceAbility, CaptureError>?]) {
+        (self.devices, self.abilities) = (devices, abilities)
+    }
+
+    /// A JSON array.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        return String(
+            decoding: try encoder.encode(zip(devices, abilities).map(Self.row)), as: UTF8.self)
+    }
+
+    /// A line for each.
+    package var table: String {
+        let width = devices.map(\.name.count).max() ?? 0
+        return zip(devices, abilities).map { device, ability in
+            let words = [
+                TerminalText.singleLine(device.description)
+                    + (device.isDefault ? " (default)" : ""),
+                device.isMonitor ? "records what the computer plays" : "", Self.text(ability),
+            ].map { $0.hasPrefix(" ") ? String($0.dropFirst()) : $0 }.filter { !$0.isEmpty }
+            guard !words.isEmpty else { return device.name }
+            return TextWidth.padded(device.name, to: width + 2) + words.joined(separator: "; ")
+        }.joined(separator: "\n")
+    }
+
+    private static func row(
+        _ device: CaptureDevice, _ ability: Result<DeviceAbility, CaptureError>?
+    ) -> Row {
+        var row = Row(
+            name: device.name, description: device.description, card: device.card,
+            isDefault: device.isDefault, isMonitor: device.isMonitor)
+        switch ability {
+        case .success(.unknown)?: break
+        case .success(let ability)?:
+            (row.formats, row.rates) = (ability.formats, ability.rates)
+            row.fewestChannels = ability.channels.lowerBound
+            row.mostChannels = ability.channels.upperBound
+        case .failure(let error)?:
+            row.problem = error.description
+            if case .deviceBusy(_, let holders) = error {
+                row.holders = holders.map { Holder(process: $0.process, program: $0.program) }
+            }
+        case nil: row.problem = "it does not answer"
+        }
+        return row
+    }
+
+    /// Rates, channels and formats in few words, or why they are not known.
+    private static func text(_ ability: Result<DeviceAbility, CaptureError>?) -> String {
+        switch ability {
+        case nil: return "does not answer"
+        case .failure(.deviceBusy(_, let holders))?:
+            return holders.isEmpty
+                ? "busy" : "held by " + holders.map(\.description).joined(separator: ", ")
+        case .failure(.deviceNotFound)?: return "not there"
+        case .failure(.permissionDenied)?: return "may not be opened"
+        case .failure(let error)?: return TerminalText.singleLine(error.description)
+        case .success(.unknown)?: return ""
+        case .success(let ability)?:
+            let rates = range(ability.rates) { "\(Double($0) / 1_000)".replacing(".0", with: "") }
+            let isAny = ability.channels.upperBound > 32
+            let channels =
+                isAny
+                ? "\(ability.channels.lowerBound) or more"
+                : range([
+                    ability.channels.lowerBound, min(ability.channels.upperBound, 64),
+                ])
+            return [
+                rates.isEmpty ? "" : rates + " kHz", channels + " ch", formats(ability.formats),
+            ].filter { !$0.isEmpty }.joined(separator: ", ")
+        }
+    }
+
+    private static func range(_ values: [Int], _ text: (Int) -> String = { "\($0)" }) -> String {
+        guard let least = values.min(), let most = values.max() else { return "" }
+        return least == most ? text(least) : "\(text(least))-\(text(most))"
+    }
+
+    private static func formats(_ names: [String]) -> String {
+        names.count > 4 ? "any format" : names.joined(separator: " ")
+    }
+}
+
+extension DeviceAbility {
+    /// That of a device that was not asked.
+    fileprivate static let unknown = DeviceAbility(formats: [], rates: [], channels: 0...0)
+}

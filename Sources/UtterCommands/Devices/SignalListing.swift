@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+package import Utter
+
+/// What was heard of a microphone, for people and for programs.
+package struct SignalListing {
+    private struct Object: Encodable {
+        @Nullable var card: String?
+        @Nullable var sampleFormat: String?
+        @Nullable var sampleRate: Int?
+        @Nullable var channels: Int?
+        @Nullable var periodMs: Double?
+        @Nullable var bufferMs: Double?
+        var durationMs: Double
+        @Nullable var firstFrameMs: Double?
+        @Nullable var peakDecibels: Double?
+        @Nullable var floorDecibels: Double?
+        var voiceHeard: Bool
+        var lostFrames: Int
+        /// What was wrong, such as "digital-silence"; empty when nothing was.
+        var faults: [String]
+    }
+
+    private let report: SignalProbe.Report
+
+    /// Lists a report.
+    package init(_ report: SignalProbe.Report) { self.report = report }
+
+    /// Whether nothing is wrong.
+    package var isGood: Bool { report.faults.isEmpty && report.firstFrame != nil }
+
+    /// A line for each thing.
+    package var text: String {
+        var lines: [(String, String)] = []
+        if let details = report.end.details { lines.append(("microphone", details.text)) }
+        if let first = report.firstFrame {
+            lines.append(("first sound", "after \(Int(first / .milliseconds(1))) ms"))
+        }
+        if let peak = report.peakDecibels { lines.append(("peak", Self.decibels(peak))) }
+        if let floor = report.floorDecibels { lines.append(("floor", Self.decibels(floor))) }
+        lines.append(("voice", report.end.hasVoice == true ? "heard" : "not heard"))
+        let lost = lostFrames
+        if lost > 0 { lines.append(("lost", "\(lost / 16) ms of sound")) }
+        let faults = report.faults.map(\.text)
+        lines += faults.isEmpty ? [("signal", "good")] : faults.map { ("signal", $0) }
+        return lines.map { TextWidth.padded($0.0, to: 13) + $0.1 }.joined(separator: "\n")
+    }
+
+    /// The object in one line.
+    package var json: String {
+        let details = report.end.details
+        let object = Object(
+            card: details?.card, sampleFormat: details?.sampleFormat,
+            sampleRate: details?.format.sampleRate, channels: details?.format.channelCount,
+            periodMs: details.map { $0.format.duration(ofFrames: $0.periodFrames).milliseconds },
+            bufferMs: details.map { $0.format.duration(ofFrames: $0.bufferFrames).milliseconds },
+            durationMs: report.length.milliseconds, firstFrameMs: report.firstFrame?.milliseconds,
+            peakDecibels: report.peakDecibels.map(Self.tenths),
+            floorDecibels: report.floorDecibels.map(Self.tenths),
+            voiceHeard: report.end.hasVoice == true, lostFrames: lostFrames,
+            faults: report.faults.map(\.rawValue))
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Strings and finite numbers can always be encoded.
+        guard let data = try? encoder.encode(object) else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    private var lostFrames: Int { report.end.gaps.reduce(0) { $0 + $1.frames } }
+
+    private static func tenths(_ value: Float) -> Double { (Double(value) * 10).rounded() / 10 }
+
+    private static func decibels(_ value: Float) -> String { "\(tenths(value)) dBFS" }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioDevices
+internal import LinuxPlatform
+internal import Utter
+
+/// Whether a microphone can be recorded from, and what it delivers in two seconds.
+struct MicrophoneCheck: Check {
+    let name = "microphone"
+    /// The name that was given, or nil for that of the settings.
+    let device: String?
+    let options: MicrophoneOptions
+    var length = Duration.seconds(2)
+
+    func run() async -> [Finding] {
+        let report: SignalProbe.Report
+        let device: String
+        do throws(CommandFailure) {
+            let source = try options.microphone(self.device)
+            device = source.name
+            do throws(SystemError) {
+                report = try await SignalProbe.listen(to: source, for: length)
+            } catch {
+                throw CommandFailure(error)
+            }
+        } catch {
+            return [.bad(error)]
+        }
+        if case .source(let error) = report.end.cause {
+            return [.bad(error.description, hint: Hints.of(error))]
+        }
+        return opening(device, report) + signal(report)
+    }
+
+    private func opening(_ device: String, _ report: SignalProbe.Report) -> [Finding] {
+        let text = ([device] + [report.end.details?.text].compactMap(\.self)).joined(
+            separator: ": ")
+        guard let first = report.firstFrame else {
+            return [
+                .bad(
+                    "\(text); no sound came",
+                    hint: Hints.of(.deviceSilent(device: device, seconds: 2)))
+            ]
+        }
+        let delay = Int(first / .milliseconds(1))
+        guard delay > 1_000 else { return [.good("\(text); first sound after \(delay) ms")] }
+        return [
+            .warning(
+                "\(text); its first sound came after \(delay) ms",
+                hint: "wait for the word that it listens; a headset with a wire is faster")
+        ]
+    }
+
+    private func signal(_ report: SignalProbe.Report) -> [Finding] {
+        var findings = report.faults.map { fault -> Finding in
+            switch fault {
+            case .zero, .dead, .absent: .bad(fault.text, hint: hint(fault))
+            case .faint, .clipped, .good: .warning(fault.text, hint: hint(fault))
+            }
+        }
+        let lost = report.end.gaps.reduce(0) { $0 + $1.frames } / 16
+        if lost > 0 { findings.append(.warning("\(lost) ms of sound were lost")) }
+        if findings.isEmpty, let peak = report.peakDecibels, let floor = report.floorDecibels {
+            findings.append(
+                .good("peak \(Int(peak.rounded())) dBFS, floor \(Int(floor.rounded())) dBFS"))
+        }
+        return findings
+    }
+
+    private func hint(_ fault: SignalState) -> String? {
+        switch fault {
+        case .good: nil
+        case .absent: "connect it again, or restart the sound server"
+        case .zero: "unmute it in the mixer or at its switch: alsamixer, or pavucontrol"
+        case .dead: "connect a microphone, or pass another device: utter devices lists them"
+        case .faint, .clipped: "set its level in the mixer, and look at it with: utter level"
+        }
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Utter
+
+/// Whether the service can be found, is trusted, takes the token, and answers; half a second of a
+/// quiet tone is sent, as a recording would be.
+struct ServiceCheck: Check {
+    let name = "service"
+    let options: ServiceOptions
+
+    func run() async -> [Finding] {
+        let outcome: TakeOutcome
+        do throws(CommandFailure) {
+            outcome = try await trial()
+        } catch {
+            return [.bad(error)]
+        }
+        let connection = outcome.attempts.last.flatMap { Self.connection($0) }
+        switch outcome.result {
+        case .failure(let failure):
+            let isUnset = options.isServiceUnset && failure.isOfConnecting
+            let problem =
+                isUnset
+                ? Finding.bad(TakeSession.serviceUnset)
+                : Finding.bad(failure.description, hint: Hints.of(failure))
+            return [connection, problem].compactMap(\.self)
+        case .success:
+            return [connection, outcome.attempts.last.map { Self.answer($0) }].compactMap(\.self)
+        }
+    }
+
+    /// Sends the tone as if it were spoken now, and keeps nothing.
+    private func trial() async throws(CommandFailure) -> TakeOutcome {
+        let pipeline: Pipeline
+        do throws(SystemError) {
+            pipeline = try Pipeline(stateFolder: nil)
+        } catch {
+            throw CommandFailure(error)
+        }
+        defer { pipeline.shutDown() }
+        var plan = try options.planner(format: nil)(
+            SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan())
+        plan.delivery.retry = .never
+        return await pipeline.start(plan).outcome
+    }
+
+    /// How it was reached.
+    private static func connection(_ attempt: TakeAttempt) -> Finding? {
+        let timings = attempt.result.timings
+        guard let connected = timings.connected else { return nil }
+        let parts = [
+            "\(TerminalText.singleLine(attempt.url)) was reached in \(milliseconds(connected))",
+            timings.resolved.map { "its name was found in \(milliseconds($0))" },
+            timings.secured.map { "TLS stood after \(milliseconds($0))" },
+        ]
+        return .good(parts.compactMap(\.self).joined(separator: "; "))
+    }
+
+    /// When it answered; that something came before the end shows that it reads while one speaks.
+    private static func answer(_ attempt: TakeAttempt) -> Finding {
+        let timings = attempt.result.timings
+        guard let first = timings.firstByteIn, let last = timings.lastByteOut else {
+            return .good("it answered")
+        }
+        if first < last {
+            return .good("it began to answer before the recording's end: it reads while you speak")
+        }
+        return .good(
+            "it answered \(milliseconds(first - last)) after the recording's end; whether it reads "
+                + "before that does not show")
+    }
+
+    private static func milliseconds(_ time: Duration) -> String {
+        "\(Int(time / .milliseconds(1))) ms"
+    }
+}

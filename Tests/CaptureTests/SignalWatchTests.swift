@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Capture
+
+/// What is said of a microphone by its samples.
+@Suite struct SignalWatchTests {
+    /// Periods of 20 ms of a repeated pattern, and what was told after how many ms.
+    private func told(
+        _ watch: inout SignalWatch, _ pattern: [Int16], periods: Int, channels: Int = 1
+    ) -> [Told] {
+        let samples = (0..<320 * channels).map { pattern[$0 % pattern.count] }
+        return (1...periods).compactMap { period in
+            watch.hear(samples.span, channels: channels).map {
+                Told(milliseconds: period * 20, state: $0)
+            }
+        }
+    }
+
+    struct Told: Equatable {
+        var milliseconds: Int
+        var state: SignalState
+    }
+
+    private static let voice: [Int16] = [4_000, -4_000, 200, 0]
+
+    @Test func aVoiceIsGoodFromTheBeginning() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(told(&watch, Self.voice, periods: 500).isEmpty)
+        #expect(watch.state == .good)
+    }
+
+    @Test(arguments: [1, 2]) func zerosAreToldAfterASecondAndTheirEndAtOnce(_ channels: Int) {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(
+            told(&watch, [0], periods: 400, channels: channels)
+                == [Told(milliseconds: 1_000, state: .zero)])
+        #expect(
+            told(&watch, Self.voice, periods: 10, channels: channels)
+                == [Told(milliseconds: 20, state: .good)])
+    }
+
+    @Test func zerosInMidTakeAreToldToo() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(told(&watch, Self.voice, periods: 100).isEmpty)
+        #expect(told(&watch, [0], periods: 100) == [Told(milliseconds: 1_000, state: .zero)])
+    }
+
+    @Test func aPauseOfLessThanASecondIsNothing() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        for _ in 0..<10 {
+            #expect(told(&watch, Self.voice, periods: 1).isEmpty)
+            #expect(told(&watch, [0], periods: 49).isEmpty)
+        }
+    }
+
+    @Test func theLastBitAloneIsADeadInput() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(
+            told(&watch, [0, 1, -1], periods: 400) == [Told(milliseconds: 2_000, state: .dead)])
+    }
+
+    @Test func aFaintSignalIsToldAfterThreeSecondsUntilItIsLoudOnce() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(
+            told(&watch, [100, -90], periods: 400) == [Told(milliseconds: 3_000, state: .faint)])
+        #expect(told(&watch, Self.voice, periods: 1) == [Told(milliseconds: 20, state: .good)])
+        // A pause after a voice is a pause.
+        #expect(told(&watch, [100, -90], periods: 400).isEmpty)
+    }
+
+    @Test func fullScaleIsClippingUntilThreeSecondsWithoutIt() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(told(&watch, [.max, .min, 0], periods: 100).first?.state == .clipped)
+        #expect(told(&watch, Self.voice, periods: 400).map(\.state) == [.good])
+    }
+
+    @Test func afewSamplesAtFullScaleAreNoClipping() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        var samples = [Int16](repeating: 100, count: 16_000)
+        for index in 0..<10 { samples[index * 1_000] = .max }
+        for _ in 0..<5 { #expect(watch.hear(samples.span, channels: 1) == nil) }
+    }
+
+    @Test func whatDoesNotComeIsToldOnceAndItsReturnAtOnce() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        #expect(watch.miss() == .absent)
+        #expect(watch.miss() == nil)
+        #expect(told(&watch, Self.voice, periods: 10) == [Told(milliseconds: 20, state: .good)])
+    }
+}

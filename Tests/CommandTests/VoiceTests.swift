@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+/// What `utter` makes of a voice, of silence and of a microphone that is not right.
+@Suite struct VoiceTests {
+    /// A microphone that says a recorded voice once, and then nothing; or a pattern for ever.
+    private func card(
+        saying clip: Clip? = nil, pattern: [Int16] = [0], in folder: TemporaryFolder
+    ) throws -> VirtualMicrophone {
+        var card = VirtualCard()
+        card.rates = [16_000]
+        guard let clip else {
+            let samples = (0..<16_000).map { pattern[$0 % pattern.count] }
+            card.content = .loop(path: try folder.write(WAVBytes.pcm(samples), to: "content"))
+            return try VirtualMicrophone(card)
+        }
+        let bytes = Array(try readFile(clip.path).dropFirst(44))
+        card.content = .file(path: try folder.write(bytes, to: "content"))
+        return try VirtualMicrophone(card)
+    }
+
+    @Test func silenceBehindAVoiceEndsARecordingWithoutATerminal() async throws {
+        let folder = try TemporaryFolder()
+        let card = try card(saying: .goForward, in: folder)
+        let server = try RecordingServer.hearing("go forward")
+        let result = try await Bench(server: server, microphone: card).run("--silence", "600ms")
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "go forward\n")
+        #expect(result.errorText.contains("stopped: no voice for as long as --silence says\n"))
+        // All of it was sent: what was said, and the silence behind it.
+        let body = try #require(server.requests.first?.body)
+        #expect(body.count / 32 > 2_700)
+    }
+
+    @Test func aRecordingWithoutAVoiceSaysSo() async throws {
+        let folder = try TemporaryFolder()
+        let card = try card(pattern: [60, -60], in: folder)
+        let server = try RecordingServer.hearing(#"{"text": ""}"#)
+        let result = try await Bench(server: server, microphone: card).run("--for", "500ms")
+        #expect(result.status == .exited(1))
+        #expect(result.errorText.contains("utter: no speech heard (peak -55 dBFS)\n"))
+    }
+
+    @Test(
+        arguments: [
+            ([0], "the microphone delivers only digital silence; is it muted?"),
+            ([0, 1], "the input delivers nothing but its last bit; is a microphone connected?"),
+            ([60, -60], "the microphone is very quiet; is its level turned down?"),
+            ([.max, .min], "the microphone is cut off at full scale; turn its level down"),
+        ] as [([Int16], String)])
+    func whatIsWrongIsSaidWhileItRecords(_ pattern: [Int16], _ text: String) async throws {
+        let folder = try TemporaryFolder()
+        let card = try card(pattern: pattern, in: folder)
+        let server = try RecordingServer.hearing("heard")
+        let run = try Bench(server: server, microphone: card).start([])
+        #expect(await run.wait(for: "utter: warning: \(text)\n", in: .error))
+        run.signal(SIGUSR1)
+        #expect(try await run.result().status == .exited(0))
+    }
+
+    @Test func aTouchOfTheKeyIsDroppedWithAWord() async throws {
+        let card = try VirtualMicrophone()
+        let server = try RecordingServer.hearing("heard")
+        let bench = try Bench(server: server, microphone: card)
+        let run = try bench.start(["-v", "--min", "10m"])
+        #expect(await run.wait(for: "first frame after ", in: .error))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(1))
+        #expect(result.output.isEmpty)
+        #expect(result.errorText.contains("utter: too short: "))
+        #expect(result.errorText.contains(" ms were recorded, and are not sent\n"))
+        #expect(!result.errorText.contains("kept: "))
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("cancelled"))
+        #expect(!server.requests.contains { $0.lastChunkAt != nil })
+    }
+
+    @Test func aRecordingForATimeIsNeverTooShort() async throws {
+        let server = try RecordingServer.hearing("heard")
+        let bench = try Bench(server: server, microphone: try VirtualMicrophone())
+        let result = try await bench.run("--min", "10m", "--for", "100ms")
+        #expect(result.outputText == "heard\n")
+    }
+
+    @Test func whatWasAgreedOnIsSaidInDetailAndInJSON() async throws {
+        let card = try VirtualMicrophone(.builtIn)
+        let server = try RecordingServer.hearing("heard")
+        let bench = try Bench(server: server, microphone: card)
+        let result = try await bench.run(
+            "--for", "300ms", "--period", "40ms", "-v", "--json", "-D", "uttermic")
+        #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a ring"))
+        let device = try #require(try JSONText(result.output)["device"])
+        #expect(device["sampleRate"] == .number(48_000))
+        #expect(device["channels"] == .number(2))
+        #expect(device["sampleFormat"] == .string("S16_LE"))
+        #expect(device["periodMs"] == .number(33))
+        #expect(device["bufferMs"] != nil)
+    }
+
+    @Test(arguments: ["9ms", "101ms", "0"]) func aPeriodHasItsBounds(_ period: String) async throws
+    {
+        let result = try await Bench().run("--period", period)
+        #expect(result.status == .exited(64))
+        #expect(result.errorText.contains("--period must be from 10ms to 100ms\n"))
+    }
+}
