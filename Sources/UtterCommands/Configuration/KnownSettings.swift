@@ -71,12 +71,22 @@ package enum KnownSettings {
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
 
+    /// Whether nothing but lines is written to a terminal.
+    static let plain = Setting(
+        "output.plain", "UTTER_PLAIN", .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+
+    /// Whether tones say when a recording begins and ends.
+    static let cue = Setting(
+        "output.cue", "UTTER_CUE", .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
         service, language, model, prompt, device, format, longest, tail,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
-        keyFile, keyCommand, detail,
+        keyFile, keyCommand, detail, plain, cue,
     ]
 
     private static let age = "an age with its unit, such as 30d or 12h"

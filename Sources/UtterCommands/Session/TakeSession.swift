@@ -108,7 +108,13 @@ package struct TakeSession {
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             shortage: { [pipeline] in pipeline.shortage },
             takeEchoedLines: { [signals] in signals.takeEchoedLines() })
-        for await event in take.events { reporter.show(event) }
+        let cues = makeCues(for: activity, warning: reporter.warning)
+        // After the text: a tone is nothing to wait for.
+        defer { cues?.finish() }
+        for await event in take.events {
+            reporter.show(event)
+            cues?.note(event, of: take)
+        }
         var outcome = await take.outcome
         trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)

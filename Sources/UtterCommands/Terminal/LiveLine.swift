@@ -4,7 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-/// The status line on the terminal, drawn by a thread of its own.
+/// The lines on the terminal that show a take, drawn by a thread of its own.
 ///
 /// From any thread. The lock is held while the terminal takes bytes: two threads must not write to
 /// it at once.
@@ -12,14 +12,16 @@ final class LiveLine: Sendable {
     private struct State {
         var line: StatusLine
         var schedule = RedrawSchedule()
-        /// What is on the screen, and for which width; nil when the line is not there.
-        var drawn: (text: String, columns: Int)?
+        /// What is on the screen, and for which window; nil when the line is not there.
+        var drawn: (lines: [String], size: WindowSize)?
         var isOver = false
     }
 
     private let state: Mutex<State>
     private let thread = Mutex<NamedThread?>(nil)
     private let wakeup: Wakeup
+    /// Tells that the window has another size.
+    private let resizing: SignalDescriptor
     /// Tells how many line feeds were typed since it was asked last.
     private let takeEchoedLines: @Sendable () -> Int
 
@@ -32,6 +34,7 @@ final class LiveLine: Sendable {
         state = Mutex(State(line: line))
         self.takeEchoedLines = takeEchoedLines
         wakeup = try Wakeup()
+        resizing = try SignalDescriptor(signals: [SIGWINCH])
         let started = try NamedThread(name: "status line") { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -81,21 +84,25 @@ final class LiveLine: Sendable {
                 return state.schedule.wait(at: now)
             }
             if state.withLock({ $0.isOver }) { return }
-            var event = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            var events = [wakeup.descriptor, resizing.number].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             // Rounded up: a wait that ends a little too early would spin.
-            _ = unsafe poll(&event, 1, wait.map { Int32($0 / .milliseconds(1)) + 1 } ?? -1)
+            _ = unsafe poll(&events, 2, wait.map { Int32($0 / .milliseconds(1)) + 1 } ?? -1)
             wakeup.drain()
+            while resizing.next() != nil { state.withLock { _ = $0.schedule.change() } }
         }
     }
 
     private func draw(_ state: inout State, at now: ContinuousClock.Instant) {
-        let columns = StandardError.columns
-        let text = state.line.text(columns: columns, hasColour: StandardError.hasColour, at: now)
+        let size = WindowSize.current
+        let lines = state.line.lines(
+            columns: size.columns, rows: size.rows, hasColour: StandardError.hasColour, at: now)
         state.schedule.draw(at: now, nextChange: state.line.nextChange)
         let lineFeeds = takeEchoedLines()
-        if let drawn = state.drawn, drawn == (text, columns), lineFeeds == 0 { return }
+        if let drawn = state.drawn, drawn == (lines, size), lineFeeds == 0 { return }
         StandardError.write(
-            LiveText.drawing(text, afterLineFeeds: state.drawn == nil ? 0 : lineFeeds))
-        state.drawn = (text, columns)
+            LiveText.drawing(lines, afterLineFeeds: state.drawn == nil ? 0 : lineFeeds))
+        state.drawn = (lines, size)
     }
 }
