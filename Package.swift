@@ -50,6 +50,9 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
+        // Puts a terminal right, also from a signal handler.
+        .target(name: "CTerminal", path: "Sources/C/CTerminal"),
+
         // A parser of TOML, which is C++, behind one C function.
         .target(name: "CTOML", path: "Sources/C/CTOML"),
 
@@ -105,7 +108,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings",
+                "Settings", "CTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),

@@ -25,6 +25,7 @@ package enum SettingsDocument {
         let builder = DocumentBuilder(file: file)
         var reader = DocumentBuilder.reader
         let bytes = Array(text.utf8)
+        try NestingCheck.check(bytes)
         let isRead = unsafe bytes.withUnsafeBytes { bytes in
             unsafe utter_toml_read(
                 bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, &reader,
@@ -124,9 +125,16 @@ private final class DocumentBuilder {
             fault: { context, place, start, count in
                 let reason = unsafe text(start, count) ?? ""
                 unsafe builder(context)?.error = SettingsError(
-                    "it is no TOML: \(reason)", at: SettingsPlace(place))
+                    "it is no TOML: \(reason)" + advice(on: reason), at: SettingsPlace(place))
             })
     }
+}
+
+/// What is missing where a bare word stands, which toml++ takes for half a number, date or `true`.
+private func advice(on reason: String) -> String {
+    let isBareWord =
+        reason.contains("could not determine value type") || reason.contains("parsing boolean")
+    return isBareWord ? "; a text stands between quotation marks" : ""
 }
 
 private func builder(_ context: UnsafeMutableRawPointer?) -> DocumentBuilder? {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import SpeechService
+
 /// Who wants to know what happens to a transfer.
 ///
 /// Called on the transfer thread; must not block.
@@ -22,6 +24,11 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// Bytes of the final response's body have been read; an error body's too.
     func transferDidReceive(_ bytes: Span<UInt8>)
 
+    /// Whether the bytes that follow can say anything.
+    ///
+    /// Asked after each `transferDidReceive`: a service may leave its answer open at the end.
+    var reading: AnswerReading { get }
+
     /// The transfer is over; nothing follows.
     func transferDidEnd(_ result: TransferResult)
 }
@@ -29,4 +36,7 @@ package protocol TransferObserver: AnyObject, Sendable {
 extension TransferObserver {
     /// Most have no use for it.
     package func transferDidSendHead(_ head: String) {}
+
+    /// Most do not read.
+    package var reading: AnswerReading { .goesOn }
 }

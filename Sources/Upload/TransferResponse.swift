@@ -6,6 +6,8 @@
 struct TransferResponse {
     private var head = ResponseHead()
     private var byteCount = 0
+    /// Whether its content has said that it is complete.
+    private var isOver = false
     /// The most bytes that its body may have.
     private let limit: Int
     /// Whether it comes over TLS.
@@ -45,6 +47,9 @@ struct TransferResponse {
         byteCount += bodyByteCount
         return byteCount > limit ? "the response is longer than \(limit) bytes" : nil
     }
+
+    /// Its content has said that nothing of use follows.
+    mutating func end() { isOver = true }
 
     /// The status of the final response once its head is complete.
     var status: Int? { head.isComplete ? head.status : nil }
@@ -88,12 +93,14 @@ struct TransferResponse {
         return isRefusal || isWhole
     }
 
-    /// Whether the response says by its length that it is complete (RFC 9112 §6.3).
+    /// Whether the response says by its content or by its length that it is complete (RFC 9112 §6.3).
     ///
     /// Of a chunked one libcurl keeps the end to itself, and of an encoded one it counts bytes that
     /// are not those that we see.
     var isWhole: Bool {
-        guard let status, byteCount <= limit else { return false }
+        guard let status else { return false }
+        if isOver { return true }
+        guard byteCount <= limit else { return false }
         if status == 204 { return true }
         return !isChunked && head.header("content-encoding") == nil
             && head.header("content-length").flatMap { Int($0) } == byteCount

@@ -22,16 +22,16 @@ import Testing
         #expect(meter((0, .zero)).bar(cells: 4) == "▕    ▏")
         #expect(meter((1, .zero)).bar(cells: 4) == "▕████▏")
         // -30 dBFS is the middle; where the bar ends, its stroke stands.
-        #expect(meter((0.0316, .zero)).bar(cells: 4) == "▕██│ ▏")
-        #expect(meter((0.0316, .zero)).cell == "▄")
+        #expect(meter((0.0317, .zero)).bar(cells: 4) == "▕██│ ▏")
+        #expect(meter((0.0317, .zero)).cell == "▄")
         #expect(meter((0, .zero)).cell == " ")
         #expect(meter((1, .zero)).cell == "█")
     }
 
     @Test func theHighestPeakStaysForAMoment() {
         #expect(
-            meter((0.5, .zero), (0.0316, .seconds(1))).bar(cells: 12) == "▕██████    │ ▏")
+            meter((0.5, .zero), (0.0317, .seconds(1))).bar(cells: 12) == "▕██████    │ ▏")
         #expect(
-            meter((0.5, .zero), (0.0316, .seconds(2))).bar(cells: 12) == "▕██████│     ▏")
+            meter((0.5, .zero), (0.0317, .seconds(2))).bar(cells: 12) == "▕██████│     ▏")
     }
 }

@@ -68,12 +68,4 @@ import Testing
             codes.firstRange(of: "\u{1B}[J")?.lowerBound
                 == codes.firstRange(of: "while")?.upperBound)
     }
-
-    @Test func whatEnterHasLeftIsDrawnOver() {
-        var screen = Self.screen()
-        screen.show(LiveText.drawing(["speak 0:01.0", "so it", "begins"]) + "\r\n")
-        screen.show(LiveText.drawing(["waiting 0:00.1"], afterLineFeeds: 1))
-        #expect(screen.lines == ["above", "waiting 0:00.1"])
-        #expect(screen.strangeControls.isEmpty)
-    }
 }

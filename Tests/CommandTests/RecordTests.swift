@@ -78,7 +78,7 @@ import Testing
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
             ["--tail", "200ms"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
 
@@ -88,7 +88,7 @@ import Testing
         try terminal.type("\n")
         let run = try Bench(server: server, microphone: card).start(
             ["--tail", "200ms"], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         let before = try #require(await server.wait(untilBytes: 16_000))
         #expect(before.lastChunkAt == nil)
         try terminal.type("\n")
@@ -96,7 +96,7 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(
             Screen(result.screenText).lines.contains {
-                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Enter to stop")
+                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Space or Ent")
             }, "\(result.screenText)")
     }
 
@@ -142,7 +142,7 @@ import Testing
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
             [], input: .nothing, terminal: terminal)
-        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
 

@@ -133,6 +133,7 @@ struct Screen {
             wraps = true
             note()
         case _ where code.hasSuffix("m"): colours += 1
+        case _ where EmulatedKeyboard.codes.contains(code): break
         default: strangeControls.append(code)
         }
     }

@@ -45,7 +45,7 @@ import UtterCommands
                 "--keep-audio", "1d", "--encrypt-key-command",
                 "printf 'the key? ' >/dev/tty; read -r key </dev/tty; echo $key",
             ], input: .terminal, terminal: terminal)
-        #expect(await run.wait(for: "press Enter to stop", in: .screen))
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         _ = try #require(await server.wait(untilBytes: 8_000))
         try terminal.type("\n")
         let result = try await run.result()

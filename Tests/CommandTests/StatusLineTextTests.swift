@@ -45,7 +45,7 @@ import Testing
     private static let offline = TakeEvent.interrupted(lost, pause: .seconds(9))
     private static let unprotected = TakeEvent.noticed(.unprotected(reason: "full"))
     private static let refused = TakeEvent.refused(.tokenRefused(status: 401, message: nil))
-    private static let bar = "▕█████████████████████▌ │▏"
+    private static let bar = "▕█████████████████████▋  ▏"
 
     private func lines(
         _ line: StatusLine, _ columns: Int, rows: Int = 24, after: Duration = .zero
@@ -93,7 +93,7 @@ import Testing
         #expect(lines(line, 80) == ["speak 0:05.0 \(Self.bar) safe", words])
         #expect(
             lines(line, 21) == [
-                "speak 0:05.0 ▕█████▍▏", "a rather long text", "that goes on and on",
+                "speak 0:05.0 █ safe", "a rather long text", "that goes on and on",
                 "for ever and ever",
             ])
         #expect(
@@ -126,9 +126,10 @@ import Testing
     @Test func theMeterTakesTheRoomThatIsLeft() {
         #expect(text(Self.voice(), 80) == "speak 0:05.0 \(Self.bar) safe")
         #expect(text(Self.voice(), 40) == "speak 0:05.0 \(Self.bar)")
-        #expect(text(Self.voice(), 30) == "speak 0:05.0 ▕██████████▊│▏")
+        #expect(text(Self.voice(), 30) == "speak 0:05.0 ▕██████████▊ ▏")
         #expect(text(Self.voice(), 15) == "speak 0:05.0 █")
-        #expect(text(Self.voice(), 13) == "speak 0:05 █")
+        #expect(text(Self.voice(), 13) == "speak 0:05.0")
+        #expect(text(Self.voice(), 12) == "speak 0:05")
         #expect(text(Self.voice(), 10) == "speak █")
     }
 
@@ -186,7 +187,7 @@ import Testing
         #expect(text(line, 80) == state + " offline, next try in 10 s")
         #expect(text(line, 80, after: .milliseconds(8_500)) == state + " offline, next try in 1 s")
         #expect(text(line, 80, after: .seconds(9)) == state + " offline, trying again")
-        #expect(text(line, 27) == "speak 0:05.0 █ offline 10 s")
+        #expect(text(line, 28) == "speak 0:05.0 █ offline 10 s")
         #expect(line.nextChange != nil)
         let back = Self.voice(Self.offline, .connected(attempt: 2))
         #expect(text(back, 80) == state + " safe")

@@ -62,7 +62,7 @@ import Testing
         window.note(.listening(source: "default", format: .speech), .zero)
         scenes.append(window.screen.lines)
         window.note(.began(after: .milliseconds(30)), .milliseconds(30))
-        window.note(Self.progress(1.2, sent: 1.1), .seconds(1))
+        window.note(Self.progress(1.5, sent: 1.375), .seconds(1))
         scenes.append(window.screen.lines)
         window.hear(Self.words, .seconds(2))
         window.note(
@@ -86,6 +86,9 @@ import Testing
         return scenes
     }
 
+    private static let bar = "▕███████████████████▏    ▏"
+    private static let tail = "▕████████           │    ▏"
+
     @Test func atFortyColumns() {
         let words = [
             "dictate a sentence that is long enough", "for a window of any width, その次は日本",
@@ -93,44 +96,35 @@ import Testing
         ]
         let expected = [
             ["opening"],
-            ["speak 0:01.2 ▕███████████████████▏"],
-            ["speak 0:01.2 offline, next try in 8 s"] + words,
-            ["speak 0:08.0 behind by 4 s"] + words,
-            ["tail 0:09.0"] + words,
+            ["speak 0:01.5 \(Self.bar)"],
+            ["speak 0:01.5 ▇ offline, next try in 9 s"] + words,
+            ["speak 0:08.0 ▕████▊ ▏ behind by 4 s"] + words,
+            ["tail 0:09.0 \(Self.tail)"] + words,
             ["waiting 0:02.0"] + words,
             ["the text"],
         ]
         #expect(scenes(columns: 40) == expected.map { ["$ utter"] + $0 })
     }
 
-    @Test func atEightyColumns() {
-        let words = [
-            "dictate a sentence that is long enough for a window of any width, その次は日本",
-            "語です, and a family 👨‍👩‍👧 of three",
-        ]
+    @Test(arguments: [80, 200])
+    func atEightyAndTwoHundredColumns(_ columns: Int) {
+        let words =
+            columns == 200
+            ? [Self.words]
+            : [
+                "dictate a sentence that is long enough for a window of any width, その次は日本",
+                "語です, and a family 👨‍👩‍👧 of three",
+            ]
         let expected = [
             ["opening"],
-            ["speak 0:01.2 ▕███████████████████▏ safe"],
-            ["speak 0:01.2 offline, next try in 8 s"] + words,
-            ["speak 0:08.0 behind by 4 s"] + words,
-            ["tail 0:09.0"] + words,
+            ["speak 0:01.5 \(Self.bar) safe"],
+            ["speak 0:01.5 \(Self.bar) offline, next try in 9 s"] + words,
+            ["speak 0:08.0 \(Self.bar) behind by 4 s"] + words,
+            ["tail 0:09.0 \(Self.tail) safe"] + words,
             ["waiting 0:02.0"] + words,
             ["the text"],
         ]
-        #expect(scenes(columns: 80) == expected.map { ["$ utter"] + $0 })
-    }
-
-    @Test func atTwoHundredColumns() {
-        let expected = [
-            ["opening"],
-            ["speak 0:01.2 safe"],
-            ["speak 0:01.2 offline, next try in 8 s", Self.words],
-            ["speak 0:08.0 behind by 4 s", Self.words],
-            ["tail 0:09.0", Self.words],
-            ["waiting 0:02.0", Self.words],
-            ["the text"],
-        ]
-        #expect(scenes(columns: 200) == expected.map { ["$ utter"] + $0 })
+        #expect(scenes(columns: columns) == expected.map { ["$ utter"] + $0 })
     }
 
     @Test(arguments: [10, 13, 24, 40], [2, 3, 8])

@@ -67,6 +67,61 @@ import Testing
         }
     }
 
+    @Test(arguments: ["device = mic", "title = foo"])
+    func aTextWithoutQuotationMarksIsRecognised(_ text: String) throws {
+        let error = #expect(throws: SettingsError.self) { try SettingsDocument.parse(text) }
+        #expect(error?.reason.hasSuffix("a text stands between quotation marks") == true)
+    }
+
+    /// toml++ would make a table of each part, and tables in tables need a stack.
+    @Test(arguments: ["%= 1", "[%]", "a = { % = 1 }", "a = [ [ { % = 1 } ] ]"])
+    func aKeyOfTooManyPartsIsNotRead(_ form: String) throws {
+        let key = Array(repeating: "a", count: 20_000).joined(separator: ".")
+        let error = #expect(throws: SettingsError.self) {
+            try SettingsDocument.parse(
+                "# ok\n"
+                    + form.split(separator: "%", omittingEmptySubsequences: false).joined(
+                        separator: key))
+        }
+        #expect(error?.place?.line == 2)
+    }
+
+    @Test func dotsInTextsAndRemarksAreNoParts() throws {
+        let dots = String(repeating: ". ", count: 100)
+        let table = try SettingsDocument.parse(
+            """
+            # \(dots)
+            a = "\(dots)\\"\(dots)" # \(dots)
+            b = '\(dots)'
+            c = \"\"\"\(dots)"\(dots)
+            \(dots)\"\"\"
+            d.e.f = 1.5
+            """)
+        #expect(table.members.map(\.name) == ["a", "b", "c", "d"])
+    }
+
+    @Test func aReasonIsNoLongerThanAPersonReads() throws {
+        let name = String(repeating: "x", count: 10_000)
+        var reader = SettingsReader(try SettingsDocument.parse("\(name) = 1"))
+        _ = try reader.string("other")
+        let error = #expect(throws: SettingsError.self) { try reader.finish() }
+        #expect(error?.text(of: "file").count == "file:1:1: ".count + 401)
+    }
+
+    @Test(arguments: [
+        ("-1", false), ("0", false), ("nan", false), ("inf", false), ("61", false),
+        ("60", true), ("2.4", true),
+    ])
+    func secondsHaveBounds(_ text: String, _ isRead: Bool) throws {
+        var reader = SettingsReader(try SettingsDocument.parse("a = \(text)"))
+        if isRead {
+            let time = try reader.seconds("a", upTo: 60)
+            #expect(time == (text == "60" ? .seconds(60) : .milliseconds(2_400)))
+        } else {
+            #expect(throws: SettingsError.self) { try reader.seconds("a", upTo: 60) }
+        }
+    }
+
     @Test func nothingIsAnEmptyTable() throws {
         #expect(try SettingsDocument.parse("") == SettingsTable())
     }

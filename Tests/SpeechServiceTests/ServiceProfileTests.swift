@@ -209,6 +209,36 @@ import Testing
 
     /// Each profile is wrong at the place that is said.
     @Test(arguments: [
+        (
+            "url = \"foo bar\"",
+            "test.toml:1:7: 'url': 'foo bar' is not a usable URL: it must begin with http:// or "
+                + "https://"
+        ),
+        (
+            "url = \"http://a/\"\n[headers]\n\"X Y\" = \"a\"",
+            "test.toml:3:9: 'headers': header 'X Y' cannot be sent: a name is made of letters, digits "
+                + "and !#$%&'*+-.^_`|~"
+        ),
+        (
+            "url = \"http://a/\"\n[headers]\nX = \"a\\nb\"",
+            "test.toml:3:5: 'headers': header 'X' cannot be sent: its value holds a control character"
+        ),
+        (
+            "url = \"http://a/\"\n[limits]\nseconds = nan",
+            "test.toml:3:11: 'limits.seconds' must be above 0 and at most 2592000"
+        ),
+        (
+            "url = \"http://a/\"\n[limits]\nbytes = -1",
+            "test.toml:3:9: 'limits.bytes' must be above 0"
+        ),
+        (
+            "url = \"http://a/\"\n[exchange]\nkind = \"job\"\nseconds = nan",
+            "test.toml:4:11: 'exchange.seconds' must be 0 or more and at most 86400"
+        ),
+        (
+            "url = \"http://a/\"\n[exchange]\nkind = \"job\"\n[[exchange.steps]]\nseconds = inf",
+            "test.toml:5:11: 'exchange.steps.seconds' must be 0 or more and at most 3600"
+        ),
         ("title = \"x\"", "test.toml:1:1: a profile needs a 'url'"),
         ("url = 1", "test.toml:1:7: 'url' must be a string, not a whole number"),
         (

@@ -63,6 +63,15 @@ package final class PseudoTerminal: Sendable {
         return tcgetattr(master.number, &settings) == 0 && settings.c_lflag & UInt32(ECHO) != 0
     }
 
+    /// How the terminal treats what is typed and shown: the flags of its `termios(3)`, and the
+    /// characters.
+    package var modes: [UInt32] {
+        var settings = termios()
+        guard tcgetattr(master.number, &settings) == 0 else { return [] }
+        let characters = withUnsafeBytes(of: &settings.c_cc) { $0.map { UInt32($0) } }
+        return [settings.c_iflag, settings.c_oflag, settings.c_cflag, settings.c_lflag] + characters
+    }
+
     /// Closes the terminal; takes effect when no thread waits for its output any more.
     func hangUp() {
         // Never readable: in place of the terminal, nothing is to be read any more.

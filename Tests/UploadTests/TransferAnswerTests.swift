@@ -31,6 +31,21 @@ import Upload
         #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
     }
 
+    @Test(arguments: [
+        (
+            "HTTP/1.1 200 OK\r\nx: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
+            "a line of its head is too long, or memory ran out"
+        ),
+        ("SSH-2.0-OpenSSH_9.2\r\n", "what answers there does not speak HTTP"),
+    ])
+    func whatIsNoHeadIsSaid(_ text: String, _ reason: String) async throws {
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .sendRaw(Array(text.utf8)), .close])
+        let upload = try Upload(to: server.url(), bytes(640), isSealed: true)
+        let result = try #require(await upload.result())
+        #expect(result.ending == .badResponse(reason))
+    }
+
     @Test func aRefusalWhileSpeakingStopsTheBody() async throws {
         let server = try RecordingServer(
             scripts: [

@@ -71,7 +71,7 @@ struct DemoCommand: AsyncParsableCommand {
         // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true
-        try await Launch.takes(output: output, keep: keep, listensToEnter: false) {
+        try await Launch.takes(output: output, keep: keep, readsPipe: false) {
             session throws(CommandFailure) in
             let service: RecognitionService
             do throws(ServiceError) {

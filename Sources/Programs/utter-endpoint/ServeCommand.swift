@@ -109,7 +109,7 @@ struct ServeCommand: AsyncParsableCommand {
         _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
         do {
-            let signals = try Signals(toEnter: false)
+            let signals = try Signals(readingPipe: false)
             signals.handle { _ in server.shutdown() }
             // Many exchanges at once, on more than this thread.
             try await withTaskExecutorPreference(globalConcurrentExecutor) {

@@ -36,6 +36,7 @@ struct AutomaticAnswer: ResponseDecoder {
     }
 
     var hasHeardEnd: Bool { decoder?.hasHeardEnd ?? false }
+    var isOver: Bool { decoder?.isOver ?? false }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
         if let failure { throw failure }

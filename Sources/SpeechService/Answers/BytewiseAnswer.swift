@@ -38,6 +38,8 @@ struct BytewiseAnswer<Reader: AnswerReader>: ResponseDecoder {
     private var productiveByteCount = 0
     private(set) var hasHeardEnd = false
 
+    var isOver: Bool { reader?.isOver ?? false }
+
     /// Creates a decoder of what `reader` reads.
     init(_ reader: Reader) { self.reader = reader }
 

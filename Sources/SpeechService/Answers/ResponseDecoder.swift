@@ -23,8 +23,12 @@ package protocol ResponseDecoder: Sendable {
 
     /// Whether the service has said that it has heard the end of the speech.
     var hasHeardEnd: Bool { get }
+
+    /// Whether the answer has said by its content that it is complete: what follows says nothing.
+    var isOver: Bool { get }
 }
 
 extension ResponseDecoder {
     package var hasHeardEnd: Bool { false }
+    package var isOver: Bool { false }
 }

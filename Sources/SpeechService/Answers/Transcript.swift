@@ -20,12 +20,17 @@ public struct Transcript: Sendable, Hashable {
     public private(set) var confidence: Double?
     /// The partial as it came.
     private var rawPartial = ""
+    /// What the finals, words and segments occupy.
+    private var finalByteCount = 0
 
     /// Creates a transcript without words.
     package init() {}
 
     /// What is being said since the last final; may still change.
     public var partial: String { TerminalText.singleLine(rawPartial) }
+
+    /// About as many bytes of memory as a copy of it occupies.
+    package var byteCount: Int { finalByteCount + rawPartial.utf8.count }
 
     /// Takes over what the recogniser thinks now.
     package mutating func apply(_ hypothesis: Hypothesis) {
@@ -41,6 +46,7 @@ public struct Transcript: Sendable, Hashable {
         if hypothesis.merge == .replace { self = Transcript() }
         let line = TerminalText.singleLine(hypothesis.text)
         if !line.isEmpty { finals.append(line) }
+        finalByteCount += Self.byteCount(of: hypothesis, line)
         words += hypothesis.words
         segments += hypothesis.segments
         language = hypothesis.language ?? language
@@ -53,9 +59,16 @@ public struct Transcript: Sendable, Hashable {
         for hypothesis in hypotheses { apply(hypothesis) }
     }
 
+    private static func byteCount(of hypothesis: Hypothesis, _ line: String) -> Int {
+        let pieceCount = hypothesis.words.count + hypothesis.segments.count
+        return line.utf8.count + MemoryLayout<String>.stride
+            + pieceCount * MemoryLayout<RecognizedWord>.stride
+    }
+
     /// Takes over what was said after it.
     package mutating func append(_ later: Transcript) {
         finals += later.finals
+        finalByteCount += later.finalByteCount
         rawPartial = later.rawPartial
         words += later.words
         segments += later.segments

@@ -33,7 +33,7 @@ package enum ExchangePlan: Sendable, Hashable {
 extension JobPlan {
     /// Reads the members of the table `exchange`.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
-        if let seconds = try reader.number("seconds") { limit = .seconds(seconds) }
+        if let time = try reader.seconds("seconds", upTo: 86_400, allowsZero: true) { limit = time }
         let place = reader.place("origins")
         for text in try reader.strings("origins") ?? [] {
             do throws(ServiceError) {
@@ -94,8 +94,11 @@ extension JobStep {
         answers = try reader.condition("answers")
         message = try reader.paths("message") ?? []
         let isPoll = until != nil || !pendingStatuses.isEmpty
-        pause = .seconds(try reader.number("seconds") ?? (isPoll ? 1 : 0))
-        longestPause = .seconds(try reader.number("longest-seconds") ?? 10)
+        pause =
+            try reader.seconds("seconds", upTo: 3_600, allowsZero: true)
+            ?? .seconds(isPoll ? 1 : 0)
+        longestPause =
+            try reader.seconds("longest-seconds", upTo: 3_600, allowsZero: true) ?? .seconds(10)
         if let url, let host = ownOrigin == nil ? Self.faultyHost(of: url) : nil {
             throw SettingsError(
                 "'\(reader.path("url"))': '\(TerminalText.shown(host))' is no origin",

@@ -74,7 +74,7 @@ package struct ProfileWord: Sendable, Hashable {
     ///   - service: what the service is called, for a message.
     /// - Throws: `ProfileError` when nothing is, and must be, or when the service has no such value.
     /// - Returns: the value, or nil for none.
-    func value(for said: String?, of service: String) throws(ProfileError) -> String? {
+    package func value(for said: String?, of service: String) throws(ProfileError) -> String? {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
             return nil

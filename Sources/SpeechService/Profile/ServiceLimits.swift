@@ -18,13 +18,15 @@ package struct ServiceLimits: Sendable, Hashable {
     ///
     /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
-        longest = try reader.number("seconds").map { Self.duration($0) }
-        shortest = try reader.number("shortest-seconds").map { Self.duration($0) }
+        longest = try reader.seconds("seconds", upTo: Self.limit)
+        shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)
         byteCount = try reader.integer("bytes")
+        if let byteCount, byteCount <= 0 {
+            throw SettingsError(
+                "'\(reader.path("bytes"))' must be above 0", at: reader.place("bytes"))
+        }
     }
 
-    /// So many seconds, in whole milliseconds: 2.4 is no binary fraction.
-    private static func duration(_ seconds: Double) -> Duration {
-        .milliseconds(Int((min(max(0, seconds), 1e9) * 1_000).rounded()))
-    }
+    /// A month, in seconds.
+    private static let limit = 30 * 86_400
 }

@@ -107,6 +107,7 @@ package struct ServiceProfile: Sendable, Hashable {
         try checkWords(urlPlace: reader.place("url"))
         try checkTakeMark(urlPlace: reader.place("url"))
         try checkSecrets()
+        try checkSpelling(urlPlace: reader.place("url"))
     }
 
     /// Reads a table, all of whose members must be known.

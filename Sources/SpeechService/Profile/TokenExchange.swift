@@ -44,7 +44,7 @@ package struct TokenExchange: Sendable, Hashable {
         body = try reader.string("body")
         token = try reader.path(of: "token")
         expiry = try reader.path(of: "expires")
-        if let seconds = try reader.number("seconds") { lifetime = .seconds(seconds) }
+        if let seconds = try reader.seconds("seconds", upTo: 30 * 86_400) { lifetime = seconds }
         try reader.finish()
     }
 

@@ -31,8 +31,8 @@ package struct TransferSettings: Sendable, Hashable {
             "id-header",
             as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name },
             reason: \.description)
-        answer = try Self.seconds("answer-seconds", &reader)
-        stall = try Self.seconds("stall-seconds", &reader)
+        answer = try reader.seconds("answer-seconds", upTo: 86_400)
+        stall = try reader.seconds("stall-seconds", upTo: 86_400)
         let place = reader.place("redirect-to")
         for text in try reader.strings("redirect-to") ?? [] {
             do throws(ServiceError) {
@@ -42,17 +42,5 @@ package struct TransferSettings: Sendable, Hashable {
                     "'\(reader.path("redirect-to"))': \(error.description)", at: place)
             }
         }
-    }
-
-    private static func seconds(
-        _ key: String, _ reader: inout SettingsReader
-    ) throws(SettingsError) -> Duration? {
-        let place = reader.place(key)
-        guard let number = try reader.number(key) else { return nil }
-        guard number > 0, number <= 86_400 else {
-            throw SettingsError(
-                "'\(reader.path(key))' must be above 0 and at most 86400", at: place)
-        }
-        return .seconds(number)
     }
 }

@@ -3,6 +3,7 @@
 internal import CCurl
 internal import Glibc
 internal import LinuxPlatform
+internal import SpeechService
 
 /// One HTTP POST on its way.
 ///
@@ -33,9 +34,15 @@ final class Transfer: @unchecked Sendable {
     private var nextHangUpLook = ContinuousClock.now
     /// When the head of a refusal was complete.
     private var refusedAt: ContinuousClock.Instant?
+    /// What the answer's reader makes of it.
+    private var reading = AnswerReading.goesOn
+    /// When both the service had all and the answer was known.
+    private var knownAt: ContinuousClock.Instant?
     /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
+    /// How long an answer that is known may take to end, so that the connection can be used again.
+    private static let ending = Duration.milliseconds(250)
     /// How long a service may have us wait; one that asks for more gets this.
     private static let longestRetryAfter = 3_600
 
@@ -110,16 +117,30 @@ final class Transfer: @unchecked Sendable {
             return now
         case .next(var instant):
             if let end = refusedAt.map({ $0 + request.deadlines.refusal }) {
-                if end <= now {
-                    // What was heard of it is the answer.
-                    ownEnding = ownEnding ?? .timedOut(.answer)
-                    return now
+                // What was heard of it is the answer.
+                if end <= now { return endAsKnown(now) }
+                instant = min(instant, end)
+            }
+            if isKnown {
+                knownAt = knownAt ?? now
+                guard let end = knownAt.map({ $0 + Self.ending }), end > now else {
+                    return endAsKnown(now)
                 }
                 instant = min(instant, end)
             }
             if let pace { instant = min(instant, now + pace.interval) }
             return isRefusedEarly ? min(instant, now + .milliseconds(5)) : instant
         }
+    }
+
+    /// Whether nothing that is still to come can change the answer.
+    private var isKnown: Bool { reading != .goesOn && timings.lastByteOut != nil }
+
+    /// Breaks off what has nothing more to say; how it ends is what the response is.
+    private func endAsKnown(_ now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        if isKnown { response.end() }
+        ownEnding = ownEnding ?? .timedOut(.answer)
+        return now
     }
 
     /// Whether there is something for the connection to take: bytes, or the end.
@@ -289,6 +310,11 @@ final class Transfer: @unchecked Sendable {
 
     /// Takes bytes of the response's body in; false breaks the transfer off.
     func receive(_ bytes: Span<UInt8>) -> Bool {
+        if isKnown {
+            // More than the mark of its end.
+            response.end()
+            return false
+        }
         timings.lastByteIn = elapsed
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
         if let reason = response.take(bodyByteCount: bytes.count) {
@@ -296,6 +322,8 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         observer.transferDidReceive(bytes)
+        reading = observer.reading
+        if reading == .ended { response.end() }
         return !isAnsweredEarly
     }
 

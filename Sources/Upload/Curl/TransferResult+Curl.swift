@@ -40,6 +40,11 @@ extension TransferResult.Ending {
         // There is no code of its own for an answer whose chunks are broken (RFC 9112 §7.1).
         case CURLE_RECV_ERROR where text.contains("in chunked-encoding"):
             self = .badResponse(text)
+        // libcurl has no code of its own for a line of more than 100 KiB.
+        case CURLE_OUT_OF_MEMORY:
+            self = .badResponse("a line of its head is too long, or memory ran out")
+        case CURLE_UNSUPPORTED_PROTOCOL where text.contains("HTTP/0.9"):
+            self = .badResponse("what answers there does not speak HTTP")
         // libcurl wanted to make the request again on a new connection, and had no body for it.
         case CURLE_SEND_FAIL_REWIND:
             self = .connectionLost("the service closed a connection that was kept open")

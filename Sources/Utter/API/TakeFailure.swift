@@ -64,6 +64,9 @@ extension TakeFailure {
         case .refused(let status, let message, let advice):
             "the service refused the recording: \(Self.status(status, message))"
                 + Self.addition(advice)
+        case .tokenRefused(let status, let message, .tokenOfOther(let origin)):
+            "the service wants a token: \(Self.status(status, message)); none was sent, since the "
+                + "profile's belongs to \(origin)"
         case .tokenRefused(let status, let message, let advice):
             "the service did not accept the token: \(Self.status(status, message))"
                 + Self.addition(advice)

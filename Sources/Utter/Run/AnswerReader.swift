@@ -22,6 +22,12 @@ struct AnswerReader: Sendable {
     /// Whether that is all of it.
     private(set) var isKeptWhole = true
 
+    /// Whether what follows can say anything; the words of a refusal end by themselves.
+    var reading: AnswerReading {
+        if case .serviceReported? = failure { return .failed }
+        return failure == nil && decoder?.isOver == true ? .ended : .goesOn
+    }
+
     /// Why a good status's body is no answer, or nil.
     private(set) var failure: AnswerError?
 

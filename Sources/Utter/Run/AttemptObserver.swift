@@ -56,6 +56,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         if answer.hasHeardEnd, !hadHeardEnd { run.handle(.heardEnd) }
     }
 
+    var reading: AnswerReading { head == nil ? answer.reading : .goesOn }
+
     private func hear() {
         firstText = firstText ?? .now
         run.handle(.heard(part: part, answer.transcript))

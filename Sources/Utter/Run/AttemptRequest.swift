@@ -108,7 +108,8 @@ extension DeliveryPlan {
 
     private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
         RequestBody(
-            SentAudio(journal, as: format) ?? journal, from: format.bodyOffset, prologue: frame.prologue,
+            SentAudio(journal, as: format) ?? journal, from: format.bodyOffset,
+            prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
     }
 

@@ -86,6 +86,8 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
         observer.transferDidReceive(bytes)
     }
 
+    var reading: AnswerReading { observer.reading }
+
     func transferDidEnd(_ result: TransferResult) {
         let cassette = cassette(result)
         let (folder, name, body, redaction) = (folder, name, request.body, service.redaction)

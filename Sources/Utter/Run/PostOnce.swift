@@ -32,6 +32,8 @@ struct PostOnce: Exchange {
     private let sendsAudioAlone: Bool
     /// Takes the service's secrets out of a text.
     private let redact: @Sendable (String) -> String
+    /// The origin of a token that is named and not sent, since it belongs there.
+    private var tokenOrigin: Origin?
     /// Whether the service has not taken chunks, and so gets the length.
     private var hasFallenBack = false
     private var redirects = 0
@@ -79,10 +81,19 @@ struct PostOnce: Exchange {
             detectsEnd: service.detectsEnd || service.answer.values.stop != nil,
             sendsAudioAlone: service.body == .raw,
             redact: { service.redacted($0) })
+        let authentication = service.authentication
+        if authentication.token?.source != nil, service.credentials.isEmpty,
+            !authentication.belongs(to: service.url.origin)
+        {
+            tokenOrigin = authentication.origin
+        }
     }
 
     private func advice(after result: TransferResult, _ message: String?) -> RefusalAdvice? {
-        RefusalAdvice(
+        if let tokenOrigin, result.status.map({ StatusVerdict.of(status: $0) }) == .tokenRefused {
+            return .tokenOfOther(origin: tokenOrigin.description)
+        }
+        return RefusalAdvice(
             result, message: message, url: request.url, sendsAudioAlone: sendsAudioAlone, redact)
     }
 

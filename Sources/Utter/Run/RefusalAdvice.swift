@@ -17,6 +17,8 @@ public enum RefusalAdvice: Sendable, Equatable {
     case form
     /// The words are about the token, whatever the status.
     case token
+    /// No token was sent: the one that the profile names belongs to another origin.
+    case tokenOfOther(origin: String)
 }
 
 extension RefusalAdvice {

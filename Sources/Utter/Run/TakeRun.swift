@@ -37,7 +37,7 @@ final class TakeRun: Sendable {
     /// How other threads end the recording.
     let control = CaptureControl()
     let account: CaptureAccount
-    private let continuation: AsyncStream<TakeEvent>.Continuation
+    private let waiting = WaitingEvents()
     private let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
     let meter: ProgressMeter
@@ -60,7 +60,7 @@ final class TakeRun: Sendable {
         self.account = account
         self.audioPath = audioPath
         self.limit = limit
-        (events, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
+        events = waiting.stream
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }
@@ -89,7 +89,7 @@ final class TakeRun: Sendable {
         }
     }
 
-    func tell(_ event: TakeEvent) { continuation.yield(event) }
+    func tell(_ event: TakeEvent) { waiting.add(event) }
 
     func outcome() async -> TakeOutcome { await settlement.value }
 
@@ -105,7 +105,7 @@ final class TakeRun: Sendable {
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
-        continuation.finish()
+        waiting.finish()
         settlement.settle(outcome)
         pipeline.ended(self)
     }

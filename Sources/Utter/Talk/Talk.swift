@@ -27,7 +27,12 @@ package final class Talk: Sendable {
     package func handle(
         _ event: TalkMachine.Event, at instant: ContinuousClock.Instant = .now
     ) {
-        loop.send(TalkWorker.Message(event: event, instant: instant))
+        loop.send(.event(event, instant))
+    }
+
+    /// Calls `body` on the talk's thread with the phase, after all that was said before.
+    package func look(_ body: @escaping @Sendable (TalkMachine.Phase) -> Void) {
+        loop.send(.look(body))
     }
 
     /// Says what has happened to a take that the delegate has started.

@@ -4,10 +4,12 @@ internal import LinuxPlatform
 
 /// What the talk's thread does: it asks the machine, and carries out what that says.
 struct TalkWorker: Worker {
-    /// What has happened, and when.
-    struct Message {
-        let event: TalkMachine.Event
-        let instant: ContinuousClock.Instant
+    /// What comes in.
+    enum Message {
+        /// What has happened, and when.
+        case event(TalkMachine.Event, ContinuousClock.Instant)
+        /// A question how far the newest take has come.
+        case look(@Sendable (TalkMachine.Phase) -> Void)
     }
 
     /// What a person sees.
@@ -31,7 +33,12 @@ struct TalkWorker: Worker {
     mutating func receive(_ message: Message) { messages.append(message) }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
-        while let message = messages.popFirst() { handle(message.event, at: message.instant) }
+        while let message = messages.popFirst() {
+            switch message {
+            case .event(let event, let instant): handle(event, at: instant)
+            case .look(let body): body(machine.phase)
+            }
+        }
         if let time = machine.nextTime, time <= .now { handle(.time, at: .now) }
         return WorkerPause(until: machine.nextTime)
     }

@@ -11,13 +11,13 @@ internal import Utter
 package enum Launch {
     /// Starts the loops, runs `body`, ends the loops, and says how to exit.
     ///
-    /// Enter ends a recording if `listensToEnter`. The key of `encryption` is read once, unless
+    /// A line on a pipe ends a recording if `readsPipe`. The key of `encryption` is read once, unless
     /// nothing is kept.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
-        listensToEnter: Bool,
+        readsPipe: Bool,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         let session: TakeSession
@@ -37,7 +37,7 @@ package enum Launch {
             throw exit(error, json: output.json)
         }
         do throws(SystemError) {
-            let signals = try Signals(toEnter: listensToEnter)
+            let signals = try Signals(readingPipe: readsPipe)
             session = TakeSession(
                 pipeline: try Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,

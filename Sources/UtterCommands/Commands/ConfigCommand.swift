@@ -60,16 +60,26 @@ struct ConfigCommand: ParsableCommand {
                 : "there is no \(ConfigurationFile.path): everything is as usual")
     }
 
+    private static let script = #"""
+        ${VISUAL:-${EDITOR:-vi}} "$1" && exec "$0" config check
+        echo "utter: error: the editor '${VISUAL:-${EDITOR:-vi}}' has failed" >&2
+        echo "utter: hint: name another one with EDITOR, or change $1 otherwise" >&2
+        exit 78
+        """#
+
     /// Becomes a shell that runs the editor and then checks the file, so that the terminal is
     /// theirs.
     private func edit() throws(CommandFailure) {
         let path = ConfigurationFile.path
+        let editors = ["VISUAL", "EDITOR"].compactMap { Environment[$0] }.filter { !$0.isEmpty }
+        guard !editors.isEmpty || isatty(STDIN_FILENO) == 1 else {
+            throw CommandFailure(
+                "there is no terminal for vi", hint: "set EDITOR, or change \(path) otherwise",
+                status: .configuration)
+        }
         if unsafe access(path, F_OK) != 0 { try ConfigurationFile.make(SettingsListing.template) }
         Signals.unblock()
-        let words = [
-            "sh", "-c", #"${VISUAL:-${EDITOR:-vi}} "$1" && exec "$0" config check"#,
-            Launch.programFolder + "/utter", path,
-        ]
+        let words = ["sh", "-c", Self.script, Launch.programFolder + "/utter", path]
         var pointers = unsafe words.map { unsafe strdup($0) } + [nil]
         unsafe execv("/bin/sh", &pointers)
         unsafe pointers.forEach { unsafe free($0) }

@@ -58,7 +58,7 @@ struct SendCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, listensToEnter: false
+            output: output, keep: keep, encryption: encryption.source, readsPipe: false
         ) {
             session throws(CommandFailure) in
             let plan = try service.planner(format: format)

@@ -22,9 +22,12 @@ struct ListServicesCommand: ParsableCommand {
             and what the service is called.
             """)
 
+    @Flag(help: "Print a JSON array.")
+    var json = false
+
     func run() throws {
         do throws(CommandFailure) {
-            try ServiceListing.print(ServiceListing.table())
+            try ServiceListing.print(json ? ServiceListing.json() : ServiceListing.table())
         } catch {
             throw Launch.exit(error)
         }
@@ -43,9 +46,14 @@ struct ShowServiceCommand: ParsableCommand {
     @Argument(help: "The service's name, or a file that describes it.", completion: .services)
     var name: String
 
+    @Flag(help: "Print a JSON object with what a program may want to know.")
+    var json = false
+
     func run() throws {
         do throws(CommandFailure) {
-            try ServiceListing.print(ProfileListing.text(of: Services.profile(name)))
+            let profile = try Services.profile(name)
+            try ServiceListing.print(
+                json ? ServiceListing.json(of: profile) : ProfileListing.text(of: profile))
         } catch {
             throw Launch.exit(error)
         }

@@ -9,12 +9,14 @@ struct UtterCommand: AsyncParsableCommand {
         commandName: "utter",
         abstract: "Stream your voice to a speech recogniser while you speak; print the transcript.",
         discussion: """
-            Without a subcommand utter records from the default microphone until Enter,
-            SIGUSR1 or --for, and prints what was understood. Ctrl-C cancels; SIGTERM
-            keeps the take and ends. See 'utter record --help' for its options.
+            Without a subcommand utter records from the default microphone and prints what was
+            understood: while Space is held where the terminal reports releases, otherwise until
+            Space, Enter, SIGUSR1 or --for. Escape and Ctrl-C cancel; SIGTERM keeps the take and
+            ends. See 'utter record --help' for its options.
 
             Examples:
-              utter                               speak, press Enter, read the text
+              utter                               speak, press Space, read the text
+              utter loop                          sentence after sentence, each a line
               utter --for 5s --to https://speech.example/v1/recognize
               utter send interview.wav            send a file at full speed
               utter send --pace realtime note.wav replay it as if it were spoken now
@@ -31,7 +33,8 @@ struct UtterCommand: AsyncParsableCommand {
             """,
         version: "utter \(UtterVersion.text)",
         subcommands: [
-            RecordCommand.self, SendCommand.self, ListCommand.self, RetryCommand.self,
+            RecordCommand.self, LoopCommand.self, SendCommand.self, ListCommand.self,
+            RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,
             RemoveCommand.self, KeyCommand.self, SetupCommand.self, ConfigCommand.self,

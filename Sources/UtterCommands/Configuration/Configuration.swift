@@ -49,13 +49,20 @@ package struct Configuration: Sendable {
             var names = SettingsReader(services, name: "services")
             for member in services.members {
                 guard var reader = try names.table(member.name) else { continue }
-                self.services[member.name] = try ServiceSettings(member.name, &reader)
+                var service = try ServiceSettings(member.name, &reader)
+                service.place = service.place ?? member.place
+                self.services[member.name] = service
             }
         } else {
             _ = try root.table("services")
         }
         try root.finish()
         for group in groups { try group.reader.finish() }
+        let keys = [KnownSettings.keyFile.name, KnownSettings.keyCommand.name]
+        if entries[keys[0]] != nil, let second = entries[keys[1]] {
+            throw SettingsError(
+                "'\(keys[0])' and '\(keys[1])' exclude each other", at: second.place)
+        }
     }
 
     /// What the file says of a setting; nil when that is nothing.

@@ -19,6 +19,16 @@ package enum KnownSettings {
         AudioCodec(rawValue: $0)
     }
 
+    /// The key by which a person talks in a terminal.
+    static let key = Setting("key", form: "one of \(TalkKey.examples)", standard: "space") {
+        TalkKey(named: $0)
+    }
+    /// How long a terminal has to say whether it reports releases.
+    static let answerTime = Setting(
+        "terminal.answer-time", "UTTER_TERMINAL_TIME", form: "a time such as 200ms",
+        standard: "200ms"
+    ) { DurationArgument(argument: $0) }
+
     /// When a recording ends by itself.
     static let longest = Setting(
         "recording.max", form: "a time above zero, such as 30m or 90s", standard: "30m"
@@ -83,7 +93,8 @@ package enum KnownSettings {
 
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
-        service, language, model, prompt, device, format, longest, tail,
+        service, language, model, prompt, device, format, key, longest, tail,
+        answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
         keyFile, keyCommand, detail, plain, cue,

@@ -9,6 +9,8 @@ package struct ServiceSettings: Sendable {
     package var name: String
     /// The profile that describes the service; usually that of the same name.
     package var profile: String
+    /// Where the file names the service, or the profile.
+    var place: SettingsPlace?
     /// Another URL than the profile's.
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
@@ -30,7 +32,9 @@ package struct ServiceSettings: Sendable {
     /// - Throws: `SettingsError` where it is wrong.
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.name = name
-        profile = try Self.entry("profile", &reader)?.text ?? name
+        let entry = try Self.entry("profile", &reader)
+        profile = entry?.text ?? name
+        place = entry?.place
         url = try Self.entry("url", &reader)
         format = try Self.entry("format", &reader)
         if let format, !KnownSettings.format.accepts(format.text) {

@@ -56,7 +56,7 @@ package struct SettingsFile {
             let error = SystemError.last("open")
             guard error.code == ENOENT else { throw failure("cannot be read: \(error.reason)") }
             guard isLink else { return nil }
-            throw failure("is a link to a file that is not there")
+            throw failure("is a link to a file that is not there", hint: Self.move)
         }
         let file = OwnedDescriptor(taking: number)
         try check(file.number)
@@ -66,7 +66,7 @@ package struct SettingsFile {
             throw failure(
                 error.code == EFBIG
                     ? "is longer than \(SettingsDocument.byteLimit >> 20) MiB"
-                    : "cannot be read: \(error.reason)")
+                    : "cannot be read: \(error.reason)", hint: Self.move)
         }
     }
 
@@ -76,8 +76,8 @@ package struct SettingsFile {
             throw failure("cannot be read: \(SystemError.last("fstat").reason)")
         }
         let kind = status.st_mode & S_IFMT
-        guard kind != S_IFDIR else { throw failure("is a folder") }
-        guard kind == S_IFREG else { throw failure("is not a file") }
+        guard kind != S_IFDIR else { throw failure("is a folder", hint: Self.move) }
+        guard kind == S_IFREG else { throw failure("is not a file", hint: Self.move) }
         guard Self.isOwn(status) else { throw failure("belongs to another user") }
         guard status.st_mode & 0o022 == 0 else { throw tooOpen(path, "it") }
         // In a folder that others may write, the file could be replaced.
@@ -111,8 +111,10 @@ package struct SettingsFile {
             hint: "change that with: chmod go-w \(ShellWord.quoted(path))", status: .configuration)
     }
 
-    private func failure(_ reason: String) -> CommandFailure {
-        CommandFailure("\(path): it \(reason)", status: .configuration)
+    private static let move = "move it away"
+
+    private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
+        CommandFailure("\(path): it \(reason)", hint: hint, status: .configuration)
     }
 
     /// The text of bytes in UTF-8.

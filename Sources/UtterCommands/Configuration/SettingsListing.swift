@@ -33,20 +33,11 @@ enum SettingsListing {
     static func check() throws(CommandFailure) {
         let configuration = try Configuration.reading()
         for setting in KnownSettings.all { _ = try setting.variableText() }
-        let service = try KnownSettings.service.value()
-        let names = configuration.services.values.map { ("services.\($0.name)", $0.profile) }
-        let usual = service.map { name in
-            (KnownSettings.service.name, configuration.services[name]?.profile ?? name)
+        for service in configuration.services.values.sorted(by: { $0.name < $1.name }) {
+            try service.check()
         }
-        for (place, profile) in names.sorted(by: { $0.0 < $1.0 }) + (usual.map { [$0] } ?? []) {
-            do throws(CommandFailure) {
-                _ = try Services.profile(profile)
-            } catch {
-                var failure = error
-                failure.message = "\(place): \(error.message)"
-                failure.status = .configuration
-                throw failure
-            }
+        if let name = try KnownSettings.service.value() {
+            _ = try Services.profile(named: name, isOption: false)
         }
     }
 
@@ -76,7 +67,7 @@ enum SettingsListing {
             let name = try KnownSettings.service.value()
         else { return nil }
         let service = configuration.services[name]
-        let profile = try Services.profile(service?.profile ?? name)
+        let profile = try Services.profile(named: name, isOption: false)
         guard setting.name != KnownSettings.format.name else {
             return profile.formats.first.map { ($0.codec.name, profile.name) }
         }

@@ -4,6 +4,21 @@ package import Utter
 
 extension Hints {
     /// What to do about a take that has no transcript.
+    ///
+    /// - Parameters:
+    ///   - failure: why.
+    ///   - source: where the service's token came from; nil when there was none.
+    /// - Returns: what to do, or nil when there is nothing.
+    package static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
+        switch (failure, source) {
+        case (.tokenRefused(_, _, .schemes), _): of(failure)
+        case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN":
+            "check the token in \(name)"
+        default: of(failure)
+        }
+    }
+
+    /// What to do about a take that has no transcript.
     package static func of(_ failure: TakeFailure) -> String? {
         switch failure {
         case .capture(let error): of(error)
@@ -14,6 +29,9 @@ extension Hints {
         case .tokenRefused(_, _, .schemes(let schemes)):
             "the service wants the scheme \(schemes): give it with --token-header, such as "
                 + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
+        case .tokenRefused(_, _, .tokenOfOther):
+            "give the one that may go there with --token-file or --token-command, or with UTTER_TOKEN "
+                + "beside --to; or write url and token-variable for it: utter config edit"
         case .tokenRefused, .refused(_, _, .token):
             "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
         case .refused(_, _, .elsewhere(let location)):

@@ -6,13 +6,13 @@ extension Hints {
     /// What to do about a profile that cannot be used so.
     package static func of(_ error: ProfileError) -> String? {
         switch error {
-        case .missingWord(let word, _): "say it with \(option(of: word)) VALUE"
+        case .missingWord(let word, _): "say it with \(option(of: word))VALUE"
         case .unknownWord(_, _, let known):
             known.isEmpty ? "leave it out" : "it has: \(known.joined(separator: ", "))"
         case .valueNotTaken(_, let word, _, let taken):
-            taken.first.map { "write \(option(of: word)) \($0)" }
+            taken.first.map { "write \(option(of: word))\($0)" }
         case .valueNotOfHost(_, let word, _):
-            "write letters, digits, '-' and '.' behind \(option(of: word))"
+            "write letters, digits, '-' and '.' for the \(word)"
         case .formatNotTaken(_, _, let taken): taken.first.map { "write --format \($0)" }
         case .unreadable: "correct it there"
         case .unusable(let error, _): of(error)
@@ -21,7 +21,7 @@ extension Hints {
 
     /// The option that says a word.
     private static func option(of word: String) -> String {
-        ProfileWord.usual.contains(word) ? "--\(word)" : "--set \(word)="
+        ProfileWord.usual.contains(word) ? "--\(word) " : "--set \(word)="
     }
 }
 

@@ -163,7 +163,7 @@ enum KeptTakes {
         keep.keepAudio = options.keepAudio
         try await Launch.takes(
             output: options.output, keep: keep, encryption: options.encryption.source,
-            listensToEnter: false, body)
+            readsPipe: false, body)
     }
 
     /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something

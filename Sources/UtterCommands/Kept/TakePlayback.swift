@@ -30,7 +30,7 @@ package final class TakePlayback: Sendable {
         let signals: Signals
         do throws(SystemError) {
             stop = try Wakeup()
-            signals = try Signals(toEnter: false)
+            signals = try Signals(readingPipe: false)
         } catch {
             throw CommandFailure(error)
         }

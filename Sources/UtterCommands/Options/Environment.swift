@@ -15,6 +15,13 @@ package enum Environment {
     /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
     package static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }
 
+    /// Where what lives as long as the person's session is: `$XDG_RUNTIME_DIR/utter`; nil when there
+    /// is no such folder.
+    static var runtimeFolder: String? {
+        guard let folder = self["XDG_RUNTIME_DIR"], folder.hasPrefix("/") else { return nil }
+        return folder + "/utter"
+    }
+
     /// The person's home; without a usable HOME the account's own.
     static var home: String {
         if let home = self["HOME"], home.hasPrefix("/") { return home }

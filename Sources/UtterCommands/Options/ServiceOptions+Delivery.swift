@@ -14,7 +14,7 @@ extension ServiceOptions {
     /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     package func planner(
         format: AudioCodec?
-    ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
+    ) throws(CommandFailure) -> @Sendable (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
         return { TakePlan(source: $0, capture: $1, delivery: delivery) }
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Settings
 internal import Utter
 
 /// How a service that is named becomes the plan of a delivery.
@@ -69,7 +70,7 @@ extension ServiceOptions {
         do throws(ProfileError) {
             plan = try DeliveryPlan(use)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(error).standing(at: try place(of: error, settings()))
         }
         var parameter: String?
         if let settings = try settings() {
@@ -126,7 +127,7 @@ extension ServiceOptions {
         of name: String, format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse {
         let settings = try settings()
-        let service = try Services.profile(settings?.profile ?? name)
+        let service = try Services.profile(named: name, isOption: profile.service != nil)
         let words = try words(for: service)
         let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {
@@ -135,7 +136,21 @@ extension ServiceOptions {
             }
             return try ProfileUse(service, words: words, codec: format)
         } catch {
-            throw CommandFailure(error)
+            throw CommandFailure(error).standing(at: try place(of: error, settings))
+        }
+    }
+
+    /// Where the file says the word that a service does not take; nil when an option does.
+    private func place(
+        of error: ProfileError, _ settings: ServiceSettings?
+    ) throws(CommandFailure) -> SettingsPlace? {
+        switch error {
+        case .unknownWord(let word, _, _), .valueNotTaken(_, let word, _, _),
+            .valueNotOfHost(_, let word, _):
+            guard profile.words[word] == nil else { return nil }
+            if let place = settings?.words[word]?.place { return place }
+            return try Configuration.current()[word]?.place
+        default: return nil
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Settings
 internal import Utter
 
 /// What the person's file says of the service that is asked.
@@ -64,7 +65,10 @@ extension ServiceSettings {
     }
 
     /// What a message calls the URL.
-    var urlName: String { "services.\(name).url" }
+    var urlName: String {
+        let name = "services.\(name).url"
+        return url.map { "\(ConfigurationFile.path):\($0.place.line): \(name)" } ?? name
+    }
 
     /// Adds where the token comes from, unless the environment has one, and what is allowed.
     ///

@@ -28,6 +28,8 @@ enum ServiceListing {
         }.joined(separator: "\n")
     }
 
+    static let tokenThere = "token there"
+
     /// Whether the token of a service is where its profile looks for it; no command is run for that.
     static func tokenState(of profile: ServiceProfile) -> String {
         let parts = profile.authentication.parts
@@ -43,7 +45,7 @@ enum ServiceListing {
         }
         guard parts.contains(where: \.isRequired) else { return "no token needed" }
         return parts.allSatisfy { $0.source != nil || !$0.isRequired }
-            ? "token there" : "token needed"
+            ? tokenThere : "token needed"
     }
 
     static func print(_ text: String) throws(CommandFailure) {

@@ -34,6 +34,28 @@ package enum Services {
         }
     }
 
+    /// The profile of a service as the person's settings mean it.
+    ///
+    /// - Parameters:
+    ///   - name: the service's.
+    ///   - isOption: whether an option names it, or else a variable or the file.
+    /// - Returns: the profile.
+    /// - Throws: `CommandFailure`, with the place in the file if that is to blame.
+    static func profile(
+        named name: String, isOption: Bool
+    ) throws(CommandFailure) -> ServiceProfile {
+        let configuration = try Configuration.current()
+        let settings = configuration.services[name]
+        do throws(CommandFailure) {
+            return try profile(settings?.profile ?? name)
+        } catch {
+            let setting = KnownSettings.service
+            if let place = settings?.place { throw error.standing(at: place) }
+            guard !isOption, try setting.variableText() == nil else { throw error }
+            throw error.standing(at: configuration[setting.name]?.place)
+        }
+    }
+
     /// The names of all profiles: the person's own, then the others.
     package static func names() throws(CommandFailure) -> [String] {
         let own = ownNames()

@@ -33,20 +33,26 @@ final class CuePlayer: Sendable {
     private let wakeup: Wakeup
     private let abort: Wakeup
     private let done: Wakeup
-    private let say: @Sendable (String) -> Void
 
-    /// Opens the loudspeaker, so that it is ready when the microphone is.
+    /// Begins with nothing to play.
     ///
-    /// - Parameter say: tells the person, once, that no tone can be played.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init(say: @escaping @Sendable (String) -> Void) throws(SystemError) {
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    init() throws(SystemError) {
         (wakeup, abort, done) = (try Wakeup(), try Wakeup(), try Wakeup())
-        self.say = say
-        let started = try NamedThread(name: "cue") { [self] in
-            run()
-            done.signal()
+    }
+
+    /// Opens the loudspeaker, so that it is ready when the microphone is; once.
+    ///
+    /// - Parameter warning: tells the person that no tone can be played.
+    func prepare(warning: @escaping @Sendable (String) -> Void) {
+        thread.withLock { thread in
+            guard thread == nil else { return }
+            // Without a thread there is no tone, which is no reason not to record.
+            thread = try? NamedThread(name: "cue") { [self] in
+                run(warning)
+                done.signal()
+            }
         }
-        thread.withLock { $0 = started }
     }
 
     /// Plays what belongs to an event of a take.
@@ -60,12 +66,13 @@ final class CuePlayer: Sendable {
 
     /// Waits for the last tone, though not for long.
     func finish() {
+        guard let thread = thread.withLock({ $0 }) else { return }
         state.withLock { $0.isOver = true }
         wakeup.signal()
         var event = pollfd(fd: done.descriptor, events: Int16(POLLIN), revents: 0)
         _ = unsafe poll(&event, 1, Self.farewell)
         abort.signal()
-        thread.withLock { $0 }?.join()
+        thread.join()
     }
 
     private func order(_ cue: Cue) {
@@ -73,23 +80,21 @@ final class CuePlayer: Sendable {
         wakeup.signal()
     }
 
-    private func run() {
+    private func run(_ warning: @Sendable (String) -> Void) {
         do throws(PlaybackError) {
-            // Ahead of time: to open it takes longer than to play.
-            try playNext(on: try Loudspeaker())
-            while true {
-                guard let cue = next() else { return }
-                var loudspeaker = try Loudspeaker()
-                try play(cue, on: &loudspeaker)
-            }
+            // Ahead of time: to open one takes longer than to play.
+            while try playNext(on: try Loudspeaker()) {}
         } catch {
-            say("the cue cannot be played: \(error.description)")
+            warning("the cue cannot be played: \(error.description)")
         }
     }
 
-    private func playNext(on opened: consuming Loudspeaker) throws(PlaybackError) {
+    /// Plays the next tone; false when there will be none.
+    private func playNext(on opened: consuming Loudspeaker) throws(PlaybackError) -> Bool {
         var loudspeaker = opened
-        if let cue = next() { try play(cue, on: &loudspeaker) }
+        guard let cue = next() else { return false }
+        try play(cue, on: &loudspeaker)
+        return !state.withLock { $0.isOver && $0.due.isEmpty }
     }
 
     /// Waits for the next tone; nil when there will be none.

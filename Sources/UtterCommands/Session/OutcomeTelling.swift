@@ -12,14 +12,17 @@ struct OutcomeTelling {
     /// Whether the person has asked for the audio.
     private let keepsAudio: Bool
     private let isServiceUnset: Bool
+    private let tokenSource: SecretSource?
 
     init(
-        _ outcome: TakeOutcome, output: OutputOptions, keepsAudio: Bool, isServiceUnset: Bool
+        _ outcome: TakeOutcome, output: OutputOptions, keepsAudio: Bool, isServiceUnset: Bool,
+        tokenSource: SecretSource?
     ) {
         self.outcome = outcome
         self.output = output
         self.keepsAudio = keepsAudio
         self.isServiceUnset = isServiceUnset
+        self.tokenSource = tokenSource
     }
 
     /// Everything that is worth a line.
@@ -50,7 +53,7 @@ struct OutcomeTelling {
             } else {
                 let isUnset = isServiceUnset && failure.isOfConnecting
                 lines.append(.error(isUnset ? TakeSession.serviceUnset : failure.description))
-                if !isUnset { lines.add(hint: Hints.of(failure)) }
+                if !isUnset { lines.add(hint: Hints.of(failure, tokenFrom: tokenSource)) }
             }
             lines += keptLines
         }

@@ -26,6 +26,8 @@ final class RunningTake: Sendable {
         var isStopped = false
         /// How the process will end, once the last take is over.
         var status: ExitStatus?
+        /// Where a person begins and ends takes: what to do about requests, and whether it did.
+        var obeys: (@Sendable (Request) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -41,16 +43,26 @@ final class RunningTake: Sendable {
     /// The second Ctrl-C, or one after the last take, means: now, whatever waits for a disk; and
     /// so does the end of the time that a signal has left.
     func obey(_ request: Request) {
-        guard request != .stop, request != .enter else {
+        if let obeys = state.withLock({ $0.obeys }), obeys(request) { return }
+        if case .key(let meaning, _) = request {
+            if meaning == .dismiss { obeyForAll(.dismiss) }
+            return
+        }
+        obeyForAll(request)
+    }
+
+    /// Obeys what is about all takes and the program.
+    func obeyForAll(_ request: Request) {
+        guard request != .line, request != .toggle else {
             let takes = state.withLock { state in
-                if request == .stop && !state.hasBegun { state.isStopped = true }
+                if !state.hasBegun { state.isStopped = true }
                 return state.takes
             }
             for running in takes { running.take.stop() }
             return
         }
         let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
-            let isUrgent = request == .cancel || request == .leaveNow
+            let isUrgent = request == .cancel || request == .dismiss || request == .leaveNow
             if isUrgent, let status = state.status ?? state.farewell?.status {
                 return ([], status)
             }
@@ -63,6 +75,20 @@ final class RunningTake: Sendable {
             running.take.end(for: request, isCancellable: running.isCancellable)
         }
     }
+
+    /// Lets another obey what is not about the whole program.
+    ///
+    /// - Returns: whether a stop has come before.
+    func attach(_ obeys: @escaping @Sendable (Request) -> Bool) -> Bool {
+        state.withLock { state in
+            state.obeys = obeys
+            defer { state.isStopped = false }
+            return state.isStopped
+        }
+    }
+
+    /// Obeys again itself.
+    func detach() { state.withLock { $0.obeys = nil } }
 
     /// Makes a take the one that is meant; stops it, or ends it, when that was asked for before.
     ///
@@ -102,6 +128,7 @@ final class RunningTake: Sendable {
     }
 
     private func leave(_ status: ExitStatus) -> Never {
+        KeyTerminal.putRight()
         // A pipe that is not read is not waited for.
         if StandardError.isWritable {
             // The shell's prompt belongs on a line of its own.
@@ -114,7 +141,8 @@ final class RunningTake: Sendable {
 
 extension Take {
     fileprivate func end(for farewell: Request, isCancellable: Bool) {
-        if farewell == .cancel && isCancellable { cancel() } else { leave() }
+        let isUnwanted = farewell == .cancel || farewell == .dismiss
+        if isUnwanted && isCancellable { cancel() } else { leave() }
     }
 }
 
@@ -125,7 +153,7 @@ extension Request {
         case .leave(signal: SIGHUP): .hungUp
         case .leave: .terminated
         case .leaveNow: .terminated
-        case .cancel, .stop, .enter: .cancelled
+        case .cancel, .dismiss, .line, .toggle, .key: .cancelled
         }
     }
 }

@@ -22,9 +22,11 @@ package struct TakeSession {
     }
 
     let pipeline: Pipeline
-    private let signals: Signals
+    let signals: Signals
     let running = RunningTake()
     let output: OutputOptions
+    /// What plays the tones of recordings; nil when none are wanted.
+    private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
     /// Who is told of takes that have ended, for `--trace`.
@@ -54,6 +56,8 @@ package struct TakeSession {
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
+        // Without a descriptor there is no tone.
+        cues = output.cue ? try? CuePlayer() : nil
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
@@ -79,7 +83,7 @@ package struct TakeSession {
     }
 
     /// Whether there is a line that shows how far a take has come.
-    private var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
+    var showsProgress: Bool { StandardError.isTerminal && !output.quiet }
 
     /// Sends a take of an earlier run to its end.
     ///
@@ -102,16 +106,60 @@ package struct TakeSession {
         place: StatusLine.Place? = nil, isServiceUnset: Bool = false
     ) async -> ExitStatus {
         running.begin(take)
-        var reporter = TakeReporter(
-            options: output, activity: activity,
-            stopHint: activity == .recording ? stopHint : nil, place: place,
-            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.shortage },
-            takeEchoedLines: { [signals] in signals.takeEchoedLines() })
-        let cues = makeCues(for: activity, warning: reporter.warning)
-        // After the text: a tone is nothing to wait for.
-        defer { cues?.finish() }
+        let live = makeLiveLine()
+        let outcome = await watch(
+            take,
+            reporter(
+                as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
+                live: live, place: place, isServiceUnset: isServiceUnset), before: before)
+        live?.end()
+        return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// Tells how a take ended, or sends it once more when the person wants that.
+    func settle(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool
+    ) async -> ExitStatus {
+        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
+            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
+        }
+        return await conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset)
+    }
+
+    /// The line that shows takes; nil where there is none.
+    func makeLiveLine() -> LiveLine? {
+        // Without a descriptor or a thread the same is said in plain lines.
+        showsProgress ? try? LiveLine() : nil
+    }
+
+    /// What tells the person of a take.
+    func reporter(
+        as activity: Activity, stopHint: String?, number: Int = 1, live: LiveLine?,
+        place: StatusLine.Place? = nil, isServiceUnset: Bool
+    ) -> TakeReporter {
+        TakeReporter(
+            options: output, activity: activity, stopHint: stopHint, number: number, live: live,
+            place: place, isInMemory: isInMemory, isServiceUnset: isServiceUnset,
+            shortage: { [pipeline] in pipeline.shortage })
+    }
+
+    /// Shows a take to its end.
+    ///
+    /// - Parameters:
+    ///   - take: the take.
+    ///   - reporter: tells the person.
+    ///   - before: its attempts of a moment ago.
+    ///   - note: is told what happens, too.
+    /// - Returns: how it ended.
+    func watch(
+        _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
+        note: (TakeEvent) -> Void = { _ in }
+    ) async -> TakeOutcome {
+        var reporter = reporter
+        let cues = reporter.isOfVoice ? cues : nil
+        cues?.prepare(warning: reporter.warning)
         for await event in take.events {
+            note(event)
             reporter.show(event)
             cues?.note(event, of: take)
         }
@@ -121,21 +169,41 @@ package struct TakeSession {
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
         reporter.end()
-        if plan.retry.unknownOutcome == .ask, let again = await askedFor(outcome, by: plan) {
-            return await follow(again, by: plan, as: .sending, before: outcome.attempts)
-        }
+        return outcome
+    }
+
+    /// Prints the text of a take, says how it ended, and lets go of it; how the process should exit.
+    ///
+    /// `live` is the line of the takes that go on meanwhile, nil when this was the last. The person is
+    /// asked what becomes of a recording that is on no disk if `mayAsk`.
+    func conclude(
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
+        live: LiveLine? = nil, mayAsk: Bool = true
+    ) async -> ExitStatus {
         var status = ExitStatus(outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
         let telling = OutcomeTelling(
             outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
-            isServiceUnset: isServiceUnset)
-        guard didPrint(outcome, status, telling) else { return .localIO }
-        telling.lines.tell()
-        if outcome.isAtRisk { await rescue(take, outcome, by: plan) }
+            isServiceUnset: isServiceUnset,
+            tokenSource: plan.service.credentials.first?.source)
+        // A pipe may take its time; a terminal is the one that shows the line.
+        let above = StandardOutput.columns == nil ? nil : live
+        guard Self.write(above: above, { didPrint(outcome, status, telling) }) else {
+            return .localIO
+        }
+        Self.write(above: live) { telling.lines.tell() }
+        if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
         return status
+    }
+
+    private static func write<Result: Sendable>(
+        above live: LiveLine?, _ body: () -> Result
+    ) -> Result {
+        guard let live else { return body() }
+        return live.write(body)
     }
 
     /// A take that the person wants to be sent once more, though the service may have it.
@@ -193,6 +261,8 @@ package struct TakeSession {
 
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {
+        // After the text: a tone is nothing to wait for.
+        cues?.finish()
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()
@@ -204,9 +274,8 @@ package struct TakeSession {
         }
     }
 
-    private var stopHint: String {
-        signals.hasKeyboard ? "press Enter to stop" : "stop with: kill -USR1 \(getpid())"
-    }
+    /// How a recording ends where no key does.
+    static var signalHint: String { "stop with: kill -USR1 \(getpid())" }
 
     // MARK: - What is printed
 
@@ -265,12 +334,12 @@ package struct TakeSession {
     /// A person is asked. Without one it is written to a folder for temporary files, unless nothing
     /// is to be written, or nothing in the clear.
     private func rescue(
-        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan
+        _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, mayAsk: Bool
     ) async {
         let rescue = Rescue(
             take, outcome, by: plan,
             isWanted: pipeline.store.failure != .notWanted && !pipeline.encrypts)
-        guard signals.hasTerminal, running.farewell == nil else {
+        guard mayAsk, signals.hasTerminal, running.farewell == nil else {
             return rescue.saveUnasked().tell()
         }
         StandardError.write(rescue.question)

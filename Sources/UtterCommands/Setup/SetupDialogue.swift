@@ -29,15 +29,20 @@ struct SetupDialogue {
     // MARK: - Service
 
     private func service() throws(CommandFailure) -> (ServiceProfile, url: String?) {
-        dialogue.say("The services:")
-        let width = profiles.map(\.name.count).max() ?? 0
-        for profile in profiles {
-            dialogue.say("  " + TextWidth.padded(profile.name, to: width + 2) + profile.title)
-        }
+        dialogue.say("The services; a part of a name says more of those that have it:")
+        let width = terminalColumns(STDERR_FILENO) ?? 80
+        for line in TextColumns.lines(profiles.map(\.name), width: width) { dialogue.say(line) }
         while true {
             let line = try dialogue.ask("A service of these, with its URL if that is another")
-            if let choice = choice(line) { return choice }
-            dialogue.say(problem(line))
+            if let (profile, url) = choice(line) {
+                for line in [profile.title] + (url.map { ["at \($0)"] } ?? []) {
+                    dialogue.say("  " + TextWidth.prefix(of: line, columns: width - 2))
+                }
+                return (profile, url)
+            }
+            for text in problem(line) {
+                dialogue.say(TextWidth.prefix(of: text, columns: width))
+            }
         }
     }
 
@@ -63,10 +68,22 @@ struct SetupDialogue {
 
     /// The profile of a name, or of those whose URL has the same path the one that most extend.
     private func profile(named name: String?, path: String?) -> ServiceProfile? {
-        if let name { return profiles.first { $0.name == name } }
+        if let name {
+            let named = profiles(like: name)
+            return named.count == 1 ? named[0] : nil
+        }
         guard let path, !path.isEmpty else { return nil }
         return profiles.filter { Self.path(of: $0.url.text) == path }.max { one, other in
             extensions(of: one) < extensions(of: other)
+        }
+    }
+
+    /// The profile of a name, or those that have the text in their name or title.
+    private func profiles(like text: String) -> [ServiceProfile] {
+        if let profile = profiles.first(where: { $0.name == text }) { return [profile] }
+        let part = text.lowercased()
+        return profiles.filter {
+            $0.name.lowercased().contains(part) || $0.title.lowercased().contains(part)
         }
     }
 
@@ -82,13 +99,20 @@ struct SetupDialogue {
         return String(path.last == "/" ? path.dropLast() : path)
     }
 
-    private func problem(_ line: String) -> String {
+    private func problem(_ line: String) -> [String] {
         if line.contains("://"), !line.contains(" ") {
-            return "Which service it is like cannot be seen from that URL: write NAME URL."
+            return ["Which service it is like cannot be seen from that URL: write NAME URL."]
         }
-        let near = EditDistance.nearest(
-            to: line.prefix { !$0.isWhitespace }.description, among: profiles.map(\.name))
-        return "There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")
+        let name = line.prefix { !$0.isWhitespace }.description
+        guard !name.isEmpty else { return [] }
+        let named = profiles(like: name)
+        if named.count > 1 {
+            let width = named.map(\.name.count).max() ?? 0
+            return named.map { "  " + TextWidth.padded($0.name, to: width + 2) + $0.title }
+        }
+        if named.count == 1 { return ["That is no URL: write \(named[0].name) https://…"] }
+        let near = EditDistance.nearest(to: name, among: profiles.map(\.name))
+        return ["There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")]
     }
 
     /// What the service cannot be asked without.
@@ -121,23 +145,29 @@ struct SetupDialogue {
         {
             variable = name
         }
-        let enter = variable.map { "Enter for $\($0)" } ?? "Enter to paste it unseen"
+        dialogue.say("Its token, or where it is: $VARIABLE, /a/file, or !command that prints it.")
         while true {
-            let line = try dialogue.ask(
-                "Its token: $VARIABLE, a file's path, !command that prints it; - for none; \(enter)"
-            )
-            var token = SetupAnswers.Token(typed: line)
-            if line.isEmpty {
-                if let variable { token = .variable(variable) } else { token = try unseenToken() }
+            let line = try dialogue.askUnseen(
+                "What is typed is not shown; Enter for " + (variable.map { "$\($0)" } ?? "none"))
+            var token = line.isEmpty ? .none : SetupAnswers.Token(typed: line)
+            if line.isEmpty, let variable { token = .variable(variable) }
+            guard let problem = Self.problem(token) else {
+                dialogue.say(Self.understood(token))
+                return token
             }
-            guard let problem = Self.problem(token) else { return token }
             dialogue.say(problem)
         }
     }
 
-    private func unseenToken() throws(CommandFailure) -> SetupAnswers.Token {
-        let text = try dialogue.askUnseen("Token (unseen; Enter alone for none)")
-        return text.isEmpty ? .none : .typed(text)
+    /// What was typed unseen, as far as it may be shown.
+    private static func understood(_ token: SetupAnswers.Token) -> String {
+        switch token {
+        case .none: "No token."
+        case .typed(let text): "A token of \(text.count) characters."
+        case .variable(let name): "The token is in the variable \(name)."
+        case .file(let path): "The token is in the file \(path)."
+        case .command(let command): "The token is what '\(command)' prints."
+        }
     }
 
     private static func problem(_ token: SetupAnswers.Token) -> String? {
@@ -146,6 +176,10 @@ struct SetupDialogue {
         case .variable(let name):
             return Environment[name]?.isEmpty == false ? nil : "The variable \(name) is not set."
         case .file(let path):
+            // It may be a token that begins like a path: that is not repeated.
+            guard unsafe access(ConfigurationFile.expanded(path), F_OK) == 0 else {
+                return "There is no such file."
+            }
             do throws(CommandFailure) {
                 _ = try SecretFile.read(ConfigurationFile.expanded(path), option: "token")
                 return nil
@@ -196,7 +230,7 @@ struct SetupDialogue {
 
     private func language(of profile: ServiceProfile) throws(CommandFailure) -> String? {
         guard let word = profile.words.first(where: { $0.name == "language" }) else { return nil }
-        let usual = word.standard ?? "as the service decides"
+        let usual = word.standard ?? "what the service decides"
         while true {
             let line = try dialogue.ask("Your language, such as en; Enter for \(usual)")
             if line.isEmpty, word.isRequired, word.standard == nil { continue }

@@ -10,52 +10,60 @@ internal import Synchronization
 /// it at once.
 final class LiveLine: Sendable {
     private struct State {
-        var line: StatusLine
+        /// The line; nil when there is none to draw.
+        var line: StatusLine?
+        /// The newest take whose line was shown: those before it are not, any more.
+        var newest = 0
         var schedule = RedrawSchedule()
         /// What is on the screen, and for which window; nil when the line is not there.
         var drawn: (lines: [String], size: WindowSize)?
         var isOver = false
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
     private let thread = Mutex<NamedThread?>(nil)
     private let wakeup: Wakeup
     /// Tells that the window has another size.
     private let resizing: SignalDescriptor
-    /// Tells how many line feeds were typed since it was asked last.
-    private let takeEchoedLines: @Sendable () -> Int
 
-    /// Begins with a line that is not drawn before it changes.
+    /// Begins without a line.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    init(
-        _ line: StatusLine, takeEchoedLines: @escaping @Sendable () -> Int
-    ) throws(SystemError) {
-        state = Mutex(State(line: line))
-        self.takeEchoedLines = takeEchoedLines
+    init() throws(SystemError) {
         wakeup = try Wakeup()
         resizing = try SignalDescriptor(signals: [SIGWINCH])
         let started = try NamedThread(name: "status line") { [self] in run() }
         thread.withLock { $0 = started }
     }
 
-    /// Shows another line, as soon as it may be drawn again.
-    func show(_ line: StatusLine) {
+    /// Shows the line of a take, as soon as it may be drawn again, unless a newer one has one.
+    func show(_ line: StatusLine, of take: Int = 1) {
         let isNews = state.withLock { state in
-            state.line = line
+            guard take >= state.newest else { return false }
+            (state.line, state.newest) = (line, take)
             return state.schedule.change()
         }
         if isNews { wakeup.signal() }
     }
 
-    /// Writes a line that stays, above the one that changes.
-    func write(_ body: () -> Void) {
-        let isNews = state.withLock { state in
+    /// Takes the line of a take away.
+    func hide(_ take: Int = 1) {
+        state.withLock { state in
+            guard take == state.newest else { return }
+            state.line = nil
             erase(&state)
-            body()
-            return state.schedule.change()
+        }
+    }
+
+    /// Writes a line that stays, above the one that changes.
+    @discardableResult
+    func write<Result: Sendable>(_ body: () -> Result) -> Result {
+        let (result, isNews) = state.withLock { state in
+            erase(&state)
+            return (body(), state.schedule.change())
         }
         if isNews { wakeup.signal() }
+        return result
     }
 
     /// Takes the line away, for good.
@@ -67,11 +75,7 @@ final class LiveLine: Sendable {
     }
 
     private func erase(_ state: inout State) {
-        // What was typed while nothing was drawn is above, and stays.
-        let lineFeeds = takeEchoedLines()
-        if state.drawn != nil {
-            StandardError.write(LiveText.erasure(afterLineFeeds: lineFeeds))
-        }
+        if state.drawn != nil { StandardError.write(LiveText.erasure()) }
         state.drawn = nil
     }
 
@@ -95,14 +99,13 @@ final class LiveLine: Sendable {
     }
 
     private func draw(_ state: inout State, at now: ContinuousClock.Instant) {
+        state.schedule.draw(at: now, nextChange: state.line?.nextChange)
+        guard let line = state.line else { return }
         let size = WindowSize.current
-        let lines = state.line.lines(
+        let lines = line.lines(
             columns: size.columns, rows: size.rows, hasColour: StandardError.hasColour, at: now)
-        state.schedule.draw(at: now, nextChange: state.line.nextChange)
-        let lineFeeds = takeEchoedLines()
-        if let drawn = state.drawn, drawn == (lines, size), lineFeeds == 0 { return }
-        StandardError.write(
-            LiveText.drawing(lines, afterLineFeeds: state.drawn == nil ? 0 : lineFeeds))
+        if let drawn = state.drawn, drawn == (lines, size) { return }
+        StandardError.write(LiveText.drawing(lines))
         state.drawn = (lines, size)
     }
 }

@@ -6,22 +6,18 @@
 /// wraps the lines keeps it there, and one that cuts them does too; so clearing from the cursor to
 /// the end of the screen erases all pieces, however many rows they have become, and nothing above.
 package enum LiveText {
-    /// Moves the cursor up by as many lines as Enter has moved it down, and erases the lines.
-    package static func erasure(afterLineFeeds count: Int = 0) -> String {
-        up(count) + "\r\u{1B}[J"
-    }
+    /// Erases the lines.
+    package static func erasure() -> String { "\r\u{1B}[J" }
 
     /// Draws a line over what is there.
-    package static func drawing(_ text: String, afterLineFeeds count: Int = 0) -> String {
-        drawing([text], afterLineFeeds: count)
-    }
+    package static func drawing(_ text: String) -> String { drawing([text]) }
 
     /// Draws lines over what is there: no more than the window has rows.
     ///
     /// Nothing is cleared before it is written over, so that nothing flickers. Without automatic
     /// wrapping: the terminal may be narrower by the time it reads this.
-    static func drawing(_ lines: [String], afterLineFeeds count: Int = 0) -> String {
-        up(count) + "\r\u{1B}[?7l" + lines.joined(separator: "\u{1B}[K\r\n")
+    static func drawing(_ lines: [String]) -> String {
+        "\r\u{1B}[?7l" + lines.joined(separator: "\u{1B}[K\r\n")
             + "\u{1B}[J\u{1B}[?7h" + up(lines.count - 1) + "\r"
     }
 

@@ -40,7 +40,7 @@ final class Question: Sendable {
             switch keyboard.read() {
             case .line(let line): return line
             case .nothing: break
-            case .end, .closed, .inBackground: return nil
+            case .closed: return nil
             }
         }
         return nil

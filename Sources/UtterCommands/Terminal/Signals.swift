@@ -5,111 +5,65 @@ package import LinuxPlatform
 internal import Synchronization
 internal import Utter
 
-/// What a person or another program asks of a running take.
-package enum Request: Sendable, Equatable {
-    /// SIGUSR1, or a line on a pipe: the recording is over, also one that is about to begin.
-    case stop
-    /// Enter on a terminal: the recording that runs is over.
-    case enter
-    /// Ctrl-C (SIGINT).
-    case cancel
-    /// SIGTERM or SIGHUP; the number is the signal's.
-    case leave(signal: Int32)
-    /// The sender of SIGTERM or SIGHUP will not wait any longer.
-    case leaveNow
-}
-
-/// Signals and the Enter key, as one sequence of requests.
+/// Signals, the keys of the terminal and lines on a pipe, as one sequence of requests.
 ///
-/// A thread of its own reads a `signalfd(2)` and the terminal, so that no code of ours ever
-/// runs in a signal handler.
+/// A thread of its own reads a `signalfd(2)`, the terminal and the pipe, so that no code of ours but
+/// what puts the terminal right ever runs in a signal handler.
 package final class Signals: Sendable {
+    /// How a person can say when a recording begins and ends.
+    enum Controls: Sendable, Equatable {
+        /// Keys of the terminal; this process may be in the background yet.
+        case keys(KeyInterpreter.Reports)
+        /// Lines on the pipe that is standard input.
+        case lines
+        /// Signals alone.
+        case nothing
+    }
+
+    /// What became of the terminal when it was taken.
+    struct Taken: Sendable {
+        var controls: Controls
+        /// The process that was killed and had left the terminal in its modes.
+        var killed: Int32?
+    }
+
     private struct State {
         var handler: (@Sendable (Request) -> Void)?
         /// Where the next line goes when a question has been asked.
         var question: Question?
         /// What came before there was a handler, in order.
         var early: [Request] = []
+        /// What the thread is to do with the terminal, in order.
+        var orders: [Order] = []
+    }
+
+    private enum Order {
+        case take(TalkKey, Duration?, Settlement<Taken>)
+        case leave(Settlement<Void>)
     }
 
     private let state = Mutex(State())
-    private let keyboard: Mutex<Keyboard?>
-    private let echoedLines = Atomic(0)
-
-    /// Blocks the watched signals and ignores SIGPIPE.
-    ///
-    /// Called before any thread is started.
-    package static func block() {
-        _ = inherited
-        var mask = set
-        _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
-        _ = signal(SIGPIPE, SIG_IGN)
-        // A file that may not grow is an error of write(2) like a full disk, not an end.
-        _ = signal(SIGXFSZ, SIG_IGN)
-        // A shell without job control starts what it puts into the background with SIGINT
-        // ignored; a program that sends it anyway means it. SIGHUP stays as nohup(1) left it.
-        for number in [SIGINT, SIGTERM, SIGUSR1] { _ = signal(number, SIG_DFL) }
-    }
-
-    /// Undoes `block` on this thread, for a program that is about to be executed in place of
-    /// this one, or for a wait in which nothing can be lost.
-    package static func unblock() {
-        var mask = inherited
-        _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
-        _ = signal(SIGPIPE, SIG_DFL)
-        _ = signal(SIGXFSZ, SIG_DFL)
-    }
-
-    /// The signals that are obeyed: SIGHUP unless nohup(1) had it ignored.
-    private static let watched: [Int32] = {
-        // Blocked signals reach a signalfd even when they are ignored.
-        let before = signal(SIGHUP, SIG_IGN)
-        let isIgnored =
-            unsafe unsafeBitCast(before, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
-        if !isIgnored { _ = signal(SIGHUP, SIG_DFL) }
-        return [SIGINT, SIGTERM, SIGUSR1] + (isIgnored ? [] : [SIGHUP])
-    }()
-
-    /// How often a program in the background looks whether the keyboard is its own again, in
-    /// milliseconds; only while a person types.
-    private static let foregroundInterval: Int32 = 250
+    private let wakeup: Wakeup
+    /// Standard input, when it is a pipe that is listened to.
+    private let pipe: Keyboard?
 
     /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
     /// ends a session kills soon after that.
     private static let farewellTime = Duration.seconds(5)
 
-    /// What was blocked when the program began.
-    private static let inherited: sigset_t = {
-        var mask = sigset_t()
-        _ = unsafe pthread_sigmask(SIG_BLOCK, nil, &mask)
-        return mask
-    }()
-
-    private static var set: sigset_t {
-        var mask = sigset_t()
-        unsafe sigemptyset(&mask)
-        for number in watched { _ = unsafe sigaddset(&mask, number) }
-        return mask
-    }
-
     /// Starts the thread.
     ///
-    /// - Parameter isKeyboardMeant: whether a line from the terminal, or from a pipe on standard
-    ///   input, asks to stop.
+    /// Called on the main thread, while no other runs that does not block all signals.
+    ///
+    /// - Parameter readsPipe: whether a line from a pipe on standard input asks to stop.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    package init(toEnter isKeyboardMeant: Bool) throws(SystemError) {
-        let descriptor = try SignalDescriptor(signals: Self.watched)
-        let keyboard = isKeyboardMeant ? Keyboard() : nil
-        keyboard?.forgetWhatWasTyped()
-        self.keyboard = Mutex(keyboard)
+    package init(readingPipe readsPipe: Bool) throws(SystemError) {
+        Self.blockJobControl()
+        let descriptor = try SignalDescriptor(signals: Self.watched + Self.jobControl)
+        wakeup = try Wakeup()
+        pipe = readsPipe ? Keyboard.pipe : nil
         _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
     }
-
-    /// Whether there is a keyboard on which Enter can be pressed.
-    package var hasKeyboard: Bool { keyboard.withLock { $0?.isInForeground ?? false } }
-
-    /// The line feeds that typing has put on the screen since this was asked last.
-    func takeEchoedLines() -> Int { echoedLines.exchange(0, ordering: .relaxed) }
 
     /// Gives every request to `handler`, on the thread of the signals.
     ///
@@ -123,14 +77,47 @@ package final class Signals: Sendable {
         for request in early { handler(request) }
     }
 
+    // MARK: - The terminal
+
+    /// Listens to the keys of the terminal, if there is one and no pipe says what to do.
+    ///
+    /// What was typed before is dropped. The terminal is in modes of ours until `leaveKeys`, and at
+    /// most until this process ends.
+    ///
+    /// - Parameters:
+    ///   - key: the key by which a person talks.
+    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
+    /// - Returns: how a person can say when a recording begins and ends.
+    func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
+        guard pipe == nil else { return Taken(controls: .lines) }
+        let taken = Settlement<Taken>()
+        order(.take(key, answerTime, taken))
+        return await taken.value
+    }
+
+    /// Puts the terminal right, and listens to its keys no more.
+    func leaveKeys() async {
+        let left = Settlement<Void>()
+        order(.leave(left))
+        await left.value
+    }
+
+    private func order(_ order: Order) {
+        state.withLock { $0.orders.append(order) }
+        wakeup.signal()
+    }
+
+    // MARK: - Questions
+
     /// Whether there is a person at a terminal who can read a question and answer it.
     var hasTerminal: Bool {
-        guard StandardError.isTerminal, let keyboard = keyboard.withLock({ $0 }) ?? Keyboard()
-        else { return false }
+        guard StandardError.isTerminal, let keyboard = pipe ?? Keyboard() else { return false }
         return isatty(keyboard.descriptor) == 1
     }
 
     /// Waits for a line from the keyboard, away from the cooperative pool.
+    ///
+    /// Called when no keys are listened to.
     ///
     /// - Parameters:
     ///   - limit: how long the person has.
@@ -143,7 +130,7 @@ package final class Signals: Sendable {
             do throws(SystemError) {
                 let question = try Question()
                 state.withLock { $0.question = question }
-                let isListenedTo = keyboard.withLock { $0 != nil }
+                let isListenedTo = pipe != nil
                 _ = try NamedThread(name: "question") { [self] in
                     let line = question.wait(
                         within: limit, isListenedTo ? nil : Keyboard(), isOver: isOver)
@@ -164,6 +151,8 @@ package final class Signals: Sendable {
         return true
     }
 
+    // MARK: - The thread
+
     private func ask(_ request: Request) {
         let handler = state.withLock { state in
             if state.handler == nil { state.early.append(request) }
@@ -173,61 +162,110 @@ package final class Signals: Sendable {
     }
 
     private func listen(to descriptor: SignalDescriptor) {
-        var keyboard = keyboard.withLock { $0 }
-        var isInBackground = false
+        var pipe = pipe
+        var terminal = TerminalWatch()
         var farewellEnd: ContinuousClock.Instant?
         while true {
+            let deadlines = [farewellEnd, terminal.keys?.deadline(at: .now)].compactMap(\.self)
             var descriptors = [
-                pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0),
-                pollfd(
-                    fd: isInBackground ? -1 : keyboard?.descriptor ?? -1, events: Int16(POLLIN),
-                    revents: 0),
-            ]
-            let wait = Self.wait(isInBackground: isInBackground, until: farewellEnd)
-            let count = unsafe poll(&descriptors, 2, wait)
+                descriptor.number, wakeup.descriptor, pipe?.descriptor ?? -1,
+                terminal.keys?.descriptor ?? -1,
+            ].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let count = unsafe poll(
+                &descriptors, UInt(descriptors.count), Self.wait(until: deadlines.min()))
             guard count >= 0 || errno == EINTR else { return }
             if let end = farewellEnd, ContinuousClock.now >= end {
                 ask(.leaveNow)
                 farewellEnd = nil
             }
-            isInBackground = false
             while let number = descriptor.next() {
-                let request = Self.request(for: number)
-                ask(request)
+                let request = handle(number, &terminal)
+                if let request { ask(request) }
                 if case .leave = request, farewellEnd == nil {
                     farewellEnd = .now + Self.farewellTime
                 }
             }
-            guard let present = keyboard, descriptors[1].revents != 0 else { continue }
+            wakeup.drain()
+            for order in state.withLock({ state in
+                defer { state.orders = [] }
+                return state.orders
+            }) {
+                obey(order, &terminal)
+            }
+            if descriptors[3].revents != 0 || terminal.keys != nil {
+                let now = ContinuousClock.now
+                for meaning in terminal.step(
+                    isReadable: descriptors[3].revents != 0, at: now)
+                {
+                    mean(meaning, at: now)
+                }
+            }
+            guard let present = pipe, descriptors[2].revents != 0 else { continue }
             switch present.read() {
-            case .line(let line):
-                if take(line) { break }
-                if present.isEchoing { echoedLines.add(1, ordering: .relaxed) }
-                ask(present.isTerminal ? .enter : .stop)
+            case .line(let line): if !take(line) { ask(.line) }
             case .nothing: break
-            case .inBackground: isInBackground = true
-            case .end:
-                ask(.enter)
-                keyboard = nil
-            case .closed: keyboard = nil
+            case .closed: pipe = nil
             }
         }
     }
 
-    private static func request(for signal: Int32) -> Request {
+    private func mean(_ meaning: KeyInterpreter.Meaning, at now: ContinuousClock.Instant) {
+        guard case .signal(let signal) = meaning else { return ask(.key(meaning, at: now)) }
+        // As the terminal would: every program of the pipeline gets it.
         switch signal {
-        case SIGINT: .cancel
-        case SIGUSR1: .stop
-        default: .leave(signal: signal)
+        case .interrupt: kill(0, SIGINT)
+        case .quit: kill(0, SIGQUIT)
+        case .suspend: kill(0, SIGTSTP)
         }
     }
 
+    private func obey(_ order: Order, _ terminal: inout TerminalWatch) {
+        switch order {
+        case .take(let key, let answerTime, let taken):
+            terminal.take(key, answerTime, telling: taken)
+        case .leave(let left):
+            terminal.leave()
+            left.settle(())
+        }
+    }
+
+    /// Does what a signal asks of this process; nil when it asks nothing of the takes.
+    private func handle(_ number: Int32, _ terminal: inout TerminalWatch) -> Request? {
+        switch number {
+        case SIGINT: return .cancel
+        case SIGUSR1: return .toggle
+        case SIGUSR2: return .dismiss
+        case SIGCONT: terminal.keys?.goOn()
+        case SIGTSTP:
+            // The key may go up while other programs have the keyboard.
+            if terminal.keys != nil { ask(.key(.focusLost, at: .now)) }
+            terminal.keys?.leave()
+            Self.take(SIGTSTP)
+            terminal.keys?.goOn()
+        case SIGQUIT:
+            terminal.leave(isInHaste: true)
+            Self.take(SIGQUIT)
+        default:
+            terminal.leave(isInHaste: true)
+            return .leave(signal: number)
+        }
+        return nil
+    }
+
+    /// Lets a signal do what it always does to a process.
+    private static func take(_ signal: Int32) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, signal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), signal)
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
     /// How long the next poll(2) may wait, in milliseconds; -1 is for ever.
-    private static func wait(isInBackground: Bool, until end: ContinuousClock.Instant?) -> Int32 {
-        guard let end else { return isInBackground ? foregroundInterval : -1 }
-        let left = max(.zero, end - .now)
+    private static func wait(until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return -1 }
         // Rounded up: a poll that returns a little too early would spin.
-        let milliseconds = Int32(left / .milliseconds(1)) + 1
-        return isInBackground ? min(foregroundInterval, milliseconds) : milliseconds
+        return Int32(max(.zero, end - .now) / .milliseconds(1)) + 1
     }
 }

@@ -13,16 +13,19 @@ package enum StandardError {
     private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
     private static let isColourWanted = (Environment["NO_COLOR"] ?? "").isEmpty
     /// Whether the person wants no control sequences, whatever the terminal can do.
-    private static let isPlain = Atomic(false)
+    private static let plain = Atomic(false)
 
     /// Whether standard error is a terminal whose cursor may be moved.
-    package static var isTerminal: Bool { canMoveCursor && !isPlain.load(ordering: .relaxed) }
+    package static var isTerminal: Bool { canMoveCursor && !isPlain }
 
     /// Whether colour is wanted (no-color.org).
     package static var hasColour: Bool { isTerminal && isColourWanted }
 
+    /// Whether nothing but lines is to be written.
+    static var isPlain: Bool { plain.load(ordering: .relaxed) }
+
     /// Writes nothing but lines from now on.
-    static func bePlain() { isPlain.store(true, ordering: .relaxed) }
+    static func bePlain() { plain.store(true, ordering: .relaxed) }
 
     /// The terminal's width in columns.
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }

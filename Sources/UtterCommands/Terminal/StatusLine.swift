@@ -172,9 +172,11 @@ package struct StatusLine: Equatable {
         }
         let warning = warnings.first { 1 + $0.count - shortest <= room }
         room -= warning.map { 1 + $0.count - shortest } ?? 0
-        if isHearing, let wide = Self.meterCells.first(where: { $0 + 1 <= room }) {
-            facts.removeAll { $0 == meter.cell }
-            facts.append(meter.bar(cells: wide))
+        if let cell = facts.lastIndex(of: meter.cell),
+            let wide = Self.meterCells.first(where: { $0 + 1 <= room })
+        {
+            // Two ends, and as many cells in place of one.
+            facts[cell] = meter.bar(cells: wide)
             room -= wide + 1
         }
         if warning == nil, isSafe, room >= 5 { facts.append("safe") }

@@ -8,6 +8,8 @@ struct TakeReporter {
     private let activity: TakeSession.Activity
     /// How to end the recording, for the line that says that it has begun; nil says nothing.
     private let stopHint: String?
+    /// Which of several takes of one program it is.
+    private let number: Int
     /// Whether neither the command line nor the environment has named a service.
     private let isServiceUnset: Bool
     private let start = ContinuousClock.now
@@ -31,9 +33,9 @@ struct TakeReporter {
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
-        place: StatusLine.Place? = nil, isInMemory: Bool = false, isServiceUnset: Bool = false,
-        shortage: @escaping () -> SpoolShortage? = { nil },
-        takeEchoedLines: @escaping @Sendable () -> Int
+        number: Int = 1, live: LiveLine?, place: StatusLine.Place? = nil, isInMemory: Bool = false,
+        isServiceUnset: Bool = false,
+        shortage: @escaping () -> SpoolShortage? = { nil }
     ) {
         self.isServiceUnset = isServiceUnset
         self.shortage = shortage
@@ -41,9 +43,7 @@ struct TakeReporter {
         self.activity = activity
         self.stopHint = stopHint
         line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
-        let isLive = StandardError.isTerminal && !options.quiet
-        // Without a descriptor or a thread it says the same in plain lines.
-        live = isLive ? try? LiveLine(line, takeEchoedLines: takeEchoedLines) : nil
+        (self.number, self.live) = (number, live)
         // Without them the same is said at once.
         plain = live == nil && !options.quiet ? try? PlainLines() : nil
     }
@@ -113,7 +113,7 @@ struct TakeReporter {
         case .resending(let attempt, let url):
             detail("attempt \(attempt), to \(url)")
         }
-        live?.show(line)
+        live?.show(line, of: number)
     }
 
     /// What becomes of the recording meanwhile: what lives in memory alone is not called kept.
@@ -136,9 +136,9 @@ struct TakeReporter {
         isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
-    /// Takes away what changes, for good.
+    /// Takes away what changes.
     func end() {
-        live?.end()
+        live?.hide(number)
         plain?.end()
     }
 
@@ -153,6 +153,9 @@ struct TakeReporter {
             }
         }
     }
+
+    /// Whether a person speaks.
+    var isOfVoice: Bool { !activity.isSending }
 
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)

@@ -26,6 +26,7 @@ import Testing
             .split(separator: bench.folder.path).joined(separator: "HOME")
     }
 
+    private static let move = "utter: hint: move it away\n"
     private static let cure = "utter: hint: correct it with: utter config edit\n"
 
     @Test(
@@ -57,6 +58,42 @@ import Testing
         #expect(try await refusal() == "utter: error: FILE:\(reason)\n" + Self.cure)
     }
 
+    /// What is said of a service is wrong at the place that is named, by the check and when it counts.
+    @Test(
+        arguments: [
+            ("service = 'opneai'", "1:11: there is no service 'opneai'; did you mean 'openai'?"),
+            (
+                "service = 'mine'\n[services.mine]\nprofile = 'nothing'",
+                "3:11: there is no service 'nothing'"
+            ),
+            (
+                "service = 'openai'\n[services.openai]\nwords = { mood = 'good' }",
+                "3:18: OpenAI has no mood"
+            ),
+            (
+                "service = 'vosk'\n[services.vosk]\nurl = 'foo bar'",
+                "3: services.vosk.url: 'foo bar' is not a usable URL: it must begin with http:// or "
+                    + "https://"
+            ),
+            (
+                "[encryption]\nkey-file = 'a'\nkey-command = 'b'",
+                "3:15: 'encryption.key-file' and 'encryption.key-command' exclude each other"
+            ),
+        ])
+    func whatIsSaidOfAServiceIsCheckedToo(_ text: String, _ reason: String) async throws {
+        try bench.configure(text)
+        let found = try await bench.start(["config", "check"], variables: ["UTTER_URL": ""])
+            .result()
+        #expect(found.status == .exited(78))
+        let line = "utter: error: \(bench.configurationPath):\(reason)\n"
+        #expect(found.errorText.hasPrefix(line), "\(found.errorText)")
+        let sent = try await bench.start(
+            ["send", Clip.goForward.path], variables: ["UTTER_URL": ""]
+        ).result()
+        #expect(sent.errorText.hasPrefix(line), "\(sent.errorText)")
+        #expect(sent.status != .exited(0) && server.requests.isEmpty)
+    }
+
     @Test func whatIsNoTOMLIsSaidWithItsPlace() async throws {
         try bench.configure("device = 'x'\nformat\n")
         let text = try await refusal()
@@ -70,7 +107,7 @@ import Testing
 
     @Test func aFileWithoutEndIsNotRead() async throws {
         try bench.configure(bytes: [UInt8](repeating: 0x23, count: 10 << 20))
-        #expect(try await refusal() == "utter: error: FILE: it is longer than 1 MiB\n")
+        #expect(try await refusal() == "utter: error: FILE: it is longer than 1 MiB\n" + Self.move)
     }
 
     @Test(arguments: [(0o602, ""), (0o620, ""), (0o700, "FOLDER")])
@@ -107,12 +144,13 @@ import Testing
         bench.makeConfigurationFolder()
         let path = bench.configurationPath
         try #require(mkdir(path, 0o700) == 0)
-        #expect(try await refusal() == "utter: error: FILE: it is a folder\n")
+        #expect(try await refusal() == "utter: error: FILE: it is a folder\n" + Self.move)
         try #require(rmdir(path) == 0 && mkfifo(path, 0o600) == 0)
-        #expect(try await refusal() == "utter: error: FILE: it is not a file\n")
+        #expect(try await refusal() == "utter: error: FILE: it is not a file\n" + Self.move)
         try #require(unlink(path) == 0 && symlink("nowhere", path) == 0)
         #expect(
-            try await refusal() == "utter: error: FILE: it is a link to a file that is not there\n")
+            try await refusal()
+                == "utter: error: FILE: it is a link to a file that is not there\n" + Self.move)
         try #require(unlink(path) == 0 && symlink("config.toml", path) == 0)
         #expect(
             try await refusal()

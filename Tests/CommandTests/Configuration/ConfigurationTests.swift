@@ -163,6 +163,21 @@ import Testing
         let bench = try Bench(["VISUAL": "false"])
         try bench.configure("device = 3\n")
         let result = try await bench.run("config", "edit")
-        #expect(result.status == .exited(1) && result.error.isEmpty)
+        #expect(result.status == .exited(78))
+        #expect(
+            result.errorText == """
+                utter: error: the editor 'false' has failed
+                utter: hint: name another one with EDITOR, or change \(bench.configurationPath) \
+                otherwise
+
+                """)
+    }
+
+    @Test func withoutATerminalAnEditorMustBeNamed() async throws {
+        let bench = try Bench(["VISUAL": "", "EDITOR": ""])
+        let result = try await bench.run("config", "edit")
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.hasPrefix("utter: error: there is no terminal for vi\n"))
+        #expect(try bench.folder.names(in: "").contains(".config") == false)
     }
 }

@@ -101,6 +101,28 @@ import Testing
         }
     }
 
+    @Test func aTokenThatWasNotSentElsewhereIsSaidWhenOneIsWanted() async throws {
+        let (meant, other) = (
+            try RecordingServer(),
+            try RecordingServer(otherwise: [.readHead, .readBodyToEnd, .respond(status: 401)])
+        )
+        let bench = try Bench.withProfiles(
+            ["mine": profile(meant, more: "[auth]\nvariable = \"MINE_TOKEN\"")],
+            ["MINE_TOKEN": "sesame", "UTTER_URL": ""])
+        let send = ["send", "--service", "mine", "--to", other.url(""), Clip.goForward.path]
+        let result = try await bench.start(send).result()
+        #expect(result.status == .exited(77))
+        #expect(
+            result.errorText.contains(
+                "wants a token: 401; none was sent, since the profile's belongs to \(meant.url(""))\n"
+            ), "\(result.errorText)")
+        #expect(result.errorText.contains("UTTER_TOKEN beside --to"))
+        // With one of its own nothing is said of the other.
+        let own = try await bench.start(send, variables: ["UTTER_TOKEN": "other"]).result()
+        #expect(other.requests.last?["Authorization"] == "Bearer other")
+        #expect(!own.errorText.contains("none was sent"), "\(own.errorText)")
+    }
+
     /// Nothing is recorded when the service cannot be asked so.
     @Test(arguments: [
         (["--service", "mine", "--prompt", "x"], 64, "My service has no prompt"),
@@ -226,5 +248,18 @@ import Testing
         let result = try await bench.run("retry", "last", "--model", "x")
         #expect(result.status == .exited(64))
         #expect(result.errorText.contains("was for no service by its name"), "\(result.errorText)")
+    }
+
+    @Test func aRefusedTokenIsLookedForWhereItCameFrom() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 401, text: "no"))
+        let text = "url = \"\(server.url())\"\nauth.variable = \"MINE_TOKEN\""
+        let bench = try Bench.withProfiles(
+            ["mine": text], server: server, ["MINE_TOKEN": "sesame"])
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.status == .exited(77))
+        #expect(result.errorText.contains("hint: check the token in MINE_TOKEN\n"))
+        let other = try await bench.run(
+            "send", "--service", "mine", "--token-command", "echo sesame", Clip.digits.path)
+        #expect(other.errorText.contains("hint: check the token: UTTER_TOKEN, --token-file"))
     }
 }

@@ -40,6 +40,42 @@ import Testing
         #expect(set.status == .exited(0))
     }
 
+    @Test func programsGetTheListAsJSON() async throws {
+        let bench = try Bench.withProfiles([
+            "mine": profile(try RecordingServer()), "wrong": "urll = 1",
+        ])
+        let result = try await bench.run("services", "list", "--json")
+        #expect(result.status == .exited(0))
+        let rows = try JSONDecoder().decode([Row].self, from: Data(result.output))
+        let mine = try #require(rows.first { $0.name == "mine" })
+        #expect(mine.title == "Mine" && mine.isOwn == true && mine.error == nil)
+        #expect(mine.token == Row.Token(isNeeded: true, isThere: false, variable: "MINE_KEY"))
+        #expect(mine.words == [Row.Word(name: "region", isRequired: true, about: "where it is")])
+        let wrong = try #require(rows.first { $0.name == "wrong" })
+        #expect(wrong.error?.contains("a profile needs a 'url'") == true && wrong.title == nil)
+        #expect(rows.first { $0.name == "openai" }?.isOwn == false)
+        let one = try await bench.run("services", "show", "mine", "--json")
+        #expect(try JSONDecoder().decode(Row.self, from: Data(one.output)) == mine)
+    }
+
+    /// What a program reads of a service.
+    private struct Row: Decodable, Equatable {
+        struct Token: Decodable, Equatable {
+            var isNeeded, isThere: Bool
+            var variable: String?
+        }
+        struct Word: Decodable, Equatable {
+            var name: String
+            var isRequired: Bool
+            var about: String?
+        }
+        var name: String
+        var title, error: String?
+        var isOwn: Bool?
+        var token: Token?
+        var words: [Word]
+    }
+
     @Test func theEffectiveProfileSaysWhereEachPartComesFrom() async throws {
         let bench = try Bench.withProfiles([
             "groq": "extends = \"groq\"\nwords.model = \"other\"\n"

@@ -17,12 +17,14 @@ import Testing
     }
 
     /// What is asked, in order, and what is typed there.
-    private func dialogue(_ token: String = "\n") -> [(question: String, answer: String)] {
+    private func dialogue(_ token: String = "sk-typed-unseen\n") -> [(
+        question: String, answer: String
+    )] {
         [
             ("that is another: ", "openai \(server.url("/v1/audio/transcriptions"))\n"),
-            ("to paste it unseen: ", token),
+            ("Enter for none: ", token),
             ("Enter for the first: ", "\n"),
-            ("as the service decides: ", "en\n"),
+            ("what the service decides: ", "en\n"),
         ]
     }
 
@@ -47,15 +49,14 @@ import Testing
     @Test func aFreshHomeSpeaksAfterFourTypedLines() async throws {
         let terminal = try PseudoTerminal(columns: 200)
         let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-        var answers = dialogue()
-        answers.insert(("Enter alone for none): ", "sk-typed-unseen\n"), at: 2)
-        try await type(answers, to: run, on: terminal)
+        try await type(dialogue(), to: run, on: terminal)
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.screenText)")
         #expect(result.screenText.contains("✓ the microphone 'default' is heard: "))
         #expect(result.screenText.contains(" answers: it works\r\n"))
         #expect(result.screenText.hasSuffix("Now speak: utter\r\n"))
         #expect(!result.screenText.contains("sk-typed"))
+        #expect(result.screenText.contains("A token of 15 characters.\r\n"))
         #expect(mode(bench.configurationPath) == 0o600 && mode(tokenPath) == 0o600)
         #expect(mode(bench.folder.path(".config/utter")) == 0o700)
         #expect(try readFile(tokenPath) == Array("sk-typed-unseen\n".utf8))
@@ -82,14 +83,13 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<6)
+    @Test(arguments: 0..<5)
     func ctrlCAtAnyQuestionLeavesNothingBehind(_ step: Int) async throws {
         let terminal = try PseudoTerminal(columns: 200)
         let busy = try RecordingServer(otherwise: [.readHead, .readOn])
         let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
         var answers = dialogue()
         answers[0].answer = "openai \(busy.url("/v1/audio/transcriptions"))\n"
-        answers.insert(("Enter alone for none): ", "sk-typed-unseen\n"), at: 2)
         answers.append(("Say something …", ""))
         answers[step].answer = "\u{3}"
         try await type(Array(answers.prefix(step + 1)), to: run, on: terminal)
@@ -105,7 +105,7 @@ import Testing
             try bench.configure(old)
             let terminal = try PseudoTerminal(columns: 200)
             let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
-            var answers = dialogue("-\n") + [("behind its name [y/N]: ", answer)]
+            var answers = dialogue("\n") + [("behind its name [y/N]: ", answer)]
             // A server's name is enough.
             answers[0].answer = "openai \(server.url("/"))\n"
             try await type(answers, to: run, on: terminal)
@@ -174,15 +174,37 @@ import Testing
         try terminal.type("http://127.0.0.1:1/elsewhere\n")
         #expect(await run.wait(for: "write NAME URL.\r\n", in: .screen))
         try terminal.type(dialogue()[0].answer)
-        try await type([("to paste it unseen: ", "$NOT_SET\n")], to: run, on: terminal)
+        try await type([("Enter for none: ", "$NOT_SET\n")], to: run, on: terminal)
         #expect(await run.wait(for: "The variable NOT_SET is not set.\r\n", in: .screen))
         try terminal.type("/no/such/file\n")
-        #expect(await run.wait(for: "No such file", in: .screen))
+        #expect(await run.wait(for: "There is no such file.\r\n", in: .screen))
         // The end of what is typed is a no.
         try terminal.type("\u{4}")
         let result = try await run.result()
         #expect(result.status == .exited(130))
         #expect(mode(bench.folder.path(".config")) == nil)
+    }
+
+    @Test func theServicesFitOnAScreenAndAPartOfANameSaysMore() async throws {
+        let terminal = try PseudoTerminal(columns: 80, rows: 24)
+        let run = try bench.start(["setup"], input: .terminal, terminal: terminal)
+        let first = "that is another: "
+        try await type([(first, "whisper\n")], to: run, on: terminal)
+        #expect(await run.wait(for: "  whisper-cpp ", in: .screen))
+        // What is typed next is answered by a question.
+        try terminal.type("nothing\n")
+        #expect(await run.wait(for: "There is no such service", in: .screen))
+        // One that has the part alone is meant.
+        try terminal.type("yand\n")
+        #expect(await run.wait(for: "Yandex ", in: .screen))
+        try terminal.type("\u{4}")
+        let result = try await run.result()
+        #expect(result.status == .exited(130))
+        let lines = result.screenText.split(separator: "\r\n", omittingEmptySubsequences: false)
+        let list = try #require(lines.firstIndex { $0.hasSuffix(first + "whisper") })
+        #expect(list < 23 && lines.allSatisfy { $0.count <= 80 })
+        let found = lines[(list + 1)...].prefix { !$0.contains(first) }
+        #expect(found.count > 1 && found.allSatisfy { $0.lowercased().contains("whisper") })
     }
 
     @Test func withoutATerminalItPrintsWhatToWrite() async throws {

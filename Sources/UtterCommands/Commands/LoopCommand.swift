@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Utter
+
+/// `utter loop`: dictates sentence after sentence.
+struct LoopCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "loop",
+        abstract: "Dictate sentence after sentence, each a line.",
+        discussion: """
+            Each time the key is released, or pressed again, what was said is sent and printed
+            as a line, in the order in which it was spoken; the next sentence can be spoken
+            meanwhile. A sentence that fails is kept, and the loop goes on.
+
+            Escape gives a sentence up. Ctrl-C does too, and ends the loop when nothing runs; so
+            do q and Ctrl-D, after the last text. SIGUSR1 starts and stops, SIGUSR2 gives up.
+
+            The exit status is that of the last sentence that failed, otherwise 0.
+            """)
+
+    @OptionGroup
+    var voice: VoiceOptions
+
+    @OptionGroup(title: "Keys")
+    var keys: KeyOptions
+
+    @OptionGroup(title: "Service")
+    var service: ServiceOptions
+
+    @OptionGroup(title: "Output")
+    var output: OutputOptions
+
+    @OptionGroup(title: "Disk")
+    var keep: KeepOptions
+
+    @OptionGroup(title: "Encryption")
+    var encryption: EncryptionOptions
+
+    func run() async throws {
+        try await Launch.takes(
+            output: output, keep: keep, encryption: encryption.source, readsPipe: true
+        ) {
+            session throws(CommandFailure) in
+            try await session.talk(
+                keys.manner(isForOne: false), longest: voice.longest,
+                isServiceUnset: service.isServiceUnset, voice.planner(for: service))
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// How a terminal treats what is typed and shown: a `termios(3)` that can be written down.
+struct TerminalModes: Codable, Equatable {
+    var input: UInt32
+    var output: UInt32
+    var control: UInt32
+    var local: UInt32
+    var line: UInt8
+    var characters: [UInt8]
+    var inputSpeed: UInt32
+    var outputSpeed: UInt32
+
+    /// Asks the terminal; nil when there is none any more.
+    init?(of descriptor: Int32) {
+        var modes = termios()
+        guard unsafe tcgetattr(descriptor, &modes) == 0 else { return nil }
+        (input, output, control, local) = (
+            modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag
+        )
+        line = modes.c_line
+        characters = unsafe withUnsafeBytes(of: &modes.c_cc) { unsafe Array($0) }
+        (inputSpeed, outputSpeed) = (modes.c_ispeed, modes.c_ospeed)
+    }
+
+    /// What the system is told.
+    var settings: termios {
+        var modes = termios()
+        (modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag) = (
+            input, output, control, local
+        )
+        modes.c_line = line
+        unsafe withUnsafeMutableBytes(of: &modes.c_cc) { buffer in
+            unsafe buffer.copyBytes(from: characters.prefix(buffer.count))
+        }
+        (modes.c_ispeed, modes.c_ospeed) = (inputSpeed, outputSpeed)
+        return modes
+    }
+
+    /// Whether keys reach a program at once, and do not appear on the screen.
+    var areForKeys: Bool { local & UInt32(ICANON | ECHO) == 0 }
+
+    /// These modes, with keys that reach the program at once and do not appear on the screen.
+    ///
+    /// What is shown stays as it is, and Ctrl-C and its like go on to be signals.
+    var forKeys: TerminalModes {
+        var modes = self
+        modes.local &= ~UInt32(ICANON | ECHO | ECHONL)
+        (modes.characters[Int(VMIN)], modes.characters[Int(VTIME)]) = (1, 0)
+        return modes
+    }
+
+    /// Gives them to a terminal, at once.
+    ///
+    /// Called by a thread with SIGTTOU blocked.
+    func apply(to descriptor: Int32) {
+        var settings = settings
+        _ = unsafe tcsetattr(descriptor, TCSANOW, &settings)
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// What the thread of the signals has to do with the terminal: keys to read, and a caller that waits
+/// to hear what they can tell.
+struct TerminalWatch {
+    /// The keys; nil while none are listened to.
+    private(set) var keys: TerminalKeys?
+    /// Whom to tell what the terminal can report, once that is known.
+    private var waiting: Settlement<Signals.Taken>?
+
+    /// Takes the terminal, if there is one.
+    mutating func take(
+        _ key: TalkKey, _ answerTime: Duration?, telling taken: Settlement<Signals.Taken>
+    ) {
+        guard let terminal = KeyTerminal() else {
+            return taken.settle(Signals.Taken(controls: .nothing))
+        }
+        keys = TerminalKeys(terminal, key, answerTime)
+        waiting = taken
+        tell()
+    }
+
+    /// Reads keys, and minds the clock.
+    mutating func step(
+        isReadable: Bool, at now: ContinuousClock.Instant
+    ) -> [KeyInterpreter.Meaning] {
+        guard let keys else { return [] }
+        var meanings = keys.time(at: now)
+        if isReadable {
+            if let more = keys.read(at: now) { meanings += more } else { leave() }
+        }
+        tell()
+        return meanings
+    }
+
+    /// Puts the terminal right, and forgets it.
+    mutating func leave(isInHaste: Bool = false) {
+        keys?.leave(isInHaste: isInHaste)
+        keys = nil
+        tell()
+    }
+
+    private mutating func tell() {
+        guard let waiting else { return }
+        guard let keys, keys.isListening else {
+            waiting.settle(Signals.Taken(controls: .nothing))
+            self.waiting = nil
+            return
+        }
+        guard let reports = keys.reports else { return }
+        waiting.settle(Signals.Taken(controls: .keys(reports), killed: keys.killed))
+        self.waiting = nil
+    }
+}

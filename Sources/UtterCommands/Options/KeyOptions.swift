@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// The keys by which a person talks in a terminal.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The key to talk with: \(TalkKey.examples). (default: space)", valueName: "name"))
+    var key: TalkKey?
+
+    @Flag(help: "Hold the key to talk; an error where the terminal does not report releases.")
+    var hold = false
+
+    @Flag(help: "Press the key once to begin and once to end, whatever the terminal reports.")
+    var toggle = false
+
+    func validate() throws {
+        if hold && toggle { throw ValidationError("--hold and --toggle exclude each other.") }
+    }
+
+    /// What these options and the settings say.
+    ///
+    /// - Parameter isForOne: whether the first take is the only one.
+    /// - Returns: how the person talks.
+    /// - Throws: `CommandFailure` when the variable or the file of settings is wrong.
+    func manner(isForOne: Bool) throws(CommandFailure) -> TalkManner {
+        let chosen = try KnownSettings.key.value(key)
+        let answerTime = try KnownSettings.answerTime.value()
+        return TalkManner(
+            isForOne: isForOne, key: chosen ?? .space, isKeyAsked: key != nil,
+            wish: hold ? .hold : toggle ? .toggle : nil,
+            answerTime: answerTime?.duration ?? KeyTerminal.answerTime)
+    }
+}

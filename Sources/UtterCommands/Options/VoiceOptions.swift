@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import AudioDevices
+internal import Utter
+
+/// What is recorded of a voice, and how.
+struct VoiceOptions: ParsableArguments {
+    @Option(
+        name: [.long, .customShort("D")],
+        help: ArgumentHelp(
+            "The ALSA capture device; see 'utter devices'. (default: default)", valueName: "name"),
+        completion: .microphones)
+    var device: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Stop and send after this long at the latest. (default: 30m)", valueName: "time"))
+    var max: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long to go on after the stop; less in silence, 0 for none. (default: 300ms)",
+            valueName: "time"))
+    var tail: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
+            valueName: "format"))
+    var format: AudioCodec?
+
+    func validate() throws {
+        // Zero is a lost digit: nothing would be recorded, without a message.
+        if max?.duration == .zero { throw ValidationError("--max must be above zero.") }
+    }
+
+    /// When a recording ends by itself.
+    var longest: Duration {
+        get throws(CommandFailure) {
+            (try KnownSettings.longest.value(max) ?? .standardMaximum).duration
+        }
+    }
+
+    /// Makes what plans take after take.
+    ///
+    /// - Parameters:
+    ///   - service: where they go.
+    ///   - exactly: how long each is, instead of as long as a person speaks.
+    /// - Returns: what makes one.
+    /// - Throws: `CommandFailure` when an option, a variable or the file of settings is wrong.
+    func planner(
+        for service: ServiceOptions, exactly: DurationArgument? = nil
+    ) throws(CommandFailure) -> @Sendable () -> TakePlan {
+        let tail = try KnownSettings.tail.value(tail).map { Tail(usual: $0.duration) }
+        let standing = try self.longest
+        let longest = exactly?.duration ?? standing
+        let plan = try service.planner(format: format)
+        let device = try KnownSettings.device.value(device) ?? "default"
+        return {
+            plan(
+                Microphone(device: device),
+                CapturePlan(tail: tail ?? .speech, longest: longest))
+        }
+    }
+}

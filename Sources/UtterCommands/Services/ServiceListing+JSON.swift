@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FoundationEssentials
+internal import Utter
+
+extension ServiceListing {
+    /// What is told of a service.
+    private struct Row: Encodable {
+        var name: String
+        @Nullable var title: String? = nil
+        @Nullable var url: String? = nil
+        @Nullable var docs: String? = nil
+        @Nullable var verified: String? = nil
+        /// Whether the profile is a file of the person's.
+        @Nullable var isOwn: Bool? = nil
+        @Nullable var token: Token? = nil
+        var words: [Word] = []
+        @Nullable var error: String? = nil
+    }
+
+    private struct Token: Encodable {
+        var isNeeded, isThere: Bool
+        @Nullable var variable: String?
+    }
+
+    private struct Word: Encodable {
+        var name: String
+        var isRequired: Bool
+        @Nullable var standard: String?
+        @Nullable var about: String?
+        /// What may be said; empty when that is anything.
+        var values: [String]
+    }
+
+    /// All services as a JSON array; one that is wrong has an `error` and hides no other.
+    static func json() throws(CommandFailure) -> String {
+        var rows: [Row] = []
+        for name in try Services.names() {
+            do throws(CommandFailure) {
+                rows.append(row(name, try Services.profile(name)))
+            } catch {
+                rows.append(Row(name: name, error: error.message))
+            }
+        }
+        return try text(of: rows)
+    }
+
+    /// One service as a JSON object.
+    static func json(of profile: ServiceProfile) throws(CommandFailure) -> String {
+        try text(of: row(profile.name, profile))
+    }
+
+    private static func row(_ name: String, _ profile: ServiceProfile) -> Row {
+        var row = Row(name: name, title: profile.title, url: profile.url.text)
+        row.docs = profile.docs
+        row.verified = profile.verified
+        row.isOwn = profile.texts[0].place.hasPrefix("/")
+        if let part = profile.authentication.token {
+            var variable: String?
+            if case .variable(let name)? = part.source { variable = name }
+            row.token = Token(
+                isNeeded: profile.authentication.parts.contains(where: \.isRequired),
+                isThere: tokenState(of: profile) == tokenThere, variable: variable)
+        }
+        row.words = profile.words.map { word in
+            Word(
+                name: word.name, isRequired: word.isRequired && word.standard == nil,
+                standard: word.standard, about: word.about,
+                values: word.isLimited ? word.values.map(\.said) : [])
+        }
+        return row
+    }
+
+    private static func text(of value: some Encodable) throws(CommandFailure) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw CommandFailure("\(error)", status: .internalError)
+        }
+    }
+}

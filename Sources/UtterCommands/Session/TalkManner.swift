@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// How a person talks: with which key, and for how many takes; and what that is called.
+struct TalkManner: Sendable {
+    /// What a key does.
+    enum Wish: Sendable {
+        /// It is held.
+        case hold
+        /// It is pressed once to begin and once to end.
+        case toggle
+    }
+
+    /// Whether the first take is the only one.
+    var isForOne: Bool
+    var key: TalkKey
+    /// Whether the command line names the key: another one will not do.
+    var isKeyAsked: Bool
+    /// What the command line wants of the key; nil is what the terminal can.
+    var wish: Wish?
+    /// How long a terminal has to answer.
+    var answerTime: Duration
+
+    /// This manner on a terminal that reports so much.
+    ///
+    /// - Throws: `CommandFailure` when what was asked for is not possible there.
+    func possible(with controls: Signals.Controls) throws(CommandFailure) -> TalkManner {
+        var manner = self
+        guard controls != .keys(.releases) else { return self }
+        if wish == .hold {
+            throw CommandFailure(
+                "the release of a key is not reported here, so none can be held",
+                hint: Hints.noReleases, status: .usage)
+        }
+        guard !key.hasBytes else { return self }
+        if isKeyAsked {
+            throw CommandFailure(
+                "the key '\(key.name)' alone is not reported here", hint: Hints.noReleases,
+                status: .usage)
+        }
+        manner.key = .space
+        return manner
+    }
+
+    /// Whether the first take begins before any key: the command itself was the first press.
+    func beginsAtOnce(with controls: Signals.Controls) -> Bool {
+        isForOne && controls != .keys(.releases)
+    }
+
+    /// What to press, as the person reads it.
+    private var keys: String { key.title == "Enter" ? key.title : "\(key.title) or Enter" }
+
+    /// What to do when nothing is recorded.
+    func prompt(with controls: Signals.Controls) -> String {
+        let words =
+            switch controls {
+            case .keys(.releases): "hold \(key.title) to talk (tap: until the next tap)"
+            case .keys(.presses): "press \(keys) to talk, and again to stop"
+            case .lines: "a line on standard input starts and stops"
+            case .nothing: "start and stop with: kill -USR1 \(getpid())"
+            }
+        guard case .keys = controls else { return words }
+        return words + "; q \(isForOne ? "leaves" : "ends")"
+    }
+
+    /// What ends a recording.
+    func stopHint(with controls: Signals.Controls) -> String {
+        switch controls {
+        case .keys(.releases): "release \(key.title) to stop"
+        case .keys(.presses): "press \(keys) to stop"
+        case .lines: "a line on standard input stops it"
+        case .nothing: TakeSession.signalHint
+        }
+    }
+
+    /// What ends a recording that goes on without the key.
+    var latchedHint: String { "recording goes on: press \(key.title) to stop" }
+}
