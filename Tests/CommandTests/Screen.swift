@@ -123,11 +123,11 @@ struct Screen {
             let kept = rows[row].cells.prefix(column)
             rows[row].cells = Array(kept)
             rows.removeSubrange((row + 1)...)
-        case "[A":
-            // Only the empty line below is left behind.
-            let isEmpty = rows[row].cells.isEmpty && column == 0 && row > 0
-            strangeControls += isEmpty ? [] : ["misplaced [A"]
-            row = max(0, row - 1)
+        case "[K": rows[row].cells = Array(rows[row].cells.prefix(column))
+        case _ where code.hasPrefix("[") && code.hasSuffix("A"):
+            let count = Int(code.dropFirst().dropLast()) ?? 1
+            strangeControls += count > row ? ["above the top \(code)"] : []
+            row = max(0, row - count)
         case "[?7l": wraps = false
         case "[?7h":
             wraps = true

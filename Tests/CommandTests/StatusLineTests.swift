@@ -6,7 +6,7 @@ import Testing
 
 @testable import UtterCommands
 
-/// The one line on a terminal that shows a running take.
+/// What a terminal shows of a running take.
 @Suite struct StatusLineTests {
     /// Speaks a second, hears partial texts meanwhile, presses Enter, and returns what the terminal
     /// showed.
@@ -38,13 +38,13 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(result.outputText == "so it ended\n")
         #expect(screen.strangeControls.isEmpty)
-        let recording = screen.drawn.filter { $0.hasPrefix("rec ") }
+        let recording = screen.drawn.filter { $0.hasPrefix("speak ") }
         #expect(recording.count > 1)
         #expect(
             recording.contains {
-                $0.wholeMatch(
-                    of: /rec 0:0\d\.\d [▁▂▃▄▅▆▇█]  so it begins/) != nil
+                $0.wholeMatch(of: /speak 0:0\d\.\d ▕[█▏▎▍▌▋▊▉│ ]{24}▏ safe/) != nil
             }, "\(recording)")
+        #expect(screen.drawn.contains("so it begins"))
         #expect(screen.colours > 0)
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(result.outputText == "done\n")
         let drawn = Screen(result.screenText).drawn
         let percents = drawn.compactMap {
-            $0.wholeMatch(of: /send (\d+)%/).flatMap { Int($0.1) }
+            $0.wholeMatch(of: /sending (\d+)%/).flatMap { Int($0.1) }
         }
         #expect(Set(percents).count > 1, "\(drawn)")
         #expect(percents == percents.sorted())
@@ -105,26 +105,47 @@ import Testing
         _ = try #require(await server.wait(untilBytes: body + 32_000))
         try terminal.type("\n")
         let result = try await run.result()
-        for manner in Screen.Manner.allCases {
-            var screen = Screen(
-                String(decoding: result.screen.prefix(before), as: UTF8.self), columns: 80)
-            screen.resize(to: 24, manner)
+        for manner in EmulatedScreen.Manner.allCases {
+            var screen = EmulatedScreen(columns: 80, rows: 24)
+            screen.show(String(decoding: result.screen.prefix(before), as: UTF8.self))
+            screen.resize(columns: 24, rows: 24, manner)
             let rest = String(decoding: result.screen.dropFirst(before), as: UTF8.self)
-            var drawings = 0
-            for piece in rest.split(separator: "\u{1B}[?7h") {
-                screen.show(piece + "\u{1B}[?7h")
-                drawings += 1
+            let pieces = rest.split(separator: "\u{1B}[?7h")
+            for (number, piece) in pieces.enumerated() {
+                screen.show(piece + (number + 1 < pieces.count ? "\u{1B}[?7h" : ""))
                 // The first may have been on its way when the terminal became narrower.
-                guard drawings > 1 else { continue }
-                let isOld = { (line: String) in line.contains("rather") || line.contains("text") }
-                #expect(!screen.lines.contains(where: isOld), "\(screen.lines)")
-                #expect(screen.lines.filter { $0.contains("ever") }.count <= 1)
+                guard (1..<pieces.count - 1).contains(number) else { continue }
+                let shown = screen.lines.joined(separator: " ")
+                #expect(shown.matches(of: /rather long/).count <= 1, "\(screen.lines)")
+                #expect(
+                    shown.matches(of: /(speak|tail|sending|waiting)\s\d/).count == 1, "\(shown)")
             }
-            #expect(drawings > 2)
-            #expect(screen.lines.last == "")
+            #expect(pieces.count > 3)
+            #expect(
+                screen.strangeControls.filter { !EmulatedKeyboard.codes.contains($0) }.isEmpty)
             #expect(screen.lines.joined().hasPrefix("utter: recording from de"))
-            #expect(!screen.lines.joined().contains("rec 0:"))
+            #expect(!screen.lines.joined().contains("speak 0:"))
         }
+    }
+
+    @Test func aWindowOfAnotherSizeIsDrawnThoughNothingHappens() async throws {
+        let card = try VirtualMicrophone()
+        // It opens, and never delivers a frame.
+        card.setHanging()
+        let terminal = try PseudoTerminal(columns: 80)
+        let run = try Bench(server: try RecordingServer.hearing("no"), microphone: card).start(
+            [], input: .terminal, terminal: terminal)
+        #expect(await run.wait(for: "opening", in: .screen))
+        try terminal.resize(columns: 30)
+        let isDrawnAgain = await run.wait(in: .screen) { screen in
+            String(decoding: screen, as: UTF8.self).matches(of: /opening/).count > 1
+        }
+        #expect(isDrawnAgain)
+        run.signal(SIGTERM)
+        let result = try await run.result()
+        // No frame has come, so nothing was said about speaking.
+        #expect(!result.screenText.contains("speak"))
+        #expect(!result.screenText.contains("recording from"))
     }
 
     @Test func partialsInARowAreNotDrawnOneByOne() async throws {
@@ -145,7 +166,7 @@ import Testing
             [], input: .terminal, terminal: terminal)
         // The last one is always drawn.
         #expect(await run.wait(for: "number 599", in: .screen))
-        let drawn = Screen(String(decoding: run.screen, as: UTF8.self)).drawn
+        let drawn = String(decoding: run.screen, as: UTF8.self).matches(of: /\x1B\[\?7l/)
         let longest = (ContinuousClock.now - began) / RedrawSchedule.interval + 2
         #expect(Double(drawn.count) <= longest)
         try terminal.type("\n")
@@ -171,18 +192,26 @@ import Testing
 
     @Test func plainLinesSayOutageReturnAndStopOnceEach() async throws {
         let card = try VirtualMicrophone()
+        let mayAnswer = Gate()
+        // An outage is told when it has lasted until a second after the line before.
         let server = try RecordingServer(
-            scripts: [[.readHead, .reset]], otherwise: .answer(text: "at last"))
+            scripts: [[.readHead, .readBody(bytes: 48_000), .reset]],
+            otherwise: [
+                .readHead, .readBodyToEnd, .stallUntil(mayAnswer),
+                .respond(status: 200, text: "at last"),
+            ])
         let run = try Bench(server: server, microphone: card).start([])
         #expect(await run.wait(for: "utter: connected again\n", in: .error))
         _ = try #require(await server.wait(untilBytes: 8_000, ofRequest: 1))
         run.signal(SIGUSR1)
+        #expect(await run.wait(for: "waiting for the text\n", in: .error))
+        mayAnswer.open()
         let result = try await run.result()
         #expect(result.outputText == "at last\n")
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.filter { $0.hasSuffix("trying again") }.count == 1)
         #expect(lines.filter { $0 == "utter: connected again" }.count == 1)
-        #expect(lines.last == "utter: recording stopped, waiting for the answer")
+        #expect(lines.filter { $0.hasPrefix("utter: recording stopped after ") }.count == 1)
         #expect(result.hasPlainErrors)
     }
 
@@ -201,10 +230,10 @@ import Testing
     func itIsCutToTheWidth(_ columns: UInt16) async throws {
         let (screen, _) = try await run(
             columns: columns, partial: "a rather long text that goes on and on for ever and ever")
-        let live = screen.drawn.filter { $0.hasPrefix("rec ") || $0.hasPrefix("wait ") }
-        #expect(!live.isEmpty)
+        let live = screen.drawn.filter { !$0.hasPrefix("utter: ") && $0 != "so it ended" }
+        #expect(live.contains { $0.hasPrefix("speak ") })
         #expect(live.allSatisfy { $0.count < Int(columns) }, "\(live)")
-        #expect(live.contains { $0.hasSuffix("and ever") }, "\(live)")
+        #expect(live.contains { $0.hasSuffix("ever") }, "\(live)")
     }
 
     @Test func wideCharactersCountTwice() async throws {
@@ -218,7 +247,7 @@ import Testing
     @Test func noColourMeansNoColours() async throws {
         let (screen, _) = try await run(variables: ["NO_COLOR": "1"])
         #expect(screen.colours == 0)
-        #expect(screen.drawn.contains { $0.hasPrefix("rec ") })
+        #expect(screen.drawn.contains { $0.hasPrefix("speak ") })
     }
 
     @Test func anEmptyNoColourIsAsGoodAsNone() async throws {
@@ -230,7 +259,17 @@ import Testing
         let (screen, result) = try await run(variables: ["TERM": "dumb"], isDrawn: false)
         #expect(result.status == .exited(0))
         #expect(!result.screen.contains(0x1B))
-        #expect(!screen.drawn.contains { $0.hasPrefix("rec ") })
+        #expect(!screen.drawn.contains { $0.hasPrefix("speak ") })
+        #expect(screen.lines.first?.hasPrefix("utter: recording from default") == true)
+    }
+
+    @Test(arguments: [(["--plain"], [:]), ([], ["UTTER_PLAIN": "true"])])
+    func plainMeansNoControlsOnAnyTerminal(
+        _ arguments: [String], _ variables: [String: String]
+    ) async throws {
+        let (screen, result) = try await run(arguments, variables: variables, isDrawn: false)
+        #expect(result.status == .exited(0))
+        #expect(!result.screen.contains(0x1B))
         #expect(screen.lines.first?.hasPrefix("utter: recording from default") == true)
     }
 

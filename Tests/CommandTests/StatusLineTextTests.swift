@@ -6,17 +6,18 @@ import Testing
 @testable import Utter
 @testable import UtterCommands
 
-/// What the status line says for a take and a width; nothing is run.
+/// What the status line says for a take and a window; nothing is run.
 @Suite struct StatusLineTextTests {
     private static let start = ContinuousClock.now
 
     /// A voice of five seconds, of which the service lacks so many.
-    private static func voice(
-        behind: Double = 0, words: String = "", _ events: TakeEvent...
+    static func voice(
+        behind: Double = 0, peak: Float = 0.5, words: String = "", _ events: TakeEvent...
     ) -> StatusLine {
         var line = StatusLine(isVoice: true)
         line.note(.listening(source: "default", format: .speech), at: start)
-        line.note(progress(seconds: 5, sent: 5 - behind), at: start)
+        line.note(.began(after: .milliseconds(20)), at: start)
+        line.note(progress(seconds: 5, sent: 5 - behind, peak: peak), at: start)
         line.note(heard(words), at: start)
         for event in events { line.note(event, at: start) }
         return line
@@ -29,26 +30,34 @@ import Testing
     }
 
     private static func progress(
-        seconds: Double, sent: Double, isComplete: Bool = false
+        seconds: Double, sent: Double, peak: Float = 0.5, isComplete: Bool = false,
+        isEnding: Bool = false
     ) -> TakeEvent {
         .progress(
             TakeProgress(
-                elapsed: .seconds(seconds), level: Level(peak: 0.5, rootMeanSquare: 0.1),
+                elapsed: .seconds(seconds), level: Level(peak: peak, rootMeanSquare: peak / 5),
                 journaledByteCount: 44 + Int(seconds * 32_000),
                 bodyByteCount: Int(seconds * 32_000), sentByteCount: Int(sent * 32_000),
-                isComplete: isComplete))
+                isComplete: isComplete, isEnding: isEnding))
     }
 
     private static let lost = TakeFailure.notDelivered(.cannotConnect("refused"), host: "there")
     private static let offline = TakeEvent.interrupted(lost, pause: .seconds(9))
     private static let unprotected = TakeEvent.noticed(.unprotected(reason: "full"))
     private static let refused = TakeEvent.refused(.tokenRefused(status: 401, message: nil))
+    private static let bar = "▕█████████████████████▋  ▏"
 
-    private func text(_ line: StatusLine, _ columns: Int, after: Duration = .zero) -> String {
-        line.text(columns: columns, hasColour: false, at: Self.start + after)
+    private func lines(
+        _ line: StatusLine, _ columns: Int, rows: Int = 24, after: Duration = .zero
+    ) -> [String] {
+        line.lines(columns: columns, rows: rows, hasColour: false, at: Self.start + after)
     }
 
-    // MARK: - Every width
+    private func text(_ line: StatusLine, _ columns: Int, after: Duration = .zero) -> String {
+        lines(line, columns, after: after)[0]
+    }
+
+    // MARK: - Every window
 
     static let takes: [(isMarked: Bool, events: [TakeEvent])] = [
         (false, []), (true, [offline]), (true, [unprotected]), (true, [unprotected, offline]),
@@ -57,91 +66,155 @@ import Testing
     ]
     static let speeches = [
         "go", "go forward ten meters", "a rather long text that goes on and on for ever and ever",
-        "私の声はあなたの声のように聞こえますか", "smiles 😀 and naïve caf\u{65}\u{301}s",
+        "私の声はあなたの声のように聞こえますか", "smiles 😀 and naïve caf\u{65}\u{301}s 👨‍👩‍👧‍👦 end",
     ]
 
     @Test(arguments: takes.indices, speeches)
-    func theNewestWordsAreThereAtEveryWidth(_ take: Int, _ words: String) throws {
+    func theNewestWordsAreThereInEveryWindow(_ take: Int, _ words: String) throws {
         var line = Self.voice(words: words)
         for event in Self.takes[take].events { line.note(event, at: Self.start) }
         let newest = try #require(words.last)
-        for columns in 12...200 {
-            let text = text(line, columns)
-            #expect(TextWidth.columns(of: text) < columns, "\(columns): \(text)")
-            let state = line.phase.rawValue
-            #expect(text.hasPrefix(state))
-            // Only beside the longest state and a warning has a wide character no room.
-            let isTight = columns < 15 && state == "refused"
-            #expect(text.last == newest || isTight, "\(columns): \(text)")
-            let mark = text.firstMatch(of: /not protected|offline|!/)
-            #expect((mark != nil) == Self.takes[take].isMarked || isTight, "\(columns): \(text)")
+        for (columns, rows) in (10...200).flatMap({ columns in
+            [2, 3, 5, 24].map { (columns, $0) }
+        }) {
+            let lines = lines(line, columns, rows: rows)
+            #expect(lines.count <= rows)
+            #expect(lines.allSatisfy { TextWidth.columns(of: $0) < columns }, "\(lines)")
+            #expect(lines[0].hasPrefix(line.phase.rawValue))
+            #expect(lines.last?.last == newest, "\(columns): \(lines)")
+            let mark = lines[0].firstMatch(of: /not protected|offline|!/)
+            #expect((mark != nil) == Self.takes[take].isMarked, "\(columns): \(lines)")
         }
     }
 
-    @Test func wordsComeBeforeEverythingElse() {
-        let line = Self.voice(words: "and not american and not")
-        #expect(text(line, 12) == "rec …nd not")
-        #expect(text(line, 20) == "rec ▇  …can and not")
-        #expect(text(line, 40) == "rec 0:05.0 ▇  and not american and not")
-        #expect(text(line, 200) == "rec 0:05.0 ▇  and not american and not")
+    @Test func wordsHaveLinesOfTheirOwnAndAtMostHalfOfTheWindow() {
+        let words = "a rather long text that goes on and on for ever and ever"
+        let line = Self.voice(words: words)
+        #expect(lines(line, 80) == ["speak 0:05.0 \(Self.bar) safe", words])
+        #expect(
+            lines(line, 21) == [
+                "speak 0:05.0 █ safe", "a rather long text", "that goes on and on",
+                "for ever and ever",
+            ])
+        #expect(
+            lines(line, 21, rows: 5).dropFirst() == ["… goes on and on", "for ever and ever"])
+        #expect(lines(line, 21, rows: 2).dropFirst() == ["…n for ever and ever"])
+        #expect(lines(line, 21, rows: 1).count == 1)
+    }
+
+    @Test func linesStayWhereTheyAreWhileWordsAreAdded() {
+        var (words, before) = ("", [String]())
+        for number in 0..<400 {
+            words += " word\(number)"
+            let now = lines(Self.voice(words: words), 40, rows: 60).dropFirst()
+            // Until the window is full, all lines but the last are those from before.
+            guard now.count < 30 else { break }
+            #expect(now.starts(with: before.dropLast()))
+            before = Array(now)
+        }
+        #expect(before.count == 29)
+    }
+
+    @Test func anHourOfWordsCostsNoMoreThanAFewPages() {
+        let words = String(repeating: "go forward ten meters ", count: 20_000)
+        let lines = lines(Self.voice(words: words), 80)
+        #expect(lines.count == 13)
+        #expect(lines[1].hasPrefix("…"))
+        #expect(lines.last?.hasSuffix("meters") == true)
+    }
+
+    @Test func theMeterTakesTheRoomThatIsLeft() {
+        #expect(text(Self.voice(), 80) == "speak 0:05.0 \(Self.bar) safe")
+        #expect(text(Self.voice(), 40) == "speak 0:05.0 \(Self.bar)")
+        #expect(text(Self.voice(), 30) == "speak 0:05.0 ▕██████████▊ ▏")
+        #expect(text(Self.voice(), 15) == "speak 0:05.0 █")
+        #expect(text(Self.voice(), 13) == "speak 0:05.0")
+        #expect(text(Self.voice(), 12) == "speak 0:05")
+        #expect(text(Self.voice(), 10) == "speak █")
     }
 
     @Test func aHealthyTakeShowsNoBytes() {
         for columns in 12...200 { #expect(text(Self.voice(), columns).contains("B") == false) }
-        #expect(text(Self.voice(), 80) == "rec 0:05.0 ▇")
+    }
+
+    // MARK: - What the person may do
+
+    @Test func speakIsSaidAfterTheFirstFrameOnly() {
+        var line = StatusLine(isVoice: true)
+        #expect(text(line, 80) == "opening")
+        line.note(.listening(source: "default", format: .speech), at: Self.start)
+        line.note(Self.progress(seconds: 0, sent: 0), at: Self.start)
+        #expect(text(line, 80) == "opening")
+        line.note(.began(after: .milliseconds(20)), at: Self.start)
+        #expect(text(line, 80).hasPrefix("speak 0:00.0 "))
+    }
+
+    @Test func theTailIsShownAndTakenBack() {
+        var line = Self.voice(Self.progress(seconds: 5, sent: 5, isEnding: true))
+        #expect(text(line, 80).hasPrefix("tail 0:05.0 ▕"))
+        line.note(Self.progress(seconds: 6, sent: 6), at: Self.start)
+        #expect(text(line, 80).hasPrefix("speak 0:06.0 ▕"))
     }
 
     // MARK: - What is not as it should be
 
     @Test func whatIsMoreThanASecondBehindIsSaid() {
-        #expect(text(Self.voice(behind: 0.9), 80) == "rec 0:05.0 ▇")
-        #expect(text(Self.voice(behind: 3.5), 80) == "rec 0:05.0 ▇ behind 3 s")
-        #expect(
-            text(Self.voice(behind: 3.5, words: "go forward"), 28) == "rec behind 3 s  go forward")
-        #expect(text(Self.voice(behind: 3.5, words: "go forward"), 18) == "rec !  go forward")
+        #expect(text(Self.voice(behind: 0.9), 80) == "speak 0:05.0 \(Self.bar) safe")
+        #expect(text(Self.voice(behind: 3.5), 80) == "speak 0:05.0 \(Self.bar) behind by 3 s")
+        #expect(text(Self.voice(behind: 3.5), 26) == "speak 0:05.0 █ behind 3 s")
+        #expect(text(Self.voice(behind: 3.5), 18) == "speak 0:05.0 █ !")
+        #expect(text(Self.voice(behind: 3.5), 10) == "speak █ !")
     }
 
     @Test func whatIsNotProtectedIsMarkedUntilItIsAgain() {
-        #expect(text(Self.voice(Self.unprotected), 80) == "rec 0:05.0 ▇ not protected")
+        #expect(
+            text(Self.voice(Self.unprotected), 80) == "speak 0:05.0 \(Self.bar) not protected")
         let again = Self.voice(Self.unprotected, .noticed(.protectedAgain))
-        #expect(text(again, 80) == "rec 0:05.0 ▇")
+        #expect(text(again, 80) == "speak 0:05.0 \(Self.bar) safe")
+    }
+
+    @Test func aSecondOfZerosIsNoSignal() {
+        var line = Self.voice(peak: 0)
+        #expect(text(line, 80, after: .milliseconds(900)).hasSuffix("▏ safe"))
+        #expect(text(line, 80, after: .seconds(1)).hasSuffix("▏ no signal"))
+        line.note(Self.progress(seconds: 6, sent: 6), at: Self.start + .seconds(1))
+        #expect(text(line, 80, after: .seconds(2)).hasSuffix("▏ safe"))
     }
 
     @Test func theNextTryIsCountedDown() {
-        let line = Self.voice(words: "go", Self.offline)
-        #expect(text(line, 80) == "rec 0:05.0 ▇ offline, next try in 10 s  go")
-        #expect(
-            text(line, 80, after: .milliseconds(8_500))
-                == "rec 0:05.0 ▇ offline, next try in 1 s  go")
-        #expect(text(line, 80, after: .seconds(9)) == "rec 0:05.0 ▇ offline, trying again  go")
-        #expect(text(line, 21) == "rec offline 10 s  go")
+        let line = Self.voice(Self.offline)
+        let state = "speak 0:05.0 \(Self.bar)"
+        #expect(text(line, 80) == state + " offline, next try in 10 s")
+        #expect(text(line, 80, after: .milliseconds(8_500)) == state + " offline, next try in 1 s")
+        #expect(text(line, 80, after: .seconds(9)) == state + " offline, trying again")
+        #expect(text(line, 28) == "speak 0:05.0 █ offline 10 s")
         #expect(line.nextChange != nil)
-        let back = Self.voice(words: "go", Self.offline, .connected(attempt: 2))
-        #expect(text(back, 80) == "rec 0:05.0 ▇  go")
+        let back = Self.voice(Self.offline, .connected(attempt: 2))
+        #expect(text(back, 80) == state + " safe")
         #expect(back.nextChange == nil)
     }
 
     @Test func aServiceThatAsksForAPauseIsBusyNotOffline() {
         let failure = TakeFailure.unavailable(status: 503, message: nil)
         let line = Self.voice(.interrupted(failure, pause: .milliseconds(3_500)))
-        #expect(text(line, 80) == "rec 0:05.0 ▇ busy, next try in 4 s")
+        #expect(text(line, 80) == "speak 0:05.0 \(Self.bar) busy, next try in 4 s")
     }
 
     // MARK: - Sending and waiting
 
     @Test func itWaitsOnlyWhenAllIsSent() {
         var line = Self.voice(.captured(CaptureEnd(cause: .finished)))
-        #expect(text(line, 80) == "send 0:05.0")
+        #expect(text(line, 80) == "sending 0:05.0")
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
-        #expect(text(line, 80) == "send 25%")
+        #expect(text(line, 80) == "sending 25%")
         #expect(line.nextChange == nil)
         line.note(Self.progress(seconds: 8, sent: 8, isComplete: true), at: Self.start)
-        #expect(text(line, 80, after: .milliseconds(2_100)) == "wait 0:02.1")
+        #expect(text(line, 80, after: .milliseconds(2_100)) == "waiting 0:02.1")
         #expect(line.nextChange != nil)
         // Sent again from its start.
         line.note(Self.offline, at: Self.start)
         line.note(.resending(attempt: 2, url: "there"), at: Self.start)
-        #expect(text(line, 80) == "send 0% offline, next try in 10 s")
+        #expect(text(line, 80) == "sending 0% offline, next try in 10 s")
     }
 
     @Test func aFileOfSeveralSaysWhichItIs() {
@@ -149,11 +222,11 @@ import Testing
         #expect(text(line, 80) == "opening 3 of 50")
         line.note(.listening(source: "a.wav", format: .speech), at: Self.start)
         line.note(Self.progress(seconds: 4, sent: 1), at: Self.start)
-        #expect(text(line, 80) == "send 3 of 50 0:04.0")
+        #expect(text(line, 80) == "sending 3 of 50 0:04.0")
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
         line.note(Self.heard("go forward ten"), at: Self.start)
-        #expect(text(line, 80) == "send 3 of 50 25%  go forward ten")
-        #expect(text(line, 20) == "send go forward ten")
+        #expect(lines(line, 80) == ["sending 3 of 50 25%", "go forward ten"])
+        #expect(lines(line, 12) == ["sending 25%", "go forward", "ten"])
     }
 
     @Test func aTakeThatIsSentAgainNeedsNoMicrophone() {
@@ -161,6 +234,6 @@ import Testing
         line.note(.connected(attempt: 1), at: Self.start)
         #expect(text(line, 80) == "opening")
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
-        #expect(text(line, 80) == "send 25%")
+        #expect(text(line, 80) == "sending 25%")
     }
 }

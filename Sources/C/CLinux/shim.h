@@ -95,4 +95,10 @@ static inline int utter_terminal_columns(int descriptor) {
     return size.ws_col;
 }
 
+static inline int utter_terminal_rows(int descriptor) {
+    struct winsize size;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
+    return size.ws_row;
+}
+
 #endif

@@ -33,7 +33,8 @@ package final class CaptureControl: Sendable {
     /// Asks for the end at once; nothing more is wanted.
     package func requestCancel() { abort.store(true, ordering: .relaxed) }
 
-    var isStopRequested: Bool { stop.load(ordering: .acquiring) || !keepsTail }
+    /// Whether the end was asked for, and not taken back.
+    package var isStopRequested: Bool { stop.load(ordering: .acquiring) || !keepsTail }
     var isCancelRequested: Bool { abort.load(ordering: .relaxed) }
     var isResumeRequested: Bool { resumption.load(ordering: .acquiring) }
 

@@ -40,3 +40,9 @@ package func terminalColumns(_ descriptor: Int32) -> Int? {
     let columns = Int(utter_terminal_columns(descriptor))
     return columns > 0 ? columns : nil
 }
+
+/// The height of a terminal in rows, or nil when the descriptor is none.
+package func terminalRows(_ descriptor: Int32) -> Int? {
+    let rows = Int(utter_terminal_rows(descriptor))
+    return rows > 0 ? rows : nil
+}

@@ -9,7 +9,7 @@ public import TakeStore
 ///
 /// Usable from any thread.
 public final class Take: Sendable {
-    private let run: TakeRun
+    let run: TakeRun
 
     init(run: TakeRun) { self.run = run }
 

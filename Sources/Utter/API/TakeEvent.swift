@@ -65,4 +65,6 @@ public struct TakeProgress: Sendable, Equatable {
     public var sentByteCount: Int
     /// Whether the recording has ended, and the counts but the last will not grow.
     public var isComplete: Bool
+    /// Whether the end was asked for, and the tail is being recorded.
+    public var isEnding = false
 }

@@ -107,7 +107,8 @@ extension DeliveryPlan {
 
     private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
         RequestBody(
-            journal, from: format.bodyOffset, prologue: frame.prologue,
+            SentAudio(journal, as: format) ?? journal, from: format.bodyOffset,
+            prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
     }
 

@@ -83,6 +83,8 @@ extension TakeRun {
 
     private func tellProgress() {
         guard plan.reportsProgress, let journal else { return }
-        tell(.progress(meter.progress(of: journal)))
+        var progress = meter.progress(of: journal)
+        progress.isEnding = control.isStopRequested && !progress.isComplete
+        tell(.progress(progress))
     }
 }

@@ -32,6 +32,7 @@ package enum Program {
                 hint: "raise the limit with: ulimit -v unlimited")
         }
         Signals.block()
+        WindowSize.listen()
         // On this thread, which would only wait otherwise.
         Task(executorPreference: executor) {
             do {

@@ -88,6 +88,7 @@ package struct Configuration: Sendable {
     ) throws(SettingsError) -> String? {
         switch kind {
         case .text, .path: return try reader.string(key)
+        case .flag: return try reader.flag(key).map { "\($0)" }
         case .count: return try reader.integer(key).map(String.init)
         case .size:
             if case .integer(let number)? = reader.node(key)?.value { return String(number) }

@@ -106,13 +106,23 @@ package enum KnownSettings {
     /// The command that reads what a person says.
     static let textCommand = Setting("output.run")
 
+    /// Whether nothing but lines is written to a terminal.
+    static let plain = Setting(
+        "output.plain", "UTTER_PLAIN", .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+
+    /// Whether tones say when a recording begins and ends.
+    static let cue = Setting(
+        "output.cue", "UTTER_CUE", .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+
     /// All, in the order in which they are shown.
     package static let all: [any AnySetting] = [
         service, language, model, prompt, device, format, key, longest, tail,
         period, silence, least, answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
         takeLimit, byteLimit, freeLimit, ageLimit,
-        keyFile, keyCommand, detail, textPlaces, textCommand,
+        keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue,
     ]
 
     private static let age = "an age with its unit, such as 30d or 12h"

@@ -10,4 +10,9 @@ package enum SettingKind: Sendable {
     case size
     /// A string that is a path.
     case path
+    /// True or false.
+    case flag
+
+    /// Whether the file has it without quotes.
+    var isBare: Bool { self == .count || self == .flag }
 }

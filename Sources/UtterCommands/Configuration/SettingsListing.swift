@@ -81,8 +81,8 @@ enum SettingsListing {
     }
 
     private static func line(_ setting: any AnySetting, _ text: String) -> String {
-        let isNumber = setting.kind == .count || setting.kind == .size && Int(text) != nil
-        return "\(setting.name) = \(isNumber ? text : TOMLText.quoted(text))"
+        let isBare = setting.kind.isBare || setting.kind == .size && Int(text) != nil
+        return "\(setting.name) = \(isBare ? text : TOMLText.quoted(text))"
     }
 
     /// A file that says nothing yet, and what it could say.
@@ -99,7 +99,7 @@ enum SettingsListing {
                 lines += ["", "[\(group)]"]
             }
             let value = setting.standard.map { standard in
-                setting.kind == .count ? standard : TOMLText.quoted(standard)
+                setting.kind.isBare ? standard : TOMLText.quoted(standard)
             }
             lines.append("# \(parts[parts.count - 1]) = \(value ?? "\"\"")")
         }

@@ -47,7 +47,7 @@ final class KeyTerminal {
         descriptor = OwnedDescriptor(taking: number)
         device = TerminalDevice(of: number)
         let name = Environment["TERM"] ?? ""
-        hasCodes = !["", "dumb", "unknown"].contains(name)
+        hasCodes = !["", "dumb", "unknown"].contains(name) && !StandardError.isPlain
         // Multiplexers drop releases, whatever the terminal around them does; so does the console.
         let multiplexers = ["tmux", "screen", "linux"]
         isWorthAsking =

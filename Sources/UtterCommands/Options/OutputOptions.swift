@@ -32,6 +32,13 @@ package struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Print each step with its time.")
     package var verbose = false
 
+    @Flag(
+        help: "Print lines that never change, without colours; for screen readers and logs.")
+    package var plain = false
+
+    @Flag(help: "Play a short tone when a recording has begun, and when it has ended.")
+    package var cue = false
+
     @Option(
         help: ArgumentHelp(
             "Write what happened when into this file, as Perfetto (ui.perfetto.dev) shows it.",
@@ -66,6 +73,9 @@ package struct OutputOptions: ParsableArguments {
         let detail = try KnownSettings.detail.value(given)
         var options = self
         (options.quiet, options.verbose) = (detail == .quiet, detail == .verbose)
+        options.cue = try KnownSettings.cue.value(cue ? true : nil) == true
+        // Of the program, not of a take: every command writes to the same screen.
+        if try KnownSettings.plain.value(plain ? true : nil) == true { StandardError.bePlain() }
         return options
     }
 }

@@ -27,6 +27,8 @@ package struct TakeSession {
     let output: OutputOptions
     /// Where texts go.
     let texts: TextOutput
+    /// What plays the tones of recordings; nil when none are wanted.
+    private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
     /// Who is told of takes that have ended, for `--trace`.
@@ -63,6 +65,8 @@ package struct TakeSession {
         self.signals = signals
         self.output = output
         (self.running, self.texts) = (running, texts)
+        // Without a descriptor there is no tone.
+        cues = output.cue ? try? CuePlayer() : nil
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
     }
@@ -185,10 +189,13 @@ package struct TakeSession {
         note: (TakeEvent) -> Void = { _ in }
     ) async -> TakeOutcome {
         var reporter = reporter
+        let cues = reporter.isOfVoice ? cues : nil
+        cues?.prepare(warning: reporter.warning)
         for await event in take.events {
             note(event)
             reporter.show(event)
             tell(event, of: take)
+            cues?.note(event, of: take)
         }
         var outcome = await take.outcome
         trace?.add(outcome)
@@ -291,6 +298,8 @@ package struct TakeSession {
 
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {
+        // After the text: a tone is nothing to wait for.
+        cues?.finish()
         running.finish(status)
         pipeline.sweep()
         pipeline.shutDown()

@@ -4,7 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-/// The status line on the terminal, drawn by a thread of its own.
+/// The lines on the terminal that show a take, drawn by a thread of its own.
 ///
 /// From any thread. The lock is held while the terminal takes bytes: two threads must not write to
 /// it at once.
@@ -15,20 +15,23 @@ final class LiveLine: Sendable {
         /// The newest take whose line was shown: those before it are not, any more.
         var newest = 0
         var schedule = RedrawSchedule()
-        /// What is on the screen, and for which width; nil when the line is not there.
-        var drawn: (text: String, columns: Int)?
+        /// What is on the screen, and for which window; nil when the line is not there.
+        var drawn: (lines: [String], size: WindowSize)?
         var isOver = false
     }
 
     private let state = Mutex(State())
     private let thread = Mutex<NamedThread?>(nil)
     private let wakeup: Wakeup
+    /// Tells that the window has another size.
+    private let resizing: SignalDescriptor
 
     /// Begins without a line.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     init() throws(SystemError) {
         wakeup = try Wakeup()
+        resizing = try SignalDescriptor(signals: [SIGWINCH])
         let started = try NamedThread(name: "status line") { [self] in run() }
         thread.withLock { $0 = started }
     }
@@ -85,20 +88,24 @@ final class LiveLine: Sendable {
                 return state.schedule.wait(at: now)
             }
             if state.withLock({ $0.isOver }) { return }
-            var event = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            var events = [wakeup.descriptor, resizing.number].map {
+                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
+            }
             // Rounded up: a wait that ends a little too early would spin.
-            _ = unsafe poll(&event, 1, wait.map { Int32($0 / .milliseconds(1)) + 1 } ?? -1)
+            _ = unsafe poll(&events, 2, wait.map { Int32($0 / .milliseconds(1)) + 1 } ?? -1)
             wakeup.drain()
+            while resizing.next() != nil { state.withLock { _ = $0.schedule.change() } }
         }
     }
 
     private func draw(_ state: inout State, at now: ContinuousClock.Instant) {
-        let columns = StandardError.columns
         state.schedule.draw(at: now, nextChange: state.line?.nextChange)
         guard let line = state.line else { return }
-        let text = line.text(columns: columns, hasColour: StandardError.hasColour, at: now)
-        if let drawn = state.drawn, drawn == (text, columns) { return }
-        StandardError.write(LiveText.drawing(text))
-        state.drawn = (text, columns)
+        let size = WindowSize.current
+        let lines = line.lines(
+            columns: size.columns, rows: size.rows, hasColour: StandardError.hasColour, at: now)
+        if let drawn = state.drawn, drawn == (lines, size) { return }
+        StandardError.write(LiveText.drawing(lines))
+        state.drawn = (lines, size)
     }
 }

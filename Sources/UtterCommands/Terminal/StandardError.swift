@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import Synchronization
 internal import Utter
 
 /// Everything that a person reads besides the transcript.
@@ -9,11 +10,22 @@ internal import Utter
 /// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
 /// a full stop. Nothing here is ever mixed into standard output.
 package enum StandardError {
-    /// Whether standard error is a terminal that understands cursor movement.
-    package static let isTerminal = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
+    private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
+    private static let isColourWanted = (Environment["NO_COLOR"] ?? "").isEmpty
+    /// Whether the person wants no control sequences, whatever the terminal can do.
+    private static let plain = Atomic(false)
+
+    /// Whether standard error is a terminal whose cursor may be moved.
+    package static var isTerminal: Bool { canMoveCursor && !isPlain }
 
     /// Whether colour is wanted (no-color.org).
-    package static let hasColour = isTerminal && (Environment["NO_COLOR"] ?? "").isEmpty
+    package static var hasColour: Bool { isTerminal && isColourWanted }
+
+    /// Whether nothing but lines is to be written.
+    static var isPlain: Bool { plain.load(ordering: .relaxed) }
+
+    /// Writes nothing but lines from now on.
+    static func bePlain() { plain.store(true, ordering: .relaxed) }
 
     /// The terminal's width in columns.
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }

@@ -2,18 +2,21 @@
 
 package import Utter
 
-/// The one line on a terminal that shows a running take.
+/// What a terminal shows of a running take: a line of its state, and below it the newest words.
 ///
-/// Pure: it learns from events, says what to print for a width and a time, and prints nothing.
-/// Words come first. What is as it should be is not mentioned.
+/// Pure: it learns from events, says what to print for a window and a time, and prints nothing.
 package struct StatusLine: Equatable {
-    /// What the take is doing.
+    /// What the take is doing, in the words of the person who speaks.
     enum Phase: String {
-        case opening = "opening"
-        case recording = "rec"
-        case sending = "send"
-        case waiting = "wait"
-        case refused = "refused"
+        /// What is said now may be lost.
+        case opening
+        /// What is said is recorded.
+        case speaking = "speak"
+        /// The end was asked for; a last word is recorded still.
+        case tail
+        case sending
+        case waiting
+        case refused
     }
 
     /// Which of several recordings this is.
@@ -35,17 +38,23 @@ package struct StatusLine: Equatable {
         var nextTry: ContinuousClock.Instant
     }
 
-    /// The columns that words get before anything but a warning.
-    private static let leastWords = 12
-    /// Levels from -60 to 0 dBFS, 7.5 dB a step.
-    private static let bars = Array(" ▁▂▃▄▅▆▇█")
     /// How often a count of seconds is redrawn.
     private static let tick = Duration.milliseconds(100)
+    /// The cells of a level meter: the most for which there is room.
+    private static let meterCells = [24, 12, 6]
+    /// So long without any signal is more than a pause between two words.
+    private static let longestSilence = Duration.seconds(1)
+    /// More of the words is not looked at for one drawing, in bytes; it fills the largest window.
+    private static let mostWords = 1 << 15
 
     private let isVoice: Bool
     private let place: Place?
     private var progress: TakeProgress?
+    private var meter = LevelMeter()
+    /// Since when no sample but zero has come; nil when one just has.
+    private var zeroSince: ContinuousClock.Instant?
     private var isListening = false
+    private var hasBegun = false
     private var isCaptured = false
     private var isRefused = false
     private(set) var isUnprotected = false
@@ -69,10 +78,14 @@ package struct StatusLine: Equatable {
     package mutating func note(_ event: TakeEvent, at now: ContinuousClock.Instant) {
         switch event {
         case .listening: isListening = true
+        case .began: hasBegun = true
         case .noticed(.unprotected): isUnprotected = true
         case .noticed(.protectedAgain): isUnprotected = false
         case .connected: outage = nil
-        case .progress(let progress): self.progress = progress
+        case .progress(let progress):
+            self.progress = progress
+            meter.note(progress.level, at: now)
+            zeroSince = progress.level.peak > 0 ? nil : zeroSince ?? now
         case .heard(let transcript): words = TerminalText.singleLine(transcript.displayText)
         case .captured: isCaptured = true
         case .refused: isRefused = true
@@ -91,72 +104,137 @@ package struct StatusLine: Equatable {
     var phase: Phase {
         if isRefused { return .refused }
         guard isCaptured || progress?.isComplete == true else {
-            return isListening ? (isVoice ? .recording : .sending) : .opening
+            guard isVoice else { return isListening ? .sending : .opening }
+            guard hasBegun else { return .opening }
+            return progress?.isEnding == true ? .tail : .speaking
         }
         guard let progress, progress.isComplete, outage == nil else { return .sending }
         return progress.sentByteCount >= progress.bodyByteCount ? .waiting : .sending
     }
 
-    /// The line, at most `columns` - 1 columns wide, colour codes not counted.
+    /// Whether the microphone is on, and its sound on its way.
+    var isRecording: Bool { phase == .speaking || phase == .tail }
+
+    /// Whether the microphone is on, though the service wants no more.
+    private var isHearing: Bool {
+        isRecording || isVoice && hasBegun && !isCaptured && progress?.isComplete != true
+    }
+
+    // MARK: - The lines
+
+    /// The lines, each at most `columns` - 1 columns wide, colour codes not counted.
     ///
-    /// The words are cut at their front: the newest matter. What else does not fit is left out.
-    package func text(
+    /// The words have at most half of the rows, so that what stands above stays in sight. The newest
+    /// are shown; what is cut begins with "…".
+    package func lines(
+        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
+    ) -> [String] {
+        let state = state(columns: columns, hasColour: hasColour, at: now)
+        let room = min(rows - 1, max(1, rows / 2))
+        guard !words.isEmpty, room > 0, columns > 2 else { return [state] }
+        return [state] + Self.newest(of: words, columns: columns - 1, rows: room)
+    }
+
+    /// The end of the text that has room in so many rows.
+    ///
+    /// Lines break where they broke before, as long as words are only added: they are counted from
+    /// the text's beginning, or from a place that moves seldom.
+    private static func newest(of text: String, columns: Int, rows: Int) -> [String] {
+        let bytes = text.utf8
+        let skipped = max(0, bytes.count / (mostWords / 2) - 1) * (mostWords / 2)
+        let start = bytes.index(bytes.startIndex, offsetBy: skipped)
+        // In a single line, as many words as it takes.
+        if rows == 1 { return [TextWidth.suffix(of: text[start...], columns: columns)] }
+        let rest = skipped > 0 ? text[start...].drop { $0 != " " } : text[...]
+        let all = TextWidth.wrapped(rest.isEmpty ? text[start...] : rest, columns: columns)
+        guard all.count > rows || skipped > 0 else { return all }
+        var lines = Array(all.suffix(rows))
+        // The mark takes the place of the first line's first word.
+        let first = lines[0]
+        lines[0] = "…" + (first.firstIndex(of: " ").map { first[$0...] } ?? first.dropFirst())
+        return lines
+    }
+
+    /// The line of the state: what matters less is left out when it has no room.
+    private func state(
         columns: Int, hasColour: Bool, at now: ContinuousClock.Instant
     ) -> String {
-        let width = max(0, columns - 1)
-        let name = phase.rawValue
+        let name = String(phase.rawValue.prefix(max(0, columns - 1)))
         let warnings = warnings(at: now)
         let shortest = warnings.last.map { 1 + $0.count } ?? 0
-        var room = width - name.count - shortest
-        let wordColumns = min(TextWidth.columns(of: words), Self.leastWords)
-        if !words.isEmpty { room -= min(max(0, room), 2 + wordColumns) }
-        let warning = warnings.first { 1 + $0.count - shortest <= room }
-        room -= warning.map { 1 + $0.count - shortest } ?? 0
-        var pieces = [name]
-        for fact in facts(at: now) where fact.count < room {
-            pieces.append(fact)
+        var room = max(0, columns - 1) - name.count - shortest
+        var facts: [String] = []
+        for sizes in self.facts(at: now) {
+            // The largest comes first; the others of one fact are the same in short.
+            guard let fact = sizes.first(where: { 1 + $0.count <= room }) else { continue }
+            facts.append(fact)
             room -= 1 + fact.count
         }
-        if let warning { pieces.append(warning) }
-        var line = String(pieces.joined(separator: " ").prefix(width))
-        let separator = pieces.count == 1 ? " " : "  "
-        let left = width - line.count - separator.count
-        if left > 1 && !words.isEmpty {
-            line += separator + TextWidth.suffix(of: words, columns: left)
+        let warning = warnings.first { 1 + $0.count - shortest <= room }
+        room -= warning.map { 1 + $0.count - shortest } ?? 0
+        if let cell = facts.lastIndex(of: meter.cell),
+            let wide = Self.meterCells.first(where: { $0 + 1 <= room })
+        {
+            // Two ends, and as many cells in place of one.
+            facts[cell] = meter.bar(cells: wide)
+            room -= wide + 1
         }
-        guard hasColour && line.hasPrefix(name) else { return line }
-        return "\u{1B}[\(colour)m\(name)\u{1B}[0m" + line.dropFirst(name.count)
+        if warning == nil, isSafe, room >= 5 { facts.append("safe") }
+        let rest = facts.map { " " + $0 }.joined()
+        guard hasColour else { return name + rest + (warning.map { " " + $0 } ?? "") }
+        return Self.coloured(name, colour) + rest
+            + (warning.map { " " + Self.coloured($0, 33) } ?? "")
     }
 
-    private var colour: String {
+    private static func coloured(_ text: String, _ colour: Int) -> String {
+        "\u{1B}[\(colour)m\(text)\u{1B}[0m"
+    }
+
+    private var colour: Int {
         switch phase {
-        case .recording: "31"
-        case .refused: "33"
-        case .opening, .sending, .waiting: "36"
+        case .speaking, .tail: 31
+        case .refused: 33
+        case .opening, .sending, .waiting: 36
         }
     }
 
-    /// What is neither a word nor a warning, from left to right.
-    private func facts(at now: ContinuousClock.Instant) -> [String] {
-        let place = place.map { ["\($0.number) of \($0.count)"] } ?? []
+    /// What is no warning, from left to right; of each, what says the same in less room follows.
+    private func facts(at now: ContinuousClock.Instant) -> [[String]] {
+        let place = place.map { [["\($0.number) of \($0.count)"]] } ?? []
         guard let progress else { return place }
+        let elapsed = Self.clock(progress.elapsed)
         switch phase {
         case .opening: return place
-        case .recording, .refused: return [Self.clock(progress.elapsed), meter]
-        case .sending where !progress.isComplete: return place + [Self.clock(progress.elapsed)]
+        case .speaking, .tail, .refused:
+            return [[elapsed, String(elapsed.dropLast(2))], [meter.cell]]
+        case .sending where !progress.isComplete: return place + [[elapsed]]
         case .sending:
-            return place + ["\(100 * progress.sentByteCount / max(1, progress.bodyByteCount))%"]
-        case .waiting: return place + [Self.clock(now - (waitingSince ?? now))]
+            return place + [["\(100 * progress.sentByteCount / max(1, progress.bodyByteCount))%"]]
+        case .waiting: return place + [[Self.clock(now - (waitingSince ?? now))]]
         }
+    }
+
+    // MARK: - What is not as it should be
+
+    /// Whether what was said is on the disk, and the service has it but for the last moment.
+    private var isSafe: Bool {
+        isRecording && (progress?.journaledByteCount ?? 0) > 0 && !isUnprotected
     }
 
     /// What a person has to know of a take that is not both safe and on its way: the same
     /// statement several times, the longest first.
     private func warnings(at now: ContinuousClock.Instant) -> [String] {
         let delays = delays(at: now)
-        let dangers =
-            isUnprotected ? delays.map { "not protected, \($0)" } + ["not protected"] : delays
-        return dangers.isEmpty ? [] : dangers + ["!"]
+        let silent = hasNoSignal(at: now) ? ["no signal"] : []
+        let dangers = isUnprotected ? ["not protected"] : []
+        let first = silent + dangers
+        guard !first.isEmpty else { return delays.isEmpty ? [] : delays + ["!"] }
+        let joined = first.joined(separator: ", ")
+        return delays.map { "\(joined), \($0)" } + [joined, first[0], "!"]
+    }
+
+    private func hasNoSignal(at now: ContinuousClock.Instant) -> Bool {
+        isHearing && zeroSince.map { now - $0 >= Self.longestSilence } ?? false
     }
 
     private func delays(at now: ContinuousClock.Instant) -> [String] {
@@ -167,15 +245,10 @@ package struct StatusLine: Equatable {
             let seconds = (outage.nextTry - now).wholeSeconds + 1
             return ["\(name), next try in \(seconds) s", "\(name) \(seconds) s", name]
         }
-        guard phase == .recording, let progress, progress.bodyByteCount > 0 else { return [] }
+        guard isRecording, let progress, progress.bodyByteCount > 0 else { return [] }
         let unsent = 1 - Double(progress.sentByteCount) / Double(progress.bodyByteCount)
         let behind = (progress.elapsed * unsent).wholeSeconds
-        return behind >= 1 ? ["behind \(behind) s"] : []
-    }
-
-    private var meter: String {
-        let step = Int(((progress?.level ?? .silence).peakDecibels + 60) / 7.5)
-        return String(Self.bars[min(max(step, 0), Self.bars.count - 1)])
+        return behind >= 1 ? ["behind by \(behind) s", "behind \(behind) s"] : []
     }
 }
 
@@ -188,36 +261,4 @@ extension TakeFailure {
 
 extension Duration {
     fileprivate var wholeSeconds: Int { Int(components.seconds) }
-}
-
-// MARK: - Figures
-
-extension StatusLine {
-    /// Minutes, seconds and tenths.
-    package static func clock(_ duration: Duration) -> String {
-        let tenths =
-            Int(duration.components.seconds) * 10
-            + Int(duration.components.attoseconds / 100_000_000_000_000_000)
-        let seconds = tenths / 10 % 60
-        return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
-    }
-
-    /// Seconds, to the hundredth below ten.
-    static func seconds(_ duration: Duration) -> String {
-        let hundredths =
-            Int(duration.components.seconds) * 100
-            + Int(duration.components.attoseconds / 10_000_000_000_000_000)
-        guard hundredths < 1_000 else { return "\(hundredths / 100) s" }
-        let rest = hundredths % 100
-        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
-    }
-
-    /// A byte count with a unit.
-    static func size(_ count: Int) -> String {
-        count < 1_000
-            ? "\(count) B"
-            : count < 1_000_000
-                ? "\(count / 1_000) kB"
-                : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
-    }
 }

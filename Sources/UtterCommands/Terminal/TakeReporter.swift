@@ -13,8 +13,15 @@ struct TakeReporter {
     /// Whether neither the command line nor the environment has named a service.
     private let isServiceUnset: Bool
     private let start = ContinuousClock.now
-    /// The line on a terminal; nil elsewhere.
+    /// The lines on a terminal that change; nil elsewhere.
     private let live: LiveLine?
+    /// The lines elsewhere that are told in their turn; nil when quiet was asked for.
+    private let plain: PlainLines?
+    /// What to say as soon as a word can be recorded.
+    private var opening: String?
+    private var began: ContinuousClock.Instant?
+    /// What was said of the recording's end, in plain lines.
+    private var stop: String?
     private var line: StatusLine
     private var outages = OutageTelling()
     private var heard = ""
@@ -41,6 +48,8 @@ struct TakeReporter {
         self.stopHint = stopHint
         line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
         (self.number, self.live) = (number, live)
+        // Without them the same is said at once.
+        plain = live == nil && !options.quiet ? try? PlainLines() : nil
     }
 
     /// Shows one event.
@@ -50,14 +59,18 @@ struct TakeReporter {
         case .listening(let source, let format):
             let layout = format.channelCount == 1 ? " mono" : ", \(format.channelCount) channels"
             let verb = activity.isSending ? "sending" : "recording from"
-            say(
+            let text =
                 "\(verb) \(source), \(format.sampleRate) Hz\(layout)"
-                    + (stopHint.map { "; \($0)" } ?? ""))
+                + (stopHint.map { "; \($0)" } ?? "")
+            // To read that a microphone records is to begin to speak.
+            if activity.isSending { say(text, about: .course) } else { opening = text }
         case .noticed(let notice):
             if case .limitReached = notice { isAtServiceLimit = true }
             report(notice)
         case .connected(let attempt):
-            if outages.connected() { say("connected again") }
+            if outages.connected(), plain?.withdraw(.connection) != true {
+                say("connected again", about: .connection)
+            }
             detail("connected" + (attempt > 1 ? " (attempt \(attempt))" : ""))
         case .progress: break
         case .negotiated(let details): detail(details.text)
@@ -72,9 +85,13 @@ struct TakeReporter {
             heard = text
         case .began(let delay):
             hasBegun = true
+            began = .now
+            if let opening { say(opening, about: .course) }
             detail("first frame after \(delay / .milliseconds(1)) ms")
         case .resumed: detail("recording goes on")
-        case .sent: detail("all of it was sent")
+        case .sent:
+            detail("all of it was sent")
+            tellSent()
         case .captured(let end):
             detail("recording ended")
             report(end)
@@ -95,8 +112,10 @@ struct TakeReporter {
         case .interrupted(let failure, let pause):
             if let reason = outages.interrupted(failure) {
                 let words = serviceUnset(failure) ?? reason
-                let isGoingOn = line.phase == .recording || line.isUnprotected
-                say("\(words); \(isGoingOn ? goingOn + ", " : "")trying again")
+                let isGoingOn = line.isRecording || line.isUnprotected
+                say(
+                    "\(words); \(isGoingOn ? goingOn + ", " : "")trying again",
+                    about: .connection)
             }
             detail("next try in \(StatusLine.seconds(pause))")
         case .resending(let attempt, let url):
@@ -131,8 +150,11 @@ struct TakeReporter {
         isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
-    /// Takes the live line away.
-    func end() { live?.hide(number) }
+    /// Takes away what changes.
+    func end() {
+        live?.hide(number)
+        plain?.end()
+    }
 
     /// Says of all that the disk did what no event has told: the last may come too late for one.
     mutating func reportRest(of notices: [TakeNotice]) {
@@ -146,13 +168,16 @@ struct TakeReporter {
         }
     }
 
+    /// Whether a person speaks.
+    var isOfVoice: Bool { !activity.isSending }
+
     private mutating func report(_ notice: TakeNotice) {
         reported.append(notice)
         if notice == .protectedAgain { say(notice.text) } else { warn(notice.text) }
         if case .unprotected = notice, let shortage = shortage() { hint(Hints.of(shortage)) }
     }
 
-    private func report(_ end: CaptureEnd) {
+    private mutating func report(_ end: CaptureEnd) {
         if case .source(let error) = end.cause, error.isLossInMidTake {
             warn(error.description)
         }
@@ -168,12 +193,36 @@ struct TakeReporter {
         tellStop(end)
     }
 
-    /// Where no live line shows it, says that the microphone is off and the answer awaited.
-    private func tellStop(_ end: CaptureEnd) {
+    /// Where no live line shows it, says that the microphone is off.
+    private mutating func tellStop(_ end: CaptureEnd) {
         guard live == nil, !activity.isSending, line.phase != .refused else { return }
         let hasReachedItsTime = activity == .recordingForTime && end.cause == .limitReached
         guard end.cause == .finished || hasReachedItsTime else { return }
-        say("recording stopped, waiting for the answer")
+        let length = began.map { " after \(Self.tenths(.now - $0)) s" } ?? ""
+        stop = "recording stopped" + length
+        say("recording stopped\(length); sending", about: .course)
+    }
+
+    /// Where no live line shows it, says that nothing but the answer is awaited.
+    private func tellSent() {
+        guard live == nil, let stop else { return }
+        // One line for both, when the first has not had its turn.
+        let isTold = plain?.withdraw(.course) != true
+        say(
+            isTold
+                ? "all sent; waiting for the text" : "\(stop); all sent, waiting for the text",
+            about: .course)
+    }
+
+    private static func tenths(_ duration: Duration) -> String {
+        let tenths = Int((duration / .milliseconds(100)).rounded())
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+
+    /// A line that is shown unless quiet was asked for; in its turn, where lines do not change.
+    private func say(_ text: String, about topic: PlainPace.Topic) {
+        guard let plain else { return say(text) }
+        plain.tell(text, about: topic)
     }
 
     /// Says what is wrong with the signal, each thing once, and that it is right again.
@@ -199,6 +248,14 @@ struct TakeReporter {
     private func detail(_ text: String) {
         guard options.verbose else { return }
         write("\(StatusLine.clock(.now - start)) \(text)")
+    }
+
+    /// Warns from any thread, while the take is reported.
+    var warning: @Sendable (String) -> Void {
+        { [live] text in
+            let write = { StandardError.line("warning: \(text)") }
+            if let live { live.write(write) } else { write() }
+        }
     }
 
     private func warn(_ text: String) { write("warning: \(text)") }

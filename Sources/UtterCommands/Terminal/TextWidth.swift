@@ -2,8 +2,10 @@
 
 /// How many columns text takes on a terminal.
 ///
-/// The ranges are those of Unicode's East Asian Width (UAX #11), W and F, in whole blocks: the
-/// few narrow characters in them are counted as wide, which leaves room but never wraps a line.
+/// Terminals do not agree on characters of several scalars, such as a family that is drawn as one
+/// picture or as four. What is counted here is the widest that any of them draws: room may be left,
+/// but a line is never too long. The ranges are those of Unicode's East Asian Width (UAX #11), W and
+/// F, in whole blocks.
 package enum TextWidth {
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23F3, 0x25FD...0x25FE,
@@ -12,36 +14,51 @@ package enum TextWidth {
         0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x18DFF,
         0x1AFF0...0x1B2FF, 0x1F000...0x1FAFF, 0x20000...0x3FFFD,
     ]
+    /// The vowels and ends of Korean syllables, which stand in the cells of their first letter.
+    private static let conjoining: ClosedRange<UInt32> = 0x1160...0x11FF
 
-    /// The columns of one character: 0, 1 or 2.
+    /// The columns of one character: the sum of its scalars'.
     static func columns(of character: Character) -> Int {
-        guard let first = character.unicodeScalars.first else { return 0 }
-        switch first.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
+        if let value = character.asciiValue { return value < 0x20 ? 0 : 1 }
+        var columns = 0
+        for scalar in character.unicodeScalars {
+            // A variation selector makes a picture of a narrow sign.
+            columns = scalar == "\u{FE0F}" ? max(columns, 2) : columns + self.columns(of: scalar)
+        }
+        return columns
+    }
+
+    private static func columns(of scalar: Unicode.Scalar) -> Int {
+        if scalar.isASCII { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark: return 0
+        // A soft hyphen is drawn by most.
+        case .format: return scalar == "\u{AD}" ? 1 : 0
         default: break
         }
-        // A variation selector makes a picture of a narrow sign.
-        if character.unicodeScalars.contains("\u{FE0F}") { return 2 }
-        return wide.contains { $0.contains(first.value) } ? 2 : 1
+        if conjoining.contains(scalar.value) { return 0 }
+        return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
     /// The columns of a text in one line.
-    package static func columns(of text: String) -> Int {
+    package static func columns(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + columns(of: $1) }
     }
 
     /// The end of the text in at most `columns` columns; what is cut begins with "…".
-    static func suffix(of text: String, columns: Int) -> String {
-        guard Self.columns(of: text) > columns else { return text }
-        var room = columns - 1
+    static func suffix(of text: some StringProtocol, columns: Int) -> String {
+        var room = columns
         var start = text.endIndex
+        // What the mark takes the place of, when it is needed.
+        var marked = text.endIndex
         while start > text.startIndex {
             let before = text.index(before: start)
             room -= Self.columns(of: text[before])
-            guard room >= 0 else { break }
+            guard room >= 0 else { return "…" + text[marked...] }
             start = before
+            if room >= 1 { marked = start }
         }
-        return "…" + text[start...]
+        return String(text)
     }
 
     /// The beginning of the text in at most `columns` columns; what is cut ends with "…".
@@ -58,5 +75,36 @@ package enum TextWidth {
     /// The text, and blanks up to so many columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
+    }
+
+    /// The text in lines of at most `columns` columns, which break between words where they can.
+    ///
+    /// Wide characters are mostly those of languages that break anywhere.
+    static func wrapped(_ text: some StringProtocol, columns: Int) -> [String] {
+        var lines: [String] = []
+        var line: [(character: Character, columns: Int)] = []
+        var used = 0
+        for character in text {
+            let width = Self.columns(of: character)
+            if used + width > columns, !line.isEmpty {
+                // A space at the end of a line is not shown.
+                if character == " " {
+                    lines.append(String(line.map(\.character)))
+                    (line, used) = ([], 0)
+                    continue
+                }
+                let breaksAnywhere = width > 1 || (line.last?.columns ?? 0) > 1
+                let space = breaksAnywhere ? nil : line.lastIndex { $0.character == " " }
+                let rest = space.map { line[($0 + 1)...] } ?? []
+                lines.append(String(line[..<(space ?? line.endIndex)].map(\.character)))
+                line = Array(rest)
+                used = line.reduce(0) { $0 + $1.columns }
+            }
+            if line.isEmpty, character == " " { continue }
+            line.append((character, width))
+            used += width
+        }
+        if !line.isEmpty { lines.append(String(line.map(\.character))) }
+        return lines
     }
 }

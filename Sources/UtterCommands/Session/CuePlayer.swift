@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import AudioDevices
+internal import Glibc
+internal import LinuxPlatform
+internal import Synchronization
+internal import Utter
+
+/// Plays a short tone when a recording has begun, and a lower one when it has ended, on a thread of
+/// its own.
+///
+/// Nothing waits for it: the microphone is on before the first tone, and off before the second. The
+/// first can be heard by the microphone; its span is marked in the take, and sent as silence.
+final class CuePlayer: Sendable {
+    private enum Cue {
+        case began(Take)
+        case ended
+    }
+
+    private struct State {
+        var due: [Cue] = []
+        var isOver = false
+    }
+
+    private static let rate = 16_000
+    /// How long the room and the devices go on after the loudspeaker has taken the last sample.
+    private static let echo = Duration.milliseconds(150)
+    /// How long the end of a program waits for its last tone, in milliseconds.
+    private static let farewell: Int32 = 1_000
+
+    private let state = Mutex(State())
+    private let thread = Mutex<NamedThread?>(nil)
+    private let wakeup: Wakeup
+    private let abort: Wakeup
+    private let done: Wakeup
+
+    /// Begins with nothing to play.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    init() throws(SystemError) {
+        (wakeup, abort, done) = (try Wakeup(), try Wakeup(), try Wakeup())
+    }
+
+    /// Opens the loudspeaker, so that it is ready when the microphone is; once.
+    ///
+    /// - Parameter warning: tells the person that no tone can be played.
+    func prepare(warning: @escaping @Sendable (String) -> Void) {
+        thread.withLock { thread in
+            guard thread == nil else { return }
+            // Without a thread there is no tone, which is no reason not to record.
+            thread = try? NamedThread(name: "cue") { [self] in
+                run(warning)
+                done.signal()
+            }
+        }
+    }
+
+    /// Plays what belongs to an event of a take.
+    func note(_ event: TakeEvent, of take: Take) {
+        switch event {
+        case .began: order(.began(take))
+        case .captured: order(.ended)
+        default: break
+        }
+    }
+
+    /// Waits for the last tone, though not for long.
+    func finish() {
+        guard let thread = thread.withLock({ $0 }) else { return }
+        state.withLock { $0.isOver = true }
+        wakeup.signal()
+        var event = pollfd(fd: done.descriptor, events: Int16(POLLIN), revents: 0)
+        _ = unsafe poll(&event, 1, Self.farewell)
+        abort.signal()
+        thread.join()
+    }
+
+    private func order(_ cue: Cue) {
+        state.withLock { $0.due.append(cue) }
+        wakeup.signal()
+    }
+
+    private func run(_ warning: @Sendable (String) -> Void) {
+        do throws(PlaybackError) {
+            // Ahead of time: to open one takes longer than to play.
+            while try playNext(on: try Loudspeaker()) {}
+        } catch {
+            warning("the cue cannot be played: \(error.description)")
+        }
+    }
+
+    /// Plays the next tone; false when there will be none.
+    private func playNext(on opened: consuming Loudspeaker) throws(PlaybackError) -> Bool {
+        var loudspeaker = opened
+        guard let cue = next() else { return false }
+        try play(cue, on: &loudspeaker)
+        return !state.withLock { $0.isOver && $0.due.isEmpty }
+    }
+
+    /// Waits for the next tone; nil when there will be none.
+    private func next() -> Cue? {
+        while true {
+            let (cue, isOver) = state.withLock { state -> (Cue?, Bool) in
+                (state.due.isEmpty ? nil : state.due.removeFirst(), state.isOver)
+            }
+            if cue != nil || isOver { return cue }
+            var event = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
+            _ = unsafe poll(&event, 1, -1)
+            wakeup.drain()
+        }
+    }
+
+    private func play(_ cue: Cue, on loudspeaker: inout Loudspeaker) throws(PlaybackError) {
+        let samples = Self.tone(cue)
+        guard case .began(let take) = cue else {
+            if try loudspeaker.play(samples.span, unless: abort) {
+                _ = try loudspeaker.drain(unless: abort)
+            }
+            return
+        }
+        take.beginCue()
+        // Whatever happens: what follows is held back until then.
+        defer { take.endCue(after: Self.echo) }
+        if try loudspeaker.play(samples.span, unless: abort) {
+            _ = try loudspeaker.drain(unless: abort)
+        }
+    }
+
+    /// 80 ms of a sine, faded in and out so that it does not click.
+    private static func tone(_ cue: Cue) -> [Int16] {
+        let frequency = if case .began = cue { 880.0 } else { 587.0 }
+        let count = rate * 80 / 1_000
+        let fade = Double(rate * 8 / 1_000)
+        return (0..<count).map { index in
+            let edge = min(1, min(Double(index), Double(count - 1 - index)) / fade)
+            return Int16(8_000 * edge * sin(2 * .pi * frequency * Double(index) / Double(rate)))
+        }
+    }
+}
