@@ -62,7 +62,7 @@ import Testing
         let events = WaitingEvents()
         let listening = Task { await all(events).count }
         for _ in 1...3 {
-            events.add(.silent)
+            events.add(.quiet)
             await Task.yield()
         }
         events.finish()
@@ -74,6 +74,6 @@ import Testing
         let listening = Task { await all(events).count }
         listening.cancel()
         #expect(await listening.value == 0)
-        events.add(.silent)
+        events.add(.quiet)
     }
 }
