@@ -73,7 +73,7 @@ import Utter
     private func keep(_ count: Int, at url: String, in bench: Bench) async throws {
         for _ in 0..<count {
             _ = try await bench.run(
-                "send", "-q", "--no-retry", "--to", url, Clip.goForward.path)
+                "send", "-q", "--no-retry", "--to", url, bench.fresh(.goForward))
         }
     }
 

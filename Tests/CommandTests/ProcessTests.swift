@@ -215,7 +215,7 @@ import Testing
         .enabled(if: unsafe getenv("TSAN_OPTIONS") == nil && getenv("LSAN_OPTIONS") == nil),
         arguments: [
             // Less memory than a take needs, in KiB, and stacks of which there is room for one.
-            ("-v 60000", "ulimit -v unlimited"), ("-v 120000", "ulimit -v unlimited"),
+            ("-v 80000", "ulimit -v unlimited"), ("-v 120000", "ulimit -v unlimited"),
             ("-s 100000000000", "ulimit -u unlimited; ulimit -v unlimited"),
         ])
     func tooLittleMemoryOrThreadsAreAMessageAndAStatus(

@@ -8,7 +8,8 @@ import Testing
 @Suite struct SpoolLimitTests {
     private func keep(_ bench: Bench) async throws {
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
+            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/",
+            bench.fresh(.goForward))
         #expect(result.status == .exited(75))
     }
 

@@ -53,7 +53,7 @@ import Testing
         "mayBeDoubled", "notices", "file", "text", "words", "error", "answerDelayMs",
         "answeredAfterMs", "peakDecibels",
         "imbalance", "kept", "unprotected", "cutShort", "segments", "confidence", "language",
-        "heardMs", "retries", "redirects", "times",
+        "heardMs", "retries", "redirects", "times", "voiceHeard", "device",
     ]
 
     @Test func jsonIsOneObjectWithTheAccountOfEverySample() async throws {

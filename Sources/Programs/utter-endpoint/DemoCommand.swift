@@ -63,12 +63,8 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     private func replay(_ file: String, port: Int) async throws {
-        var output = OutputOptions()
-        (output.json, output.events, output.partials) = (json, false, false)
-        output.texts = .standard
-        output.quiet = false
-        output.verbose = true
-        (output.trace, output.record, output.recordBodies) = (nil, nil, false)
+        // Whatever options there are, they have their usual values.
+        let output = try OutputOptions.parse(["--verbose"] + (json ? ["--json"] : []))
         // It is not the person's recording, and has no place among the takes.
         var keep = KeepOptions.standard
         keep.noKeep = true

@@ -35,7 +35,8 @@ struct SetupTrial {
         var finding = Finding()
         let device = answers.device ?? "default"
         var outcome = try await take(Microphone(device: device))
-        if case .failure(.capture(let error)) = outcome.result {
+        // A service may refuse sooner than the microphone does.
+        if case .source(let error) = outcome.capture.cause {
             finding.say(error.description, Hints.of(error))
             outcome = try await take(SampleSource.silence(Self.length))
         } else {
