@@ -244,7 +244,7 @@ import Testing
             .readHead, .readBody(bytes: 3_200), .respond(status: 401, text: "no"),
         ])
         let bench = try Bench(server: server, microphone: card)
-        let run = try bench.start([])
+        let run = try bench.start(["--min", "0"])
         #expect(
             await run.wait(
                 for: "utter: warning: the service did not accept the token: 401: no; recording goe",

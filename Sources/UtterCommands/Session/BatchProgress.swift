@@ -45,11 +45,15 @@ final class BatchProgress: Sendable {
         }
     }
 
-    /// Has lines written that stay, above the one that changes.
+    /// Has lines written that stay, above the one that changes, which is there again then.
     func write<Value>(_ body: () -> Value) -> Value {
         state.withLock { erase(&$0) }
+        defer { show() }
         return body()
     }
+
+    /// Has the line there again.
+    func show() { state.withLock { draw(&$0, isDue: true) } }
 
     /// Takes the line away, until there is news.
     func clear() { state.withLock { erase(&$0) } }
@@ -57,10 +61,11 @@ final class BatchProgress: Sendable {
     /// All of it in one line.
     var summary: String { state.withLock { $0.count.summary(after: .now - start) } }
 
-    private func draw(_ state: inout State) {
+    /// Draws the line if it `isDue`, or as often as eyes see.
+    private func draw(_ state: inout State, isDue: Bool = false) {
         let now = ContinuousClock.now
         _ = state.schedule.change()
-        guard isLive, state.schedule.wait(at: now) == .zero else { return }
+        guard isLive, isDue || state.schedule.wait(at: now) == .zero else { return }
         state.schedule.draw(at: now, nextChange: nil)
         let text = state.count.line(columns: StandardError.columns, after: now - start)
         StandardError.write(LiveText.drawing(text))

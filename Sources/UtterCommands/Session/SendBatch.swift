@@ -140,6 +140,7 @@ struct SendBatch {
             progress.clear()
             fail(
                 await session.conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset))
+            progress.show()
         }
     }
 

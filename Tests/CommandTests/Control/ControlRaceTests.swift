@@ -40,16 +40,19 @@ import Testing
             wait
             """
         let storm = try bench.bench.startShell(script, [])
-        // A recording that is left over is ended; one that is about to begin may come later.
-        var printed: [String] = []
+        // A recording that is left over is ended; one that is about to begin may come later. No stop
+        // is waited for: one whose take a start takes up again waits for the next stop.
+        var stops: [BenchRun] = []
         while storm.status == nil {
-            let stop = try await bench.run("stop")
-            printed += stop.outputText.split(separator: "\n").map(String.init)
+            stops.append(try bench.start("stop"))
+            _ = try await bench.run("status")
         }
         let result = try await storm.result()
-        printed += result.outputText.split(separator: "\n").map(String.init)
-        let rest = try await bench.run("stop")
-        printed += rest.outputText.split(separator: "\n").map(String.init)
+        stops.append(try bench.start("stop"))
+        var printed = result.outputText.split(separator: "\n").map(String.init)
+        for stop in stops {
+            printed += try await stop.result().outputText.split(separator: "\n").map(String.init)
+        }
         daemon?.signal(SIGTERM)
         let errors = try await result.errorText + (daemon?.result().errorText ?? "")
         // Each text at most once, and none that is no take's.
