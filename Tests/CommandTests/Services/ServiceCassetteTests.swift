@@ -101,12 +101,13 @@ import Utter
             default: Issue.record("\(service) \(name) is not a case")
             }
         }
+        // Each request was made once: nothing was sent again. A line follows what it tells of.
+        let count = cases.map(\.files.count).reduce(0, +)
+        let answered = Array(": answered".utf8)
+        _ = await replay.wait(in: .error) { $0.ranges(of: answered).count >= count }
         replay.signal(SIGTERM)
         let served = try await replay.result().errorText
-        // Each request was made once: nothing was sent again.
-        #expect(
-            served.ranges(of: ": answered").count == cases.map(\.files.count).reduce(0, +),
-            "\(served)")
+        #expect(served.ranges(of: ": answered").count == count, "\(served)")
     }
 
     // MARK: - Which kinds there are

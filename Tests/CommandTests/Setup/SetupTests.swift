@@ -191,7 +191,11 @@ import Testing
         let first = "that is another: "
         try await type([(first, "whisper\n")], to: run, on: terminal)
         #expect(await run.wait(for: "  whisper-cpp ", in: .screen))
-        // What is typed next is answered by a question.
+        // What is typed next appears behind the question that follows the list.
+        #expect(
+            await run.wait(in: .screen) {
+                String(decoding: $0, as: UTF8.self).ranges(of: first).count == 2
+            })
         try terminal.type("nothing\n")
         #expect(await run.wait(for: "There is no such service", in: .screen))
         // One that has the part alone is meant.
