@@ -59,8 +59,7 @@ struct ControlClient: ~Copyable {
     ) throws(CommandFailure) -> Conversation? {
         for attempt in 0..<attempts {
             guard var client = try connect(to: place) else { return nil }
-            guard client.say(request) else { continue }
-            switch client.next(within: firstPatience) {
+            switch client.say(request) ? client.next(within: firstPatience) : .closed {
             case .answer(let answer): return Conversation(client: client, first: answer)
             case .nothing:
                 throw CommandFailure(
