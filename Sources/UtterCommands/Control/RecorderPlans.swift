@@ -21,7 +21,7 @@ struct RecorderPlans {
     private var delivery: DeliveryPlan?
     private var settings: FileMark?
     private(set) var warmer: ConnectionWarmer?
-    private var keeper: (device: String, preRoll: PreRoll)?
+    private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?
 
     init(
         _ options: RecorderOptions, pipeline: Pipeline, isWarm: Bool = false,
@@ -39,11 +39,14 @@ struct RecorderPlans {
         delivery.longestIdleTime = warmer?.longestIdleTime
         delivery.reportsProgress = true
         return TakePlan(
-            source: try source(), capture: try options.capture(), delivery: delivery)
+            source: try source(), capture: try options.voice.plan(), delivery: delivery)
     }
 
     private func source() throws(CommandFailure) -> any CaptureSource {
-        guard let keeper else { return Microphone(device: try options.deviceName()) }
+        guard let keeper else {
+            let source = try options.voice.source()
+            return Microphone(device: source.device, period: source.period)
+        }
         do throws(SystemError) {
             return try keeper.preRoll.source()
         } catch {
@@ -89,12 +92,13 @@ struct RecorderPlans {
 
     private mutating func keepMicrophone() throws(CommandFailure) {
         guard let preRoll else { return }
-        let device = try options.deviceName()
-        guard keeper?.device != device else { return }
+        let source = try options.voice.source()
+        guard keeper.map({ $0.source != source }) ?? true else { return }
         keeper?.preRoll.shutDown()
         keeper = nil
         do throws(SystemError) {
-            keeper = (device, try PreRoll(Microphone(device: device), length: preRoll))
+            let microphone = Microphone(device: source.device, period: source.period)
+            keeper = (source, try PreRoll(microphone, length: preRoll))
         } catch {
             throw CommandFailure(error)
         }

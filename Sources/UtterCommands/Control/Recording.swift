@@ -77,7 +77,7 @@ enum Recording {
             let recorder = Recorder(
                 session, owner, plans: plans(session.pipeline), isDaemon: isDaemon,
                 isServiceUnset: options.service.isServiceUnset)
-            return try await body(recorder, try options.longest())
+            return try await body(recorder, try options.voice.longest)
         }
     }
 }

@@ -48,6 +48,24 @@ struct VoiceOptions: ParsableArguments {
         }
     }
 
+    /// The microphone that is opened.
+    ///
+    /// - Throws: `CommandFailure` when options or settings name none.
+    func source() throws(CommandFailure) -> (device: String, period: Duration) {
+        try microphone.source(device)
+    }
+
+    /// How long a recording may and must be.
+    ///
+    /// - Parameter exactly: how long it is, instead of as long as a person speaks.
+    /// - Returns: its lengths.
+    /// - Throws: `CommandFailure` when the settings are wrong.
+    func plan(exactly: DurationArgument? = nil) throws(CommandFailure) -> CapturePlan {
+        let tail = try KnownSettings.tail.value(tail).map { Tail(usual: $0.duration) }
+        let standing = try self.longest
+        return try capture.plan(tail: tail ?? .speech, longest: exactly?.duration ?? standing)
+    }
+
     /// Makes what plans take after take.
     ///
     /// - Parameters:
@@ -58,12 +76,9 @@ struct VoiceOptions: ParsableArguments {
     func planner(
         for service: ServiceOptions, exactly: DurationArgument? = nil
     ) throws(CommandFailure) -> @Sendable () -> TakePlan {
-        let tail = try KnownSettings.tail.value(tail).map { Tail(usual: $0.duration) }
-        let standing = try self.longest
-        let longest = exactly?.duration ?? standing
+        let capture = try plan(exactly: exactly)
         let plan = try service.planner(format: format)
-        let source = try microphone.source(device)
-        let capture = try capture.plan(tail: tail ?? .speech, longest: longest)
+        let source = try source()
         return { plan(Microphone(device: source.device, period: source.period), capture) }
     }
 }

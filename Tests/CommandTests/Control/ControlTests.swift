@@ -128,7 +128,7 @@ import Testing
         let start = try await bench.run("start")
         #expect(start.status == .exited(0))
         #expect(start.errorText.hasPrefix("utter: recording take "))
-        _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: 1))
+        _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: 1))
         #expect(try await bench.run("stop").outputText == "second\n")
         gate.open()
         #expect(try await first.result().outputText == "first\n")
@@ -149,7 +149,7 @@ import Testing
     @Test func toggleDoesTheOneAndTheOther() async throws {
         let bench = try ControlBench(.hearing("toggled"))
         let recorder = try bench.start("toggle")
-        _ = try #require(await bench.server.wait(untilBytes: 3_200))
+        _ = try #require(await bench.server.wait(untilBytes: 8_000))
         #expect(try await bench.run("toggle").outputText == "toggled\n")
         #expect(try await recorder.result().outputText == "")
     }
@@ -266,7 +266,7 @@ import Testing
     @Test func aStopComesWhileTheMicrophoneIsOpened() async throws {
         let bench = try ControlBench(.hearing("early"))
         bench.card.setHanging()
-        let recorder = try bench.start("start")
+        let recorder = try bench.start("start", "--min", "0")
         #expect(try await bench.reaches(.arming))
         let stop = try bench.start("stop")
         #expect(try await bench.reaches(.tail))
@@ -278,9 +278,9 @@ import Testing
 
     @Test func aMicrophoneThatIsNotThereIsTheRecordersError() async throws {
         let bench = try ControlBench(.hearing(""))
-        let recorder = try await bench.run("start", "--device", "nowhere")
+        let recorder = try await bench.run("start", "--device", "no-such")
         #expect(recorder.status == .exited(66))
-        #expect(recorder.errorText.contains("no capture device named 'nowhere'"))
+        #expect(recorder.errorText.contains("no capture device named 'no-such'"))
         #expect(!bench.hasSocket)
     }
 

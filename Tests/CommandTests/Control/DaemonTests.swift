@@ -26,11 +26,11 @@ import Testing
             let start = try await bench.run("start")
             #expect(start.status == .exited(0))
             #expect(start.outputText == "")
-            _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: number))
+            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
             #expect(try await bench.run("stop").outputText == "\(text)\n")
         }
         #expect(try await bench.run("toggle").status == .exited(0))
-        _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: 2))
+        _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: 2))
         #expect(try await bench.run("toggle").outputText == "three\n")
         #expect(try await bench.run("stop").status == .exited(67))
         let status = try JSONText(await bench.run("status", "--json").output)
@@ -63,7 +63,8 @@ import Testing
         for (number, (format, beginning)) in [("wav", "RIFF"), ("flac", "fLaC")].enumerated() {
             try folder.write(Array("format = \"\(format)\"\n".utf8), to: "utter/config.toml")
             #expect(try await bench.run("start").status == .exited(0))
-            let request = try #require(await bench.server.wait(untilBytes: 640, ofRequest: number))
+            let request = try #require(
+                await bench.server.wait(untilBytes: 8_000, ofRequest: number))
             #expect(Array(request.body.prefix(4)) == Array(beginning.utf8))
             #expect(try await bench.run("stop").outputText == "as told\n")
         }
@@ -83,7 +84,7 @@ import Testing
         #expect(await gate.wait())
         for number in 1...2 {
             #expect(try await bench.run("start").status == .exited(0))
-            _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: number))
+            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
             #expect(try await bench.run("stop").outputText == "warm\n")
         }
         // The head and two takes, one after the other.
@@ -100,7 +101,7 @@ import Testing
         let daemon = try await bench.daemon()
         for number in 0...1 {
             #expect(try await bench.run("start").status == .exited(0))
-            _ = try #require(await bench.server.wait(untilBytes: 3_200, ofRequest: number))
+            _ = try #require(await bench.server.wait(untilBytes: 8_000, ofRequest: number))
             #expect(try await bench.run("stop").outputText == "cold\n")
         }
         #expect(bench.server.connectionCount == 2)
@@ -169,7 +170,7 @@ import Testing
             "perl", ["-e", script, bench.place.path, utter], environment: environment)
         #expect(await listener.wait(for: "READY=1", in: .output))
         #expect(try await bench.run("start").status == .exited(0))
-        _ = try #require(await bench.server.wait(untilBytes: 3_200))
+        _ = try #require(await bench.server.wait(untilBytes: 8_000))
         #expect(try await bench.run("stop").outputText == "activated\n")
         daemon.signal(SIGTERM)
         #expect(try await daemon.result().status == .exited(0))
