@@ -56,7 +56,7 @@ import UtterCommands
             (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
             (
                 .unusableAudio(name: "a.wav", detail: "no data chunk"),
-                "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
                     + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
             ),
             (
