@@ -66,7 +66,7 @@ import Testing
         #expect(isHeard(outcome))
         // Cancelled, or the driver has been given up by now.
         hanging.cancel()
-        #expect(throws: TakeFailure.self) { try await hanging.end().result.get() }
+        await #expect(throws: TakeFailure.self) { try await hanging.end().result.get() }
         #expect(!source.isClosed.isOpen)
         source.mayRead.open()
         #expect(await source.isClosed.wait())
