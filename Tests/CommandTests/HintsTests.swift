@@ -49,6 +49,10 @@ import UtterCommands
                 "check that the microphone is not muted or suspended"
             ),
             (
+                .deviceHangs(device: "hw:1,0", seconds: 5),
+                "connect it again, or pass another device: utter devices lists them"
+            ),
+            (
                 .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"),
                 nil
             ),
@@ -153,8 +157,12 @@ import UtterCommands
                 "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
             ),
             (
-                .redirectRefused(location: "http://evil", reason: "why"),
+                .redirectRefused(location: "http://evil", reason: "it is another origin"),
                 "allow it by name with --redirect-to ORIGIN, or correct the URL"
+            ),
+            (
+                .redirectRefused(location: "nowhere", reason: "no Location was given"),
+                "check the URL: the service leads nowhere from there"
             ),
             (
                 .answerUnusable(.empty),
