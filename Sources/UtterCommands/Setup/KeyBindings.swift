@@ -52,14 +52,16 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         bindsym Shift+F9 exec --no-startup-id utter cancel
         #
         # Why not hold: X11 repeats a key that is held as presses and releases, so that each repeat
-        # would end the recording. With 'xset -r 75' (F9 does not repeat any more) it can be held:
+        # would end the recording. 'utter keys --evdev' holds without that, and takes the right to read
+        # all keys. With 'xset -r 75' (F9 does not repeat any more) it can be held:
         #   bindsym F9 exec --no-startup-id utter start
         #   bindsym --release F9 exec --no-startup-id utter stop | tr -d '\n' | xdotool type --file -
 
         """#
 
     private static let gnomeText = #"""
-        # GNOME's shortcuts know no release: press the key, speak, press it again.
+        # GNOME's shortcuts know no release: press the key, speak, press it again. From GNOME 48 on
+        # 'utter keys' has a key that is held, after a question of the desktop's.
         # In Settings > Keyboard > View and Customise Shortcuts > Custom Shortcuts, or here:
         path=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
         schema=org.gnome.settings-daemon.plugins.media-keys
@@ -78,6 +80,7 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     private static let kdeText = #"""
         # Plasma's shortcuts for commands know no release: press the key, speak, press it again.
+        # 'utter keys' has a key that is held, after a question of the desktop's.
         # In System Settings > Shortcuts > Add New > Command or Script, with the key F9:
         sh -c 'text=$(utter toggle) && [ -n "$text" ] && printf %s "$text" | wl-copy'
         # and with Shift+F9, to throw away what was said:
