@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing:
-#     install-packages.sh [--check] [runtime|build|test|bench|deb]
+#     install-packages.sh [--check] [runtime|build|test|bench|deb|sway]
 # --check only says which they are, and fails when there are any. UTTER_PACKAGES=skip does neither,
 # for machines that are not Debian.
 set -euo pipefail
@@ -71,6 +71,16 @@ libc6-dev                    builds the virtual microphone
 alsa-utils                   arecord, to compare with
 curl                         to compare with"
 
+sway_packages='
+sway                         a desktop without a screen
+wtype                        presses the keys, and types the text
+foot                         the window with the editor
+wl-clipboard                 the clipboard
+gcc                          builds the virtual microphone
+libc6-dev                    builds the virtual microphone
+libasound2-dev               builds the virtual microphone
+util-linux                   runs Sway as another user than root'
+
 say() { printf 'utter: %s\n' "$*" >&2; }
 
 cannot() {
@@ -127,7 +137,8 @@ case "$list" in
     test) wanted=$test_packages ;;
     bench) wanted=$bench_packages ;;
     deb) wanted=$deb_packages ;;
-    *) cannot "there is no list '$list'" "say runtime, build, test, bench or deb" ;;
+    sway) wanted=$sway_packages ;;
+    *) cannot "there is no list '$list'" "say runtime, build, test, bench, deb or sway" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0
