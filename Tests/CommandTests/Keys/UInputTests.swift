@@ -2,21 +2,15 @@
 
 import CEvdev
 import Glibc
-import LinuxPlatform
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import UtterCommands
 
 /// `utter keys --evdev` with a keyboard of the kernel's own.
-@Suite(
-    .enabled(
-        if: UInputKeyboard.isPossible,
-        "the kernel has no /dev/uinput that may be written, or shows no /dev/input")
-)
-struct UInputTests {
-    @Test func aHeldKeyRecordsUntilItsRelease() async throws {
+@Suite struct UInputTests {
+    @Test(.enabled(if: UInputKeyboard.isPossible, "needs /dev/uinput and /dev/input"))
+    func aHeldKeyRecordsUntilItsRelease() async throws {
         let control = try ControlBench(.hearing("by the kernel"))
         let daemon = try await control.daemon()
         let keyboard = try UInputKeyboard()
@@ -33,7 +27,8 @@ struct UInputTests {
         #expect(daemon.status == nil)
     }
 
-    @Test func aKeyboardThatGoesLetsTheKeyGo() async throws {
+    @Test(.enabled(if: UInputKeyboard.isPossible, "needs /dev/uinput and /dev/input"))
+    func aKeyboardThatGoesLetsTheKeyGo() async throws {
         let control = try ControlBench(.hearing("unplugged"))
         let daemon = try await control.daemon()
         let keys = try control.start("keys", "--evdev", "--key", "f24")
@@ -52,7 +47,8 @@ struct UInputTests {
 /// A keyboard with one key, which the kernel shows as any other.
 final class UInputKeyboard: Sendable {
     static let name = "utter test keyboard"
-    private let device: Mutex<OpaquePointer>
+    /// Its address, of which one test at a time makes use.
+    private let device: Int
 
     static var isPossible: Bool {
         access("/dev/uinput", W_OK) == 0 && access("/dev/input", R_OK) == 0
@@ -68,15 +64,14 @@ final class UInputKeyboard: Sendable {
         let managed = LIBEVDEV_UINPUT_OPEN_MANAGED.rawValue
         try #require(
             libevdev_uinput_create_from_device(description, Int32(managed), &made) == 0)
-        device = Mutex(try #require(made))
+        device = Int(bitPattern: try #require(made))
     }
 
-    deinit { device.withLock { libevdev_uinput_destroy($0) } }
+    deinit { libevdev_uinput_destroy(OpaquePointer(bitPattern: device)) }
 
     func move(_ value: Int32) {
-        device.withLock { device in
-            _ = libevdev_uinput_write_event(device, UInt32(EV_KEY), UInt32(KEY_F24), value)
-            _ = libevdev_uinput_write_event(device, UInt32(EV_SYN), UInt32(SYN_REPORT), 0)
-        }
+        let device = OpaquePointer(bitPattern: device)
+        _ = libevdev_uinput_write_event(device, UInt32(EV_KEY), UInt32(KEY_F24), value)
+        _ = libevdev_uinput_write_event(device, UInt32(EV_SYN), UInt32(SYN_REPORT), 0)
     }
 }
