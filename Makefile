@@ -6,7 +6,7 @@ DESTDIR ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
-	fuzz planted busy-test clean check hooks deb
+	fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -32,6 +32,9 @@ uninstall: ## Remove what install has put there
 
 deb: build ## Build a Debian package, in .build/deb
 	@scripts/install-packages.sh --check deb && scripts/deb.sh
+
+sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there
+	@scripts/sway-check.sh
 
 lint: ## Check the formatting, the layers and the scripts
 	@scripts/lint.sh
@@ -65,7 +68,7 @@ planted: ## Plant bugs in a copy, one at a time: each must be caught (BUGS="NAME
 	@scripts/planted-bugs.sh $(BUGS)
 
 clean: ## Remove all build products
-	rm -rf .build .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build
+	rm -rf .build .build-test .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build
 
 check: lint test ## What a change must pass: lint and test
 

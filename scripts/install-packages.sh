@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages that are missing:
-#     install-packages.sh [--check] [runtime|build|test|bench|deb]
+#     install-packages.sh [--check] [runtime|build|test|bench|deb|sway]
 # --check only says which they are, and fails when there are any. UTTER_PACKAGES=skip does neither,
 # for machines that are not Debian.
 set -euo pipefail
@@ -16,6 +16,8 @@ libogg0                      wraps the compressed speech into pages
 libflac14|libflac12          compresses speech without loss
 libwebrtc-audio-processing1  hears whether a voice goes on
 libsamplerate0               converts other sample rates to 16 kHz
+libevdev2                    reads keyboards in utter-keys
+libsystemd0                  asks the desktop for a key in utter-keys
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
@@ -28,6 +30,8 @@ libogg-dev                   wraps the compressed speech into pages
 libflac-dev                  compresses speech without loss
 libwebrtc-audio-processing-dev hears whether a voice goes on
 libsamplerate0-dev           converts other sample rates to 16 kHz
+libevdev-dev                 reads keyboards in utter-keys
+libsystemd-dev               asks the desktop for a key in utter-keys
 zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libtomlplusplus-dev          reads settings and descriptions of services
@@ -44,6 +48,7 @@ ffmpeg                       judges them, and makes odd recordings
 strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
+dbus-daemon                  a bus for a desktop's portal
 procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 nginx-light                  a web server in front of a service, over TLS and HTTP/2
@@ -65,6 +70,16 @@ gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 alsa-utils                   arecord, to compare with
 curl                         to compare with"
+
+sway_packages='
+sway                         a desktop without a screen
+wtype                        presses the keys, and types the text
+foot                         the window with the editor
+wl-clipboard                 the clipboard
+gcc                          builds the virtual microphone
+libc6-dev                    builds the virtual microphone
+libasound2-dev               builds the virtual microphone
+util-linux                   runs Sway as another user than root'
 
 say() { printf 'utter: %s\n' "$*" >&2; }
 
@@ -122,7 +137,8 @@ case "$list" in
     test) wanted=$test_packages ;;
     bench) wanted=$bench_packages ;;
     deb) wanted=$deb_packages ;;
-    *) cannot "there is no list '$list'" "say runtime, build, test, bench or deb" ;;
+    sway) wanted=$sway_packages ;;
+    *) cannot "there is no list '$list'" "say runtime, build, test, bench, deb or sway" ;;
 esac
 
 [ "${UTTER_PACKAGES:-}" = skip ] && exit 0

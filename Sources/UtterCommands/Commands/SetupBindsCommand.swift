@@ -12,8 +12,9 @@ struct SetupBindsCommand: ParsableCommand {
     var desktop: Desktop
 
     func run() throws {
+        let word = Desktop.word(forProgramIn: Launch.programFolder)
         // Its last line feed is added again.
-        guard StandardOutput.print(String(desktop.bindings.dropLast())) else {
+        guard StandardOutput.print(String(desktop.bindings(of: word).dropLast())) else {
             throw ExitStatus.localIO.code
         }
     }

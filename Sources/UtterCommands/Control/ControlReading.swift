@@ -12,6 +12,15 @@ enum ControlReading {
         hint: "begin with: utter start; the last transcript is printed by: utter last",
         status: .nothingRecorded)
 
+    /// What counts when no process answers where a variable says that one does.
+    static func unanswered(_ place: ControlPlace) -> CommandFailure {
+        CommandFailure(
+            "no utter answers at \(place.path), which \(ControlPlace.variable) names",
+            hint: "run 'utter daemon' on the machine with the microphone, and forward its "
+                + "socket; without \(ControlPlace.variable) this machine records",
+            status: .nothingRecorded)
+    }
+
     /// Asks, and does with the answer what it says; a result is printed.
     ///
     /// Blocks until the result is there. Ctrl-C ends the process then.
@@ -40,18 +49,28 @@ enum ControlReading {
             Signals.unblock()
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
-            return try read(
-                &conversation.client, first, texts, wantsReport: request.report == true)
+            return try read(&conversation, wantsReport: request.report == true) { text, report in
+                texts.give(text) { _ in report }
+            }
         }
     }
 
-    private static func read(
-        _ client: inout ControlClient, _ first: ControlAnswer, _ texts: TextOutput,
-        wantsReport: Bool
+    /// Waits for the result that a conversation promises, and gives it where it belongs.
+    ///
+    /// - Parameters:
+    ///   - conversation: its first answer is `waiting` or `result`.
+    ///   - wantsReport: whether the object of `--json` was asked for.
+    ///   - give: is given the text and the object; returns the places that have not taken it.
+    /// - Returns: how a command would exit.
+    /// - Throws: `CommandFailure` when no result comes, or a place has not taken it.
+    static func read(
+        _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
+        give: (String?, String?) -> [(sink: TextSink, failure: CommandFailure)]
     ) throws(CommandFailure) -> ExitStatus {
-        var answer = first
+        var answer = conversation.first
         while answer.kind != .result {
-            guard case .answer(let next) = client.next(within: ControlClient.patience) else {
+            guard case .answer(let next) = conversation.client.next(within: ControlClient.patience)
+            else {
                 throw CommandFailure(
                     "the utter that records has ended, or hangs, before the answer came",
                     hint: "see what there is with: utter list", status: .notDelivered)
@@ -59,13 +78,15 @@ enum ControlReading {
             answer = next
         }
         var report: String?
-        if wantsReport, case .line(let line) = client.next(within: ControlClient.patience) {
+        if wantsReport,
+            case .line(let line) = conversation.client.next(within: ControlClient.patience)
+        {
             report = String(decoding: line, as: UTF8.self)
         }
-        let failures = texts.give(answer.text.map { TerminalText.sanitized($0) }) { _ in report }
+        let failures = give(answer.text.map { TerminalText.sanitized($0) }, report)
         // It is printed, whether the other side hears that or not.
         if !failures.contains(where: { $0.sink == .standardOutput }) {
-            _ = client.say(ControlRequest(.taken))
+            _ = conversation.client.say(ControlRequest(.taken))
         }
         (answer.lines ?? []).tell()
         for (_, failure) in failures.dropLast() { StandardError.error(failure.message) }

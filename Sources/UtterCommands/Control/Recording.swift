@@ -47,13 +47,7 @@ enum Recording {
             {
                 return .done(status)
             }
-            if place.isGiven {
-                throw CommandFailure(
-                    "no utter answers at \(place.path), which \(ControlPlace.variable) names",
-                    hint: "run 'utter daemon' on the machine with the microphone, and forward its "
-                        + "socket; without \(ControlPlace.variable) this machine records",
-                    status: .nothingRecorded)
-            }
+            if place.isGiven { throw ControlReading.unanswered(place) }
             if case .owned(let owner) = try ControlOwner.claim(place) { return .owned(owner) }
         }
         throw CommandFailure(

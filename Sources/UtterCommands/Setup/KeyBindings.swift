@@ -7,83 +7,110 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
     case sway, hyprland, i3, gnome, kde
 
     /// What to write into its configuration, or where to click, with what can go wrong there.
-    var bindings: String {
+    ///
+    /// - Parameter utter: the word of a shell that runs this program.
+    /// - Returns: whole lines.
+    func bindings(of utter: String) -> String {
         switch self {
-        case .sway: Self.swayText
-        case .hyprland: Self.hyprlandText
-        case .i3: Self.i3Text
-        case .gnome: Self.gnomeText
-        case .kde: Self.kdeText
+        case .sway: Self.swayText(utter)
+        case .hyprland: Self.hyprlandText(utter)
+        case .i3: Self.i3Text(utter)
+        case .gnome: Self.gnomeText(utter)
+        case .kde: Self.kdeText(utter)
         }
     }
 
-    private static let swayText = #"""
+    /// The word that runs the program in this folder, from a key as well as from a terminal.
+    ///
+    /// A desktop does not look where a shell does: `~/.local/bin` is missing in most.
+    static func word(forProgramIn folder: String) -> String {
+        ["/usr/local/bin", "/usr/bin", "/bin"].contains(folder)
+            ? "utter" : ShellWord.quoted("\(folder)/utter")
+    }
+
+    private static func swayText(_ utter: String) -> String {
+        """
         # Into ~/.config/sway/config; then: swaymsg reload
-        # Hold F9 and speak; the text is typed where the cursor is. wtype is a Debian package.
-        bindsym --no-repeat F9 exec utter start
-        bindsym --release F9 exec utter stop | tr -d '\n' | wtype -
-        # Another key while F9 is held: what was said is not sent.
-        bindsym Shift+F9 exec utter cancel
+        # Hold F9 and speak; the text is typed where the cursor is, by wtype, a Debian package.
+        bindsym --no-repeat F9 exec \(utter) start
+        bindsym --release F9 exec \(utter) stop --type
+        # Escape while F9 is held, or Shift+F9 after it, throws away what was said.
+        bindsym F9+Escape exec \(utter) cancel
+        bindsym Shift+F9 exec \(utter) cancel
         #
-        # Without --no-repeat the key starts it again and again, which does no harm.
-        # --release and the press need the same key without modifiers: let go of a modifier first,
-        # and the release is another key's. To the clipboard instead: utter stop | wl-copy
+        # Another key while F9 is held, and Sway forgets the release: recording goes on until F9 is
+        # pressed and let go once more. To the clipboard instead: stop --copy, by wl-clipboard.
+        # To press F9, speak, and press it again, this line instead of the first two:
+        #   bindsym --no-repeat F9 exec \(utter) toggle --type
 
-        """#
+        """
+    }
 
-    private static let hyprlandText = #"""
+    private static func hyprlandText(_ utter: String) -> String {
+        """
         # Into ~/.config/hypr/hyprland.conf
-        # Hold F9 and speak; the text is typed where the cursor is. wtype is a Debian package.
-        bind  = , F9, exec, utter start
-        bindr = , F9, exec, utter stop | tr -d '\n' | wtype -
-        bind  = SHIFT, F9, exec, utter cancel
+        # Hold F9 and speak; the text is typed where the cursor is, by wtype, a Debian package.
+        bind  = , F9, exec, \(utter) start
+        bindr = , F9, exec, \(utter) stop --type
+        # After that, what was said is thrown away as long as there is no text.
+        bind  = SHIFT, F9, exec, \(utter) cancel
         #
         # Use one key without modifiers: Hyprland loses the release when a modifier goes up first.
-        # Use bind, not binde, which repeats. A release that is lost all the same costs nothing but
-        # patience: 'utter stop' from anywhere ends the recording, and after 30 minutes it ends
-        # by itself and is sent.
+        # Use bind, not binde, which repeats. After a release that was lost, recording goes on until
+        # F9 is pressed and let go once more. To the clipboard instead: stop --copy.
 
-        """#
+        """
+    }
 
-    private static let i3Text = #"""
+    private static func i3Text(_ utter: String) -> String {
+        """
         # Into ~/.config/i3/config; then: i3-msg reload
-        # Press F9, speak, press it again; the text is typed where the cursor is (xdotool).
-        bindsym F9 exec --no-startup-id utter toggle | tr -d '\n' | xdotool type --file -
-        bindsym Shift+F9 exec --no-startup-id utter cancel
+        # Press F9, speak, press it again; the text is typed where the cursor is, by xdotool, a
+        # Debian package.
+        bindsym F9 exec --no-startup-id \(utter) toggle --type
+        bindsym Shift+F9 exec --no-startup-id \(utter) cancel
         #
         # Why not hold: X11 repeats a key that is held as presses and releases, so that each repeat
-        # would end the recording. With 'xset -r 75' (F9 does not repeat any more) it can be held:
-        #   bindsym F9 exec --no-startup-id utter start
-        #   bindsym --release F9 exec --no-startup-id utter stop | tr -d '\n' | xdotool type --file -
+        # would end the recording. '\(utter) keys --evdev' holds without that, and takes the right to
+        # read all keys. With 'xset -r 75' (F9 does not repeat any more) it can be held:
+        #   bindsym F9 exec --no-startup-id \(utter) start
+        #   bindsym --release F9 exec --no-startup-id \(utter) stop --type
 
-        """#
+        """
+    }
 
-    private static let gnomeText = #"""
-        # GNOME's shortcuts know no release: press the key, speak, press it again.
+    private static func gnomeText(_ utter: String) -> String {
+        """
+        # GNOME's shortcuts know no release: press the key, speak, press it again. From GNOME 48 on
+        # '\(utter) keys' has a key that is held, after a question of the desktop's.
         # In Settings > Keyboard > View and Customise Shortcuts > Custom Shortcuts, or here:
         path=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
         schema=org.gnome.settings-daemon.plugins.media-keys
         gsettings set $schema.custom-keybinding:$path name 'utter'
         gsettings set $schema.custom-keybinding:$path binding 'F9'
-        gsettings set $schema.custom-keybinding:$path command \
-          'sh -c "text=\$(utter toggle) && [ -n \"\$text\" ] && printf %s \"\$text\" | wl-copy"'
+        gsettings set $schema.custom-keybinding:$path command \\
+          \(ShellWord.quoted("\"\(utter) toggle --copy\""))
         gsettings set $schema custom-keybindings "['$path']"
         #
         # The last line replaces the shortcuts that are there: 'gsettings get $schema custom-keybindings'
-        # shows them, so that they can stand in the list too. GNOME runs no shell: sh -c is needed for
-        # a pipe. The press that begins has no text, and must not empty the clipboard. wtype does not
-        # work in GNOME.
+        # shows them, so that they can stand in the list too. The text goes to the clipboard, by
+        # wl-clipboard or xclip: wtype does not work in GNOME, ydotool (--type) does.
 
-        """#
+        """
+    }
 
-    private static let kdeText = #"""
+    private static func kdeText(_ utter: String) -> String {
+        """
         # Plasma's shortcuts for commands know no release: press the key, speak, press it again.
+        # '\(utter) keys' has a key that is held, after a question of the desktop's.
         # In System Settings > Shortcuts > Add New > Command or Script, with the key F9:
-        sh -c 'text=$(utter toggle) && [ -n "$text" ] && printf %s "$text" | wl-copy'
+        \(utter) toggle --copy
         # and with Shift+F9, to throw away what was said:
-        utter cancel
+        \(utter) cancel
         #
-        # The text goes to the clipboard: wtype does not work in Plasma.
+        # The text goes to the clipboard, by wl-clipboard or xclip: wtype does not work in Plasma,
+        # ydotool (--type) does.
 
-        """#
+        """
+    }
 }
