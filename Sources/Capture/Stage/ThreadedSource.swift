@@ -63,6 +63,12 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     /// How soon is looked again whether a full ring has room.
     private static let pause = Duration.milliseconds(10)
 
+    /// Gives a live source a thread of its own, and leaves any other as it is.
+    package static func driving(_ source: any CaptureSource) -> any CaptureSource {
+        // Without a descriptor for it the capture thread drives it as it does files.
+        source.isLive ? (try? ThreadedSource(source)) ?? source : source
+    }
+
     /// Wraps a source that is not open yet.
     ///
     /// - Throws: `SystemError` when the process has no descriptor left.

@@ -17,8 +17,10 @@ enum Recording {
     ) async throws {
         let found: Found
         do throws(CommandFailure) {
+            let place = try ControlPlace.current()
+            if options.sayHow { try refuseElsewhere(place) }
             found = try find(
-                command, TextOutput(options.output.texts, form: .text, isVoice: true))
+                command, at: place, TextOutput(options.output.texts, form: .text, isVoice: true))
         } catch {
             throw Launch.exit(error)
         }
@@ -37,10 +39,25 @@ enum Recording {
         case owned(ControlOwner)
     }
 
+    /// Refuses options that another process would not hear of: what is said must not go where the
+    /// person did not send it.
+    ///
+    /// A recorder that is no daemon is that of the same key, with the same options.
+    private static func refuseElsewhere(_ place: ControlPlace) throws(CommandFailure) {
+        guard let conversation = try ControlClient.ask(ControlRequest(.status), at: place),
+            let status = conversation.first.status, status.isDaemon || place.isGiven
+        else { return }
+        throw CommandFailure(
+            (status.isDaemon ? "'utter daemon' records" : "another utter records")
+                + ", and knows nothing of these options",
+            hint: "give them to that command, or leave them out; '-q' and where the text goes "
+                + "may stay",
+            status: .usage)
+    }
+
     private static func find(
-        _ command: ControlRequest.Command, _ texts: TextOutput
+        _ command: ControlRequest.Command, at place: ControlPlace, _ texts: TextOutput
     ) throws(CommandFailure) -> Found {
-        let place = try ControlPlace.current()
         for _ in 0..<attempts {
             if let status = try ControlReading.ask(
                 ControlRequest(command), at: place, texts: texts)

@@ -25,6 +25,20 @@ struct RecorderOptions: ParsableArguments {
         if output.json { throw ValidationError("--json is an option of 'utter stop'.") }
     }
 
+    /// Whether a person has said what to record, and where it goes: that counts only where the
+    /// recording is.
+    var sayHow: Bool {
+        Self.areGiven(voice) || Self.areGiven(service) || Self.areGiven(keep)
+            || Self.areGiven(encryption)
+    }
+
+    /// Whether options are other than those of an empty command line.
+    private static func areGiven<Options: ParsableArguments>(_ options: Options) -> Bool {
+        // An empty command line is always understood.
+        guard let none = try? Options.parse([]) else { return false }
+        return String(describing: none) != String(describing: options)
+    }
+
     /// Where takes go, as options, variables and settings say it now.
     ///
     /// Reads secrets.

@@ -43,6 +43,27 @@ import Testing
         #expect(bench.card.account.closes == 3)
     }
 
+    @Test(arguments: [
+        ["--to", "http://127.0.0.1:9/"], ["--service", "deepgram"], ["--device", "other"],
+        ["--min", "0"], ["--no-keep"], ["--encrypt-key", "key"],
+    ])
+    func optionsThatWouldNotCountAreRefused(_ options: [String]) async throws {
+        let bench = try ControlBench(.hearing("not for it"))
+        let daemon = try await bench.daemon()
+        for command in ["start", "toggle"] {
+            let result = try await bench.bench.start([command] + options).result()
+            #expect(result.status == .exited(64))
+            #expect(
+                result.errorText.hasPrefix(
+                    "utter: error: 'utter daemon' records, and knows nothing of these options\n"))
+        }
+        // What counts where the command is, and nothing, are no such options.
+        #expect(try await bench.run("start", "-q", "--no-newline").status == .exited(0))
+        #expect(try await bench.run("cancel").status == .exited(0))
+        _ = try await end(daemon)
+        #expect(bench.card.account.opens <= 1)
+    }
+
     @Test func sigtermSavesWhatIsRecorded() async throws {
         let bench = try ControlBench(.hearing("never"))
         let daemon = try await bench.daemon()
