@@ -12,6 +12,38 @@ enum ControlReading {
         hint: "begin with: utter start; the last transcript is printed by: utter last",
         status: .nothingRecorded)
 
+    /// What counts for a start that a stop has overtaken.
+    static let stoppedBefore = CommandFailure(
+        "the recording was stopped before it began", status: .heardNothing)
+
+    /// What counts when no program answers at a socket that a variable names.
+    static func unanswered(_ place: ControlPlace) -> CommandFailure {
+        CommandFailure(
+            "no utter answers at \(place.path), which \(ControlPlace.variable) names",
+            hint: "run 'utter daemon' on the machine with the microphone, and forward its "
+                + "socket; without \(ControlPlace.variable) this machine records",
+            status: .nothingRecorded)
+    }
+
+    /// Ends a recording, or one that is about to begin.
+    ///
+    /// - Parameters:
+    ///   - request: a stop or a cancel.
+    ///   - texts: where a text goes.
+    /// - Returns: how to exit.
+    /// - Throws: `CommandFailure` when there is nothing to end.
+    static func end(
+        _ request: ControlRequest, texts: TextOutput = .standard
+    ) throws(CommandFailure) -> ExitStatus {
+        let place = try ControlPlace.current()
+        // First: a start that has the socket once none answered here finds it.
+        if request.take == nil, !place.isGiven, let own = ProcessBeginning.own {
+            EndMark(place).write(own)
+        }
+        if let status = try ask(request, at: place, texts: texts) { return status }
+        throw place.isGiven ? unanswered(place) : nothingRecorded
+    }
+
     /// Asks, and does with the answer what it says; a result is printed.
     ///
     /// Blocks until the result is there. Ctrl-C ends the process then.
@@ -25,6 +57,8 @@ enum ControlReading {
     static func ask(
         _ request: ControlRequest, at place: ControlPlace, texts: TextOutput = .standard
     ) throws(CommandFailure) -> ExitStatus? {
+        var request = request
+        request.begun = place.isGiven ? nil : .own
         guard var conversation = try ControlClient.ask(request, at: place) else { return nil }
         let first = conversation.first
         switch first.kind {
@@ -41,20 +75,23 @@ enum ControlReading {
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
             return try read(
-                &conversation.client, first, texts, wantsReport: request.report == true)
+                &conversation.client, first, texts, wantsReport: request.report == true,
+                isElsewhere: place.isGiven)
         }
     }
 
     private static func read(
         _ client: inout ControlClient, _ first: ControlAnswer, _ texts: TextOutput,
-        wantsReport: Bool
+        wantsReport: Bool, isElsewhere: Bool
     ) throws(CommandFailure) -> ExitStatus {
         var answer = first
         while answer.kind != .result {
             guard case .answer(let next) = client.next(within: ControlClient.patience) else {
                 throw CommandFailure(
                     "the utter that records has ended, or hangs, before the answer came",
-                    hint: "see what there is with: utter list", status: .notDelivered)
+                    hint: isElsewhere
+                        ? "the take is where the microphone is; see there: utter list"
+                        : "see what there is with: utter list", status: .notDelivered)
             }
             answer = next
         }

@@ -48,13 +48,14 @@ enum Recording {
                 return .done(status)
             }
             if place.isGiven {
-                throw CommandFailure(
-                    "no utter answers at \(place.path), which \(ControlPlace.variable) names",
-                    hint: "run 'utter daemon' on the machine with the microphone, and forward its "
-                        + "socket; without \(ControlPlace.variable) this machine records",
-                    status: .nothingRecorded)
+                throw ControlReading.unanswered(place)
             }
-            if case .owned(let owner) = try ControlOwner.claim(place) { return .owned(owner) }
+            guard case .owned(let owner) = try ControlOwner.claim(place) else { continue }
+            if command == .start, let own = ProcessBeginning.own, EndMark(place).forbids(own) {
+                owner.remove()
+                throw ControlReading.stoppedBefore
+            }
+            return .owned(owner)
         }
         throw CommandFailure(
             "the control socket, \(place.path), changes hands all the time", status: .notDelivered)

@@ -27,7 +27,10 @@ import Testing
         let bench = try ControlBench(Self.server())
         let daemon = hasDaemon ? try await bench.daemon() : nil
         // What each of them does is chosen by its number, so that a run can be had again.
+        // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
+            "$0" start &
+            read -r line
             for i in $(seq \(Self.clients)); do
                 case $((i * 7 % 10)) in
                     0 | 1 | 2) "$0" start & ;;
@@ -39,7 +42,9 @@ import Testing
             done
             wait
             """
-        let storm = try bench.bench.startShell(script, [])
+        let storm = try bench.bench.startShell(script, [], input: .pipe)
+        _ = try #require(await bench.server.wait(untilBytes: 6_400))
+        storm.write(Array("\n".utf8))
         // A recording that is left over is ended; one that is about to begin may come later. No stop
         // is waited for: one whose take a start takes up again waits for the next stop.
         var stops: [BenchRun] = []
