@@ -98,34 +98,21 @@ import Testing
 
     // MARK: - Too short
 
-    @Test func aTouchOfTheKeyIsDropped() {
-        let source = CaptureStageScript(Self.periods(100))
+    @Test(arguments: [
+        // A touch of the key, the shortest that is one, and a file.
+        (9, true, CaptureEnd.Cause.tooShort(frames: 9 * 320)), (10, true, .finished),
+        (2, false, .finished),
+    ])
+    func onlyATouchOfTheKeyIsDropped(
+        _ periods: Int, _ isLive: Bool, _ cause: CaptureEnd.Cause
+    ) {
+        let source = CaptureStageScript(isLive: isLive, Self.periods(100), afterStop: [])
         let plan = CapturePlan(tail: .speech, least: .milliseconds(200))
         let bench = CaptureStageBench(source, plan: plan)
-        bench.turn(9)
+        bench.turn(periods)
         bench.control.requestStop()
         #expect(bench.runToEnd())
-        #expect(bench.end?.cause == .tooShort(frames: 9 * 320))
+        #expect(bench.end?.cause == cause)
         #expect(source.isClosed)
-    }
-
-    @Test func whatIsLongEnoughIsNot() {
-        let source = CaptureStageScript(Self.periods(100))
-        let plan = CapturePlan(tail: .speech, least: .milliseconds(200))
-        let bench = CaptureStageBench(source, plan: plan)
-        bench.turn(10)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
-        #expect(bench.end?.cause == .finished)
-    }
-
-    @Test func aShortFileIsSent() {
-        let source = CaptureStageScript(isLive: false, Self.periods(100), afterStop: [])
-        let plan = CapturePlan(tail: .speech, least: .milliseconds(200))
-        let bench = CaptureStageBench(source, plan: plan)
-        bench.turn(2)
-        bench.control.requestStop()
-        #expect(bench.runToEnd())
-        #expect(bench.end?.cause == .finished)
     }
 }

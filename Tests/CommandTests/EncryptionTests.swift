@@ -190,7 +190,7 @@ import Testing
 
     @Test func aKeyIsNamedInOneWay() async throws {
         let (bench, key) = try bench([
-            "UTTER_ENCRYPT_KEY_FILE": "/nonexistent", "UTTER_ENCRYPT_KEY_COMMAND": "false",
+            "UTTER_ENCRYPT_KEY_FILE": "/dev/null/key", "UTTER_ENCRYPT_KEY_COMMAND": "false",
         ])
         let both = try await bench.run("list")
         #expect(both.status == .exited(78))

@@ -222,9 +222,9 @@ import Utter
 
     @Test(arguments: [1, 10, 20, 40, 80, 200])
     func theBarFitsTheTerminal(_ columns: Int) {
-        var count = FlushCount(total: 500)
+        var count = BatchCount("flush", total: 500)
         (count.answered, count.failed, count.left) = (300, 100, 100)
-        let bar = count.bar(columns: columns)
+        let bar = count.lines(columns: columns, rows: 24, hasColour: false, at: .now)[0]
         #expect(bar.count < max(columns, 2))
         if columns >= 80 { #expect(bar.hasSuffix("▏ 500/500, 100 failed")) }
     }

@@ -16,8 +16,16 @@ import Testing
         let result = try await Bench(server: server, microphone: card).run("--for", "700ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "exactly\n")
+        var lines = result.errorText.split(separator: "\n")
+        #expect(lines.removeFirst() == "utter: recording from default, 16000 Hz mono")
         // What follows within the second has its turn only if the answer takes as long.
-        #expect(result.errorText.hasPrefix("utter: recording from default, 16000 Hz mono\n"))
+        let later = Set(lines.map { $0.replacing(/after 0\.\d s/, with: "after N s") })
+        #expect(
+            later.isSubset(of: [
+                "utter: recording stopped after N s; sending",
+                "utter: all sent; waiting for the text",
+                "utter: recording stopped after N s; all sent, waiting for the text",
+            ]))
         #expect(server.requests.first?.body == Self.samples(11_200))
     }
 
@@ -96,7 +104,7 @@ import Testing
         #expect(result.status == .exited(0))
         #expect(
             Screen(result.screenText).lines.contains {
-                $0.hasPrefix("utter: recording from default, 16000 Hz mono; press Space or Ent")
+                $0 == "utter: recording from default, 16000 Hz mono; press Space or Enter to stop"
             }, "\(result.screenText)")
     }
 

@@ -4,21 +4,11 @@
 
 /// What a terminal shows after bytes were written to it: the few controls that `utter` may use.
 struct Screen {
-    /// What a terminal does with long lines when it is made narrower.
-    enum Manner: CaseIterable {
-        /// It wraps them, as most do.
-        case wrapping
-        /// It cuts them, as xterm and the Linux console do.
-        case cutting
-    }
-
     /// One character and how many columns it takes; what continues a wide one takes none.
     private typealias Cell = Character
 
     private struct Row {
         var cells: [Cell] = []
-        /// Whether it goes on what the row above began.
-        var isContinuation = false
     }
 
     /// Every state of the live line, and every line that was left.
@@ -67,48 +57,13 @@ struct Screen {
         printable.forEach { put($0) }
     }
 
-    /// Makes the terminal narrower or wider; the cursor stays with its character.
-    mutating func resize(to columns: Int, _ manner: Manner) {
-        self.columns = columns
-        guard manner == .wrapping else {
-            for index in rows.indices {
-                rows[index].cells.removeLast(max(0, rows[index].cells.count - columns))
-            }
-            column = min(column, columns - 1)
-            return
-        }
-        var wrapped: [Row] = []
-        var (newRow, newColumn) = (0, 0)
-        var line = Row()
-        var cursor: Int?
-        for (index, row) in rows.enumerated() {
-            if index == self.row { cursor = line.cells.count + column }
-            line.cells += row.cells
-            if index + 1 < rows.count, rows[index + 1].isContinuation { continue }
-            let first = wrapped.count
-            repeat {
-                wrapped.append(
-                    Row(
-                        cells: Array(line.cells.prefix(columns)),
-                        isContinuation: wrapped.count > first))
-                line.cells.removeFirst(min(columns, line.cells.count))
-            } while !line.cells.isEmpty
-            if let at = cursor {
-                newRow = min(first + at / columns, wrapped.count - 1)
-                newColumn = at % columns
-                cursor = nil
-            }
-        }
-        (rows, row, column) = (wrapped, newRow, newColumn)
-    }
-
     private mutating func put(_ character: Character) {
         let width = TextWidth.columns(of: character)
         if column + width > columns {
             guard wraps else { return }
             row += 1
             column = 0
-            rows.insert(Row(isContinuation: true), at: row)
+            rows.insert(Row(), at: row)
         }
         while rows[row].cells.count < column + width { rows[row].cells.append(" ") }
         if width > 0 { rows[row].cells[column] = character }

@@ -53,7 +53,7 @@ import Testing
         #expect(stat(place.path(name), &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
-    @Test(arguments: ["/nonexistent", "/dev/null"])
+    @Test(arguments: ["/proc/none", "/dev/null"])
     func aPlaceThatCannotBeWrittenIsNotTheLast(_ folder: String) async throws {
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
@@ -74,7 +74,7 @@ import Testing
         let run = try Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).start(
             ["send", "--no-retry", Clip.digits.path], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "or another name]", in: .screen))
-        try terminal.type("/nonexistent/x.wav\n")
+        try terminal.type("/dev/null/x.wav\n")
         _ = try await run.result()
         #expect(try place.names().contains { $0.hasSuffix(".wav") })
     }

@@ -217,15 +217,15 @@ import Testing
         #expect(text(line, 80) == "sending 0% offline, next try in 10 s")
     }
 
-    @Test func aFileOfSeveralSaysWhichItIs() {
-        var line = StatusLine(isVoice: false, place: StatusLine.Place(number: 3, count: 50))
-        #expect(text(line, 80) == "opening 3 of 50")
+    @Test func aFileIsCountedInSecondsUntilItsLengthIsKnown() {
+        var line = StatusLine(isVoice: false)
+        #expect(text(line, 80) == "opening")
         line.note(.listening(source: "a.wav", format: .speech), at: Self.start)
         line.note(Self.progress(seconds: 4, sent: 1), at: Self.start)
-        #expect(text(line, 80) == "sending 3 of 50 0:04.0")
+        #expect(text(line, 80) == "sending 0:04.0")
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
         line.note(Self.heard("go forward ten"), at: Self.start)
-        #expect(lines(line, 80) == ["sending 3 of 50 25%", "go forward ten"])
+        #expect(lines(line, 80) == ["sending 25%", "go forward ten"])
         #expect(lines(line, 12) == ["sending 25%", "go forward", "ten"])
     }
 

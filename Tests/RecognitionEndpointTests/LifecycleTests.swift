@@ -34,17 +34,18 @@ import Testing
     }
 
     @Test func aMissingDictionaryAndAcousticModelAreNamed() async throws {
+        let absent = try TemporaryFolder().path("absent")
         var model = RecognitionModel.grammar(Samples.grammar)
-        model.dictionaryPath = "/nonexistent/words.dict"
+        model.dictionaryPath = "\(absent)/words.dict"
         let dictionary = try #require(await error(model))
         #expect(
-            dictionary.description.hasPrefix("cannot read the dictionary '/nonexistent/words.dict'")
+            dictionary.description.hasPrefix("cannot read the dictionary '\(absent)/words.dict'")
         )
         #expect(dictionary.hint == "check the path of the dictionary")
-        model.acousticModelFolder = "/nonexistent"
+        model.acousticModelFolder = absent
         #expect(
             await error(model)?.description
-                == "cannot read the acoustic model '/nonexistent': No such file or directory")
+                == "cannot read the acoustic model '\(absent)': No such file or directory")
     }
 
     @Test func aBrokenGrammarIsRefusedWithItsLine() async throws {

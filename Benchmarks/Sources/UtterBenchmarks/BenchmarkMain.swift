@@ -9,6 +9,7 @@ import Glibc
 ///     … soak --seconds 600                  every sample of ten minutes
 ///     … hour                                an hour of audio in a minute
 ///     … send                                an hour of PCM, as fast as it goes
+///     … keys                                a key to the first frame, and to the last byte
 ///     … side-by-side                        30 processes beside 30 of arecord and curl
 ///     … many                                50 and 300 takes in one process
 ///     … spool                               list and start with a thousand takes kept
@@ -40,7 +41,7 @@ enum BenchmarkMain {
         }
         if names.isEmpty {
             names = [
-                "start-up", "lateness", "memory", "cpu", "send", "side-by-side", "many",
+                "start-up", "keys", "lateness", "memory", "cpu", "send", "side-by-side", "many",
             ]
         }
         let report = Report()
@@ -54,6 +55,8 @@ enum BenchmarkMain {
                 case "start-up":
                     try files.startUp(runs: runs)
                     try live.startUp(runs: runs)
+                case "keys":
+                    try TalkBenchmarks(workplace: workplace, report: report).keys(runs: runs)
                 case "spool":
                     try SpoolBenchmarks(workplace: workplace, report: report).thousand(runs: runs)
                 case "lateness": try live.lateness()

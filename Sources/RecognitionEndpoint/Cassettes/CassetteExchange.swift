@@ -59,18 +59,18 @@ struct CassetteExchange: Sendable {
         try await wait(for: upload, response.after, response.ms)
         let origin = "http://\(request.head.authority ?? "localhost")"
         var begun = try await writer.writeHead(head(response, origin: origin))
+        // Also when the client has read enough, and leaves.
+        defer { served() }
         for piece in response.body {
             try await wait(for: upload, piece.after, piece.ms)
             try await begun.write(ByteBuffer(bytes: relocated(piece.bytes, to: origin)))
         }
         guard cassette.ending == nil || cassette.ending == "answered" else {
-            served()
             await connection.close()
             throw Connection.End()
         }
         let isEarly = !upload.isComplete
         try await begun.finish(nil)
-        served()
         if isEarly, response.status >= 300 {
             // A client that was refused sends no more.
             let deadline = await connection.linger()

@@ -98,8 +98,9 @@ struct SendCommand: AsyncParsableCommand {
                 return take
             }
             guard files.count == 1, let file = files.first else {
-                var batch = SendBatch(files, in: session, isServiceUnset: service.isServiceUnset)
-                return await batch.run(jobs: jobs, prepare)
+                var batch = SendBatch(
+                    files, in: session, isServiceUnset: service.isServiceUnset, prepare)
+                return await batch.run(jobs: jobs)
             }
             session.file = file
             do throws(CommandFailure) {

@@ -1,21 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How far the sending of many files has come; pure.
-package struct BatchCount: Equatable {
+/// How far the sending of many recordings has come; pure.
+package struct BatchCount: Equatable, LiveContent {
+    /// What is done with them, in a word.
+    private let verb: String
     /// How many there are.
-    package let total: Int
-    /// Those that were answered, and the others that are over.
-    package private(set) var answered = 0
-    package private(set) var failed = 0
+    private let total: Int
+    private let start: ContinuousClock.Instant
+    /// Those that were answered.
+    package var answered = 0
+    /// Those that were not.
+    package var failed = 0
+    /// Sent or removed by another process meanwhile.
+    package var elsewhere = 0
+    /// Not sent, because their service does not take any, or the person wants to leave.
+    package var left = 0
     /// How much of each that is being sent the service has, from 0 to 1.
     package var parts: [Int: Double] = [:]
-    /// How long the recordings are that were answered.
+    /// How long the recordings are that were answered, where that is told.
     private var audio = Duration.zero
 
     /// Begins with nothing sent.
-    package init(total: Int) { self.total = total }
+    package init(_ verb: String, total: Int, at start: ContinuousClock.Instant = .now) {
+        self.verb = verb
+        self.total = total
+        self.start = start
+    }
 
-    /// Notes that a file is over.
+    /// Notes that one is over; of one that was not sent there is no length.
     package mutating func finish(_ index: Int, _ length: Duration?, hasFailed: Bool) {
         parts[index] = nil
         if hasFailed {
@@ -26,29 +38,41 @@ package struct BatchCount: Equatable {
         }
     }
 
-    /// A line of at most `columns` - 1 columns: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
-    package func line(columns: Int, after time: Duration) -> String {
-        let counts = " \(answered + failed)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
-        let speed = speed(after: time).map { ", \($0)× real time" } ?? ""
-        let words = counts.count + speed.count + 13 < columns ? counts + speed : counts
-        let room = min(40, columns - words.count - 8)
+    private var done: Int { answered + failed + elsewhere + left }
+
+    package var nextChange: Duration? { nil }
+
+    /// A line: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
+    package func lines(
+        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
+    ) -> [String] {
+        let counts = " \(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
+        let speed = speed(at: now).map { ", \($0)× real time" } ?? ""
+        // Two ends, a blank before them, and a column that stays free.
+        let ends = verb.count + 4
+        let words = counts.count + speed.count + ends + 5 < columns ? counts + speed : counts
+        let room = min(40, columns - words.count - ends)
         guard room >= 4, total > 0 else {
-            return String("send\(counts)".prefix(max(0, columns - 1)))
+            return [String("\(verb)\(counts)".prefix(max(0, columns - 1)))]
         }
-        let done = Double(answered + failed) + parts.values.reduce(0, +)
-        let filled = min(room, Int(Double(room) * done / Double(total)))
-        return "send ▕" + String(repeating: "█", count: filled)
-            + String(repeating: "·", count: room - filled) + "▏" + words
+        let share = (Double(done) + parts.values.reduce(0, +)) / Double(total)
+        let filled = min(room, Int(Double(room) * share))
+        return [
+            "\(verb) ▕" + String(repeating: "█", count: filled)
+                + String(repeating: "·", count: room - filled) + "▏" + words
+        ]
     }
 
     /// What became of them: `9 of 10 answered, 1 failed; 2:31 of audio in 0:12, 12.6× real time`.
-    package func summary(after time: Duration) -> String {
-        var text = "\(answered) of \(total) answered" + (failed > 0 ? ", \(failed) failed" : "")
-        if audio > .zero {
-            text += "; \(Self.clock(audio)) of audio in \(Self.clock(time))"
-            if let speed = speed(after: time) { text += ", \(speed)× real time" }
-        }
-        return text
+    package func summary(at now: ContinuousClock.Instant) -> String {
+        let counts = [
+            (failed, "failed"), (elsewhere, "gone or sent by another utter"), (left, "left"),
+        ]
+        let others = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+        let text = (["\(answered) of \(total) answered"] + others).joined(separator: ", ")
+        guard audio > .zero else { return text }
+        return text + "; \(Self.clock(audio)) of audio in \(Self.clock(now - start))"
+            + (speed(at: now).map { ", \($0)× real time" } ?? "")
     }
 
     /// Such as `1:02`.
@@ -58,9 +82,9 @@ package struct BatchCount: Equatable {
     }
 
     /// How many seconds of audio were answered in one, to the tenth; nil before there are any.
-    private func speed(after time: Duration) -> String? {
-        guard audio > .zero, time > .zero else { return nil }
-        let tenths = Int((10 * (audio / time)).rounded())
+    private func speed(at now: ContinuousClock.Instant) -> String? {
+        guard audio > .zero, now > start else { return nil }
+        let tenths = Int((10 * (audio / (now - start))).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 }

@@ -1,79 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
-internal import Utter
 
-/// How far the sending of many files has come, on one line of the terminal.
+/// Shows how far the sending of many recordings has come.
 ///
-/// Drawn by the thread that brings the news, at most as often as eyes see.
+/// From any thread.
 final class BatchProgress: Sendable {
-    private struct State {
-        var count: BatchCount
-        var schedule = RedrawSchedule()
-        var isDrawn = false
+    private let count: Mutex<BatchCount>
+    /// The line; nil where there is none.
+    let live: LiveLine?
+
+    /// Begins to show a count, where there is a line for it.
+    init(_ count: BatchCount, on live: LiveLine?) {
+        self.live = live
+        self.count = Mutex(count)
+        live?.show(count)
     }
 
-    /// Whether there is a line.
-    let isLive: Bool
-    private let start = ContinuousClock.now
-    private let state: Mutex<State>
-
-    /// Begins with nothing sent.
-    init(count: Int, isLive: Bool) {
-        self.isLive = isLive
-        state = Mutex(State(count: BatchCount(total: count)))
-    }
-
-    /// Learns what has happened to a file.
-    func note(_ event: TakeEvent, of index: Int) {
-        guard isLive, case .progress(let progress) = event else { return }
-        state.withLock { state in
-            // Of a file that is being read, how long it is is not known yet.
-            let isKnown = progress.isComplete && progress.bodyByteCount > 0
-            let share =
-                isKnown ? Double(progress.sentByteCount) / Double(progress.bodyByteCount) : 0
-            state.count.parts[index] = min(1, share)
-            draw(&state)
+    /// Learns what has happened.
+    func note(_ change: (inout BatchCount) -> Void) {
+        count.withLock { count in
+            change(&count)
+            // Under the lock: what is older is not shown behind what is newer.
+            live?.show(count)
         }
     }
 
-    /// Learns how a file ended; of one that was not sent there is no length.
-    func finish(_ index: Int, _ length: Duration?, hasFailed: Bool) {
-        state.withLock { state in
-            state.count.finish(index, length, hasFailed: hasFailed)
-            draw(&state)
-        }
+    /// Has lines written that stay, above the one that changes.
+    @discardableResult
+    func write<Value: Sendable>(_ body: () -> Value) -> Value {
+        guard let live else { return body() }
+        return live.write(body)
     }
 
-    /// Has lines written that stay, above the one that changes, which is there again then.
-    func write<Value>(_ body: () -> Value) -> Value {
-        state.withLock { erase(&$0) }
-        defer { show() }
-        return body()
-    }
-
-    /// Has the line there again.
-    func show() { state.withLock { draw(&$0, isDue: true) } }
-
-    /// Takes the line away, until there is news.
-    func clear() { state.withLock { erase(&$0) } }
-
-    /// All of it in one line.
-    var summary: String { state.withLock { $0.count.summary(after: .now - start) } }
-
-    /// Draws the line if it `isDue`, or as often as eyes see.
-    private func draw(_ state: inout State, isDue: Bool = false) {
-        let now = ContinuousClock.now
-        _ = state.schedule.change()
-        guard isLive, isDue || state.schedule.wait(at: now) == .zero else { return }
-        state.schedule.draw(at: now, nextChange: nil)
-        let text = state.count.line(columns: StandardError.columns, after: now - start)
-        StandardError.write(LiveText.drawing(text))
-        state.isDrawn = true
-    }
-
-    private func erase(_ state: inout State) {
-        if state.isDrawn { StandardError.write(LiveText.erasure()) }
-        state.isDrawn = false
+    /// Takes the line away, for good.
+    ///
+    /// - Returns: the count.
+    func end() -> BatchCount {
+        live?.end()
+        return count.withLock { $0 }
     }
 }

@@ -3,9 +3,9 @@
 internal import Utter
 
 /// Sends many files, a few at a time, and prints their texts in the order of the files.
-struct SendBatch {
+struct SendBatch: OrderedBatch {
     /// What became of a file.
-    private enum Ending: Sendable {
+    enum Ending: Sendable {
         case outcome(TakeOutcome, Take, DeliveryPlan)
         case refused(CommandFailure)
         /// It was not sent: the service takes none, or the person wants to leave.
@@ -13,65 +13,54 @@ struct SendBatch {
     }
 
     private let files: [String]
+    private let plan: (String) throws(CommandFailure) -> TakePlan
     private let session: TakeSession
     private let isServiceUnset: Bool
     private let progress: BatchProgress
     private var gate = ServiceGate()
-    private var status = ExitStatus.textPrinted
+    var status = ExitStatus.textPrinted
 
     /// Prepares to send files.
-    init(_ files: [String], in session: TakeSession, isServiceUnset: Bool) {
+    ///
+    /// - Parameters:
+    ///   - files: which.
+    ///   - session: for which.
+    ///   - isServiceUnset: whether nothing names the service.
+    ///   - plan: makes the take of a file, when its turn has come.
+    init(
+        _ files: [String], in session: TakeSession, isServiceUnset: Bool,
+        _ plan: @escaping (String) throws(CommandFailure) -> TakePlan
+    ) {
         self.files = files
+        self.plan = plan
         self.isServiceUnset = isServiceUnset
         var session = session
         session.namesTexts = true
         self.session = session
         progress = BatchProgress(
-            count: files.count, isLive: StandardError.isTerminal && !session.output.quiet)
+            BatchCount("send", total: files.count), on: session.makeLiveLine())
     }
 
     /// Sends them, at most `jobs` at a time.
     ///
-    /// - Parameters:
-    ///   - jobs: how many at a time.
-    ///   - plan: makes the take of a file, when its turn has come.
     /// - Returns: the status of the first file that failed.
-    mutating func run(
-        jobs: Int, _ plan: (String) throws(CommandFailure) -> TakePlan
-    ) async -> ExitStatus {
-        var endings: [Int: Ending] = [:]
-        var printed = 0
-        await withTaskGroup(of: (Int, Ending).self) { group in
-            var (next, running) = (0, 0)
-            while true {
-                while running < jobs, next < files.count {
-                    let index = next
-                    (next, running) = (next + 1, running + 1)
-                    var own = session
-                    own.file = files[index]
-                    let prepared = prepare(files[index], plan)
-                    group.addTask { [own, progress] in
-                        (index, await Self.send(prepared, index, in: own, progress))
-                    }
-                }
-                guard let (index, ending) = await group.next() else { break }
-                running -= 1
-                endings[index] = ending
-                learn(ending, index)
-                while let ending = endings.removeValue(forKey: printed) {
-                    await tell(ending, of: files[printed])
-                    printed += 1
-                }
-            }
-        }
-        progress.clear()
-        if !session.output.quiet { StandardError.line(progress.summary) }
+    mutating func run(jobs: Int) async -> ExitStatus {
+        await runAll(jobs: jobs)
+        let count = progress.end()
+        if !session.output.quiet { StandardError.line(count.summary(at: .now)) }
         return session.farewellStatus ?? status
     }
 
-    private func prepare(
-        _ file: String, _ plan: (String) throws(CommandFailure) -> TakePlan
-    ) -> Result<TakePlan, CommandFailure>? {
+    var itemCount: Int { files.count }
+
+    func job(_ index: Int) -> @Sendable () async -> Ending {
+        var own = session
+        own.file = files[index]
+        let prepared = prepare(files[index])
+        return { [own, progress] in await Self.send(prepared, index, in: own, progress) }
+    }
+
+    private func prepare(_ file: String) -> Result<TakePlan, CommandFailure>? {
         guard session.farewellStatus == nil else { return nil }
         let prepared = Result { () throws(CommandFailure) in
             try session.folder?.check(file)
@@ -96,13 +85,14 @@ struct SendBatch {
         case .success(let plan):
             var plan = plan
             // For the bar, which counts parts of files.
-            plan.delivery.reportsProgress = progress.isLive || session.output.events
+            plan.delivery.reportsProgress = progress.live != nil || session.output.events
             plan.delivery.cassettes = session.cassettes
             let take = await session.begin(plan)
             session.running.begin(take)
             for await event in take.events {
                 session.tell(event, of: take)
-                progress.note(event, of: index)
+                guard case .progress(let state) = event else { continue }
+                progress.note { $0.parts[index] = state.sentShare }
             }
             let outcome = await take.outcome
             session.trace?.add(outcome)
@@ -111,11 +101,13 @@ struct SendBatch {
         }
     }
 
-    private mutating func learn(_ ending: Ending, _ index: Int) {
+    mutating func learn(_ ending: Ending, _ index: Int) {
         guard case .outcome(let outcome, _, let plan) = ending else {
-            return progress.finish(index, nil, hasFailed: true)
+            return progress.note { $0.finish(index, nil, hasFailed: true) }
         }
-        progress.finish(index, outcome.length, hasFailed: ExitStatus(outcome) != .textPrinted)
+        progress.note {
+            $0.finish(index, outcome.length, hasFailed: ExitStatus(outcome) != .textPrinted)
+        }
         let service = ServiceGate.Service(plan.service)
         let wasOpen = gate.reason(against: service) == nil
         guard case .failure(let failure) = outcome.result else {
@@ -129,22 +121,25 @@ struct SendBatch {
         }
     }
 
-    private mutating func tell(_ ending: Ending, of file: String) async {
+    mutating func tell(_ ending: Ending, _ index: Int) async {
         var session = session
-        session.file = file
+        session.file = files[index]
         switch ending {
         case .left: fail(session.farewellStatus ?? .notDelivered)
-        case .refused(let failure):
-            progress.write { fail(session.refuse(failure)) }
+        case .refused(let failure): fail(progress.write { session.refuse(failure) })
         case .outcome(let outcome, let take, let plan):
-            progress.clear()
             fail(
-                await session.conclude(take, outcome, by: plan, isServiceUnset: isServiceUnset))
-            progress.show()
+                await session.conclude(
+                    take, outcome, by: plan, isServiceUnset: isServiceUnset, live: progress.live))
         }
     }
+}
 
-    private mutating func fail(_ status: ExitStatus) {
-        if self.status == .textPrinted { self.status = status }
+extension TakeProgress {
+    /// How much of the recording the service has, from 0 to 1; of a file that is being read, how long
+    /// it is is not known yet.
+    fileprivate var sentShare: Double {
+        guard isComplete, bodyByteCount > 0 else { return 0 }
+        return min(1, Double(sentByteCount) / Double(bodyByteCount))
     }
 }

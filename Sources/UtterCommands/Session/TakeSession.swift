@@ -168,11 +168,11 @@ package struct TakeSession {
     /// What tells the person of a take.
     func reporter(
         as activity: Activity, stopHint: String?, number: Int = 1, live: LiveLine?,
-        place: StatusLine.Place? = nil, isServiceUnset: Bool
+        isServiceUnset: Bool
     ) -> TakeReporter {
         TakeReporter(
             options: output, activity: activity, stopHint: stopHint, number: number, live: live,
-            place: place, isInMemory: isInMemory, isServiceUnset: isServiceUnset,
+            isInMemory: isInMemory, isServiceUnset: isServiceUnset,
             shortage: { [pipeline] in pipeline.shortage })
     }
 
@@ -222,8 +222,8 @@ package struct TakeSession {
             outcome, of: namesTexts ? file : nil, output: output,
             keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset,
             tokenSource: plan.service.credentials.first?.source)
-        // A pipe may take its time; a terminal is the one that shows the line.
-        let above = StandardOutput.columns == nil ? nil : live
+        // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
+        let above = StandardOutput.columns == nil && !mayAsk ? nil : live
         let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
         guard given.isSafe else {
             Self.write(above: live) { tellUnprinted(outcome, telling) }

@@ -4,18 +4,19 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
-/// The lines on the terminal that show a take, drawn by a thread of its own.
+/// The lines on the terminal that change, drawn by a thread of its own.
 ///
-/// From any thread. The lock is held while the terminal takes bytes: two threads must not write to
-/// it at once.
+/// From any thread. The lock is held while the terminal takes what is drawn.
 final class LiveLine: Sendable {
     private struct State {
-        /// The line; nil when there is none to draw.
-        var line: StatusLine?
-        /// The newest take whose line was shown: those before it are not, any more.
+        /// What is shown; nil when there is nothing to draw.
+        var content: (any LiveContent)?
+        /// The newest take that was shown: those before it are not, any more.
         var newest = 0
+        /// How many have the terminal to write to it.
+        var writers = 0
         var schedule = RedrawSchedule()
-        /// What is on the screen, and for which window; nil when the line is not there.
+        /// What is on the screen, and for which window; nil when nothing is there.
         var drawn: (lines: [String], size: WindowSize)?
         var isOver = false
     }
@@ -26,7 +27,7 @@ final class LiveLine: Sendable {
     /// Tells that the window has another size.
     private let resizing: SignalDescriptor
 
-    /// Begins without a line.
+    /// Begins with nothing to show.
     ///
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     init() throws(SystemError) {
@@ -36,37 +37,43 @@ final class LiveLine: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// Shows the line of a take, as soon as it may be drawn again, unless a newer one has one.
-    func show(_ line: StatusLine, of take: Int = 1) {
+    /// Shows what is to say of a take, as soon as it may be drawn again, unless a newer one is shown.
+    func show(_ content: any LiveContent, of take: Int = 1) {
         let isNews = state.withLock { state in
             guard take >= state.newest else { return false }
-            (state.line, state.newest) = (line, take)
+            (state.content, state.newest) = (content, take)
             return state.schedule.change()
         }
         if isNews { wakeup.signal() }
     }
 
-    /// Takes the line of a take away.
+    /// Takes away what is shown of a take.
     func hide(_ take: Int = 1) {
         state.withLock { state in
             guard take == state.newest else { return }
-            state.line = nil
+            state.content = nil
             erase(&state)
         }
     }
 
-    /// Writes a line that stays, above the one that changes.
+    /// Has lines written that stay, above those that change: nothing is drawn meanwhile.
     @discardableResult
     func write<Result: Sendable>(_ body: () -> Result) -> Result {
-        let (result, isNews) = state.withLock { state in
+        state.withLock { state in
+            state.writers += 1
             erase(&state)
-            return (body(), state.schedule.change())
         }
-        if isNews { wakeup.signal() }
-        return result
+        defer {
+            let isNews = state.withLock { state in
+                state.writers -= 1
+                return state.schedule.change()
+            }
+            if isNews { wakeup.signal() }
+        }
+        return body()
     }
 
-    /// Takes the line away, for good.
+    /// Takes everything away, for good.
     func end() {
         state.withLock { $0.isOver = true }
         wakeup.signal()
@@ -99,10 +106,10 @@ final class LiveLine: Sendable {
     }
 
     private func draw(_ state: inout State, at now: ContinuousClock.Instant) {
-        state.schedule.draw(at: now, nextChange: state.line?.nextChange)
-        guard let line = state.line else { return }
+        state.schedule.draw(at: now, nextChange: state.content?.nextChange)
+        guard state.writers == 0, let content = state.content else { return }
         let size = WindowSize.current
-        let lines = line.lines(
+        let lines = content.lines(
             columns: size.columns, rows: size.rows, hasColour: StandardError.hasColour, at: now)
         if let drawn = state.drawn, drawn == (lines, size) { return }
         StandardError.write(LiveText.drawing(lines))

@@ -5,7 +5,7 @@ package import Utter
 /// What a terminal shows of a running take: a line of its state, and below it the newest words.
 ///
 /// Pure: it learns from events, says what to print for a window and a time, and prints nothing.
-package struct StatusLine: Equatable {
+package struct StatusLine: LiveContent, Equatable {
     /// What the take is doing, in the words of the person who speaks.
     enum Phase: String {
         /// What is said now may be lost.
@@ -17,18 +17,6 @@ package struct StatusLine: Equatable {
         case sending
         case waiting
         case refused
-    }
-
-    /// Which of several recordings this is.
-    package struct Place: Equatable, Sendable {
-        var number: Int
-        var count: Int
-
-        /// Names one of several; the first is number 1.
-        package init(number: Int, count: Int) {
-            self.number = number
-            self.count = count
-        }
     }
 
     /// Why nothing is being sent.
@@ -48,7 +36,6 @@ package struct StatusLine: Equatable {
     private static let mostWords = 1 << 15
 
     private let isVoice: Bool
-    private let place: Place?
     private var progress: TakeProgress?
     private var meter = LevelMeter()
     /// Since when no sample but zero has come; nil when one just has.
@@ -66,11 +53,9 @@ package struct StatusLine: Equatable {
     ///
     /// - Parameters:
     ///   - isVoice: whether a person speaks; otherwise a recording is sent.
-    ///   - place: which of several it is; nil when it is alone.
     ///   - isUnprotected: whether the take lives in memory only from its beginning.
-    package init(isVoice: Bool, place: Place? = nil, isUnprotected: Bool = false) {
+    package init(isVoice: Bool, isUnprotected: Bool = false) {
         self.isVoice = isVoice
-        self.place = place
         self.isUnprotected = isUnprotected
     }
 
@@ -200,17 +185,16 @@ package struct StatusLine: Equatable {
 
     /// What is no warning, from left to right; of each, what says the same in less room follows.
     private func facts(at now: ContinuousClock.Instant) -> [[String]] {
-        let place = place.map { [["\($0.number) of \($0.count)"]] } ?? []
-        guard let progress else { return place }
+        guard let progress else { return [] }
         let elapsed = Self.clock(progress.elapsed)
         switch phase {
-        case .opening: return place
+        case .opening: return []
         case .speaking, .tail, .refused:
             return [[elapsed, String(elapsed.dropLast(2))], [meter.cell]]
-        case .sending where !progress.isComplete: return place + [[elapsed]]
+        case .sending where !progress.isComplete: return [[elapsed]]
         case .sending:
-            return place + [["\(100 * progress.sentByteCount / max(1, progress.bodyByteCount))%"]]
-        case .waiting: return place + [[Self.clock(now - (waitingSince ?? now))]]
+            return [["\(100 * progress.sentByteCount / max(1, progress.bodyByteCount))%"]]
+        case .waiting: return [[Self.clock(now - (waitingSince ?? now))]]
         }
     }
 

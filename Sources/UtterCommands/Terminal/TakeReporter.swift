@@ -37,7 +37,7 @@ struct TakeReporter {
 
     init(
         options: OutputOptions, activity: TakeSession.Activity, stopHint: String?,
-        number: Int = 1, live: LiveLine?, place: StatusLine.Place? = nil, isInMemory: Bool = false,
+        number: Int = 1, live: LiveLine?, isInMemory: Bool = false,
         isServiceUnset: Bool = false,
         shortage: @escaping () -> SpoolShortage? = { nil }
     ) {
@@ -46,7 +46,7 @@ struct TakeReporter {
         self.options = options
         self.activity = activity
         self.stopHint = stopHint
-        line = StatusLine(isVoice: !activity.isSending, place: place, isUnprotected: isInMemory)
+        line = StatusLine(isVoice: !activity.isSending, isUnprotected: isInMemory)
         (self.number, self.live) = (number, live)
         // Without them the same is said at once.
         plain = live == nil && !options.quiet ? try? PlainLines() : nil

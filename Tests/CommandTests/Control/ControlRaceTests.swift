@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -9,7 +10,9 @@ import Testing
 /// Many clients at once: each take ends in one way, and each text is printed once or accounted for.
 @Suite(.serialized) struct ControlRaceTests {
     /// Each is a program that is started: more of them would measure how fast that is.
-    private static let clients = 40
+    private static let programs = 20
+    /// Each is a connection.
+    private static let clients = 200
 
     /// A service whose answer to a take is the take's name.
     private static func server() throws -> RecordingServer {
@@ -25,17 +28,17 @@ import Testing
     @Test(arguments: [false, true])
     func noTakeIsLostInARaceOfPrograms(_ hasDaemon: Bool) async throws {
         let bench = try ControlBench(Self.server())
-        let daemon = hasDaemon ? try await bench.daemon() : nil
+        let daemon = hasDaemon ? try await bench.daemon("--min", "0") : nil
         // What each of them does is chosen by its number, so that a run can be had again.
         // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
-            "$0" start &
+            "$0" start --min 0 &
             read -r line
-            for i in $(seq \(Self.clients)); do
+            for i in $(seq \(Self.programs)); do
                 case $((i * 7 % 10)) in
-                    0 | 1 | 2) "$0" start & ;;
+                    0 | 1 | 2) "$0" start --min 0 & ;;
                     3 | 4 | 5) "$0" stop & ;;
-                    6 | 7) "$0" toggle & ;;
+                    6 | 7) "$0" toggle --min 0 & ;;
                     8) "$0" status >/dev/null & ;;
                     9) "$0" stop --take none & ;;
                 esac
@@ -45,21 +48,89 @@ import Testing
         let storm = try bench.bench.startShell(script, [], input: .pipe)
         _ = try #require(await bench.server.wait(untilBytes: 6_400))
         storm.write(Array("\n".utf8))
-        // A recording that is left over is ended; one that is about to begin may come later. No stop
-        // is waited for: one whose take a start takes up again waits for the next stop.
-        var stops: [BenchRun] = []
-        while storm.status == nil {
-            stops.append(try bench.start("stop"))
-            _ = try await bench.run("status")
-        }
+        let swept = try await sweep(bench) { storm.status == nil }
         let result = try await storm.result()
-        stops.append(try bench.start("stop"))
-        var printed = result.outputText.split(separator: "\n").map(String.init)
-        for stop in stops {
-            printed += try await stop.result().outputText.split(separator: "\n").map(String.init)
-        }
+        let printed = result.outputText.split(separator: "\n").map(String.init) + swept
         daemon?.signal(SIGTERM)
         let errors = try await result.errorText + (daemon?.result().errorText ?? "")
+        try expectEachTextOnce(printed, errors, of: bench)
+    }
+
+    @Test func noTakeIsLostInARaceOfConnections() async throws {
+        let bench = try ControlBench(Self.server())
+        let daemon = try await bench.daemon("--min", "0")
+        let isOver = Mutex(false)
+        let race = Task { [place = bench.place] in
+            defer { isOver.withLock { $0 = true } }
+            return try await withThrowingTaskGroup(of: String?.self) { group in
+                for number in 0..<Self.clients {
+                    let request =
+                        switch number * 7 % 10 {
+                        case 0...2: ControlRequest(.start)
+                        case 3...5: ControlRequest(.stop, report: number.isMultiple(of: 2))
+                        case 6, 7: ControlRequest(.toggle)
+                        case 8: ControlRequest(.status)
+                        default: ControlRequest(.stop, take: "none")
+                        }
+                    group.addTask { try await Self.text(of: request, at: place) }
+                }
+                return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+            }
+        }
+        let swept = try await sweep(bench) { !isOver.withLock { $0 } }
+        let printed = try await race.value + swept
+        daemon.signal(SIGTERM)
+        try expectEachTextOnce(printed, await daemon.result().errorText, of: bench)
+    }
+
+    /// Ends the recordings that are left over, while others may still begin, and the last one.
+    ///
+    /// No stop is waited for meanwhile: one whose take a start takes up again waits for the next.
+    ///
+    /// - Returns: the texts that came.
+    private func sweep(
+        _ bench: ControlBench, while isGoingOn: () -> Bool
+    ) async throws -> [String] {
+        var stops: [Task<String?, any Error>] = []
+        var isLast = false
+        while !isLast {
+            isLast = !isGoingOn()
+            stops.append(Task { try await Self.text(of: ControlRequest(.stop), at: bench.place) })
+            _ = try await Self.text(of: ControlRequest(.status), at: bench.place)
+        }
+        var texts: [String] = []
+        for stop in stops { texts += try await [stop.value].compactMap(\.self) }
+        return texts
+    }
+
+    /// Asks, and says of a text that comes that it was taken.
+    ///
+    /// - Returns: the text; nil when there is none, or it is not the first to have it.
+    private static func text(
+        of request: ControlRequest, at place: ControlPlace
+    ) async throws -> String? {
+        try await onOwnThread {
+            Result { () throws(CommandFailure) -> String? in
+                // Without a daemon there is not always a process that answers.
+                guard var conversation = try ControlClient.ask(request, at: place) else {
+                    return nil
+                }
+                var answer = conversation.first
+                while answer.kind == .waiting {
+                    guard case .answer(let next) = conversation.client.next(within: .patience)
+                    else { throw CommandFailure("no answer", status: .internalError) }
+                    answer = next
+                }
+                guard answer.kind == .result else { return nil }
+                _ = conversation.client.say(ControlRequest(.taken))
+                return answer.text
+            }
+        }.get()
+    }
+
+    private func expectEachTextOnce(
+        _ printed: [String], _ errors: String, of bench: ControlBench
+    ) throws {
         // Each text at most once, and none that is no take's.
         #expect(Set(printed).count == printed.count)
         let takes = try bench.bench.takes()

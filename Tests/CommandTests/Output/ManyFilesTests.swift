@@ -111,10 +111,12 @@ import UtterCommands
 
     @Test(arguments: [20, 40, 60, 200])
     func theLineFitsTheTerminal(_ columns: Int) {
-        var count = BatchCount(total: 10)
+        let start = ContinuousClock.now
+        let now = start + .seconds(10)
+        var count = BatchCount("send", total: 10, at: start)
         for index in 0..<4 { count.finish(index, .seconds(30), hasFailed: index == 3) }
         count.parts = [5: 0.5, 6: 0.5]
-        let line = count.line(columns: columns, after: .seconds(10))
+        let line = count.lines(columns: columns, rows: 24, hasColour: false, at: now)[0]
         #expect(line.count < columns)
         #expect(line.contains("4/10, 1 failed"))
         if columns >= 60 {
@@ -123,7 +125,7 @@ import UtterCommands
             #expect(bar.filter { $0 == "█" }.count == bar.count / 2)
         }
         #expect(
-            count.summary(after: .seconds(10))
+            count.summary(at: now)
                 == "3 of 10 answered, 1 failed; 1:30 of audio in 0:10, 9.0× real time")
     }
 }

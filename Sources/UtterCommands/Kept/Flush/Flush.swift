@@ -3,7 +3,7 @@
 package import Utter
 
 /// Sends many kept takes, a few at a time, and prints their answers in order.
-package struct Flush {
+package struct Flush: OrderedBatch {
     /// One take and how it is delivered.
     package struct Item: Sendable {
         package let id: TakeID
@@ -23,7 +23,7 @@ package struct Flush {
     }
 
     /// What became of one.
-    private enum Ending: Sendable {
+    enum Ending: Sendable {
         case outcome(TakeOutcome, Take)
         case refused(TakeStoreError)
         /// The service takes no more.
@@ -32,58 +32,42 @@ package struct Flush {
 
     private let session: TakeSession
     private let items: [Item]
-    private var count: FlushCount
+    private let total: Int
+    private let progress: BatchProgress
     private var gate = ServiceGate()
-    private var status = ExitStatus.textPrinted
-    private var isDrawn = false
+    var status = ExitStatus.textPrinted
 
     /// Prepares to send takes, in this order; `left` more cannot be sent now.
     package init(_ items: [Item], left: Int = 0, in session: TakeSession) {
         self.session = session
         self.items = items
-        count = FlushCount(total: items.count + left)
+        total = items.count + left
+        var count = BatchCount("flush", total: total)
         count.left = left
+        progress = BatchProgress(count, on: total > 0 ? session.makeLiveLine() : nil)
     }
 
     /// Sends them, at most `jobs` at a time.
     ///
     /// - Returns: the status of the first that failed, in their order.
     package mutating func run(jobs: Int) async -> ExitStatus {
-        guard count.total > 0 else { return .textPrinted }
-        draw()
-        var endings: [Int: Ending] = [:]
-        var printed = 0
-        await withTaskGroup(of: (Int, Ending).self) { group in
-            var next = 0
-            var running = 0
-            while true {
-                while running < jobs, next < items.count {
-                    let (index, item) = (next, items[next])
-                    next += 1
-                    running += 1
-                    let isClosed =
-                        gate.reason(against: item.service) != nil || session.farewellStatus != nil
-                    group.addTask { [session] in
-                        (index, isClosed ? .left : await Self.send(item, in: session))
-                    }
-                }
-                guard let (index, ending) = await group.next() else { break }
-                running -= 1
-                endings[index] = ending
-                learn(ending, from: items[index])
-                while let ending = endings.removeValue(forKey: printed) {
-                    tell(ending, of: items[printed])
-                    printed += 1
-                }
-                draw()
-            }
-        }
-        clear()
-        say(count.summary)
-        if !session.output.quiet, count.left > 0 || count.failed > 0 {
+        guard total > 0 else { return .textPrinted }
+        await runAll(jobs: jobs)
+        let count = progress.end()
+        guard !session.output.quiet else { return session.farewellStatus ?? status }
+        StandardError.line(count.summary(at: .now))
+        if count.left > 0 || count.failed > 0 {
             StandardError.hint("what waits is shown by 'utter list'; send one with: utter retry ID")
         }
         return session.farewellStatus ?? status
+    }
+
+    var itemCount: Int { items.count }
+
+    func job(_ index: Int) -> @Sendable () async -> Ending {
+        let item = items[index]
+        let isClosed = gate.reason(against: item.service) != nil || session.farewellStatus != nil
+        return { [session] in isClosed ? .left : await Self.send(item, in: session) }
     }
 
     private static func send(_ item: Item, in session: TakeSession) async -> Ending {
@@ -103,97 +87,80 @@ package struct Flush {
         }
     }
 
-    private mutating func learn(_ ending: Ending, from item: Item) {
+    mutating func learn(_ ending: Ending, _ index: Int) {
         guard case .outcome(let outcome, _) = ending else { return }
+        let item = items[index]
         switch outcome.result {
         case .success: gate.note(nil, at: item.service)
         case .failure(let failure):
             let wasOpen = gate.reason(against: item.service) == nil
             gate.note(failure, at: item.service)
             guard wasOpen, let reason = gate.reason(against: item.service) else { return }
-            clear()
-            StandardError.line("skipping the other takes for \(item.plan.service.url): \(reason)")
-            StandardError.hint(Hints.of(failure))
+            progress.write {
+                StandardError.line(
+                    "skipping the other takes for \(item.plan.service.url): \(reason)")
+                StandardError.hint(Hints.of(failure))
+            }
         }
     }
 
-    private mutating func tell(_ ending: Ending, of item: Item) {
-        clear()
+    mutating func tell(_ ending: Ending, _ index: Int) {
         switch ending {
-        case .left: count.left += 1
+        case .left: progress.note { $0.left += 1 }
         // What another process sends, has had answered, or has removed meanwhile is no failure.
         case .refused(.inUse), .refused(.notWaiting), .refused(.noSuchTake):
-            count.elsewhere += 1
+            progress.note { $0.elsewhere += 1 }
         case .refused(let error):
-            count.failed += 1
-            StandardError.error(error.description)
+            progress.note { $0.failed += 1 }
+            progress.write { StandardError.error(error.description) }
             fail(CommandFailure(error).status)
         case .outcome(let outcome, let take):
-            tell(outcome, take)
+            progress.note { Self.count(outcome, in: &$0) }
+            fail(progress.write { tell(outcome, of: take) })
         }
     }
 
-    private mutating func tell(_ outcome: TakeOutcome, _ take: Take) {
+    private static func count(_ outcome: TakeOutcome, in count: inout BatchCount) {
+        switch outcome.result {
+        case .success:
+            if outcome.shortfall == nil { count.answered += 1 } else { count.failed += 1 }
+        case .failure(.left): count.left += 1
+        case .failure: count.failed += 1
+        }
+    }
+
+    /// Prints what became of a take, and lets go of it.
+    ///
+    /// - Returns: how the process should exit for it.
+    private func tell(_ outcome: TakeOutcome, of take: Take) -> ExitStatus {
         let id = outcome.id.text
-        let status = ExitStatus(outcome)
+        var status = ExitStatus(outcome)
         for notice in outcome.notices {
             guard case .damaged = notice else { continue }
-            clear()
             StandardError.line("warning: take \(id) is \(notice.text)")
         }
         if outcome.mayBeDoubled {
-            clear()
             StandardError.line(
                 "take \(id) was sent twice: the service may have had the whole take before")
         }
         switch outcome.result {
-        case .success where outcome.shortfall != nil:
-            count.failed += 1
-            StandardError.line("take \(id): \(outcome.shortfall ?? "")")
-            fail(status)
         case .success:
-            count.answered += 1
-            say("take \(id): answered", isDetail: true)
-        case .failure(.left):
-            count.left += 1
-        case .failure(let failure):
-            count.failed += 1
-            StandardError.error("take \(id): \(failure.description)")
-            fail(status)
+            if let shortfall = outcome.shortfall {
+                StandardError.line("take \(id): \(shortfall)")
+            } else if progress.live == nil, !session.output.quiet {
+                // A bar shows the same.
+                StandardError.line("take \(id): answered")
+            }
+        // It waits on.
+        case .failure(.left): status = .textPrinted
+        case .failure(let failure): StandardError.error("take \(id): \(failure.description)")
         }
         let given = session.give(outcome, status)
-        if given.status != status { fail(given.status) }
         guard given.isSafe else {
             StandardError.hint("the transcript of take \(id) is in the take: utter show \(id)")
-            fail(.localIO)
-            return
+            return status == .textPrinted ? .localIO : status
         }
         if session.isSettled(outcome) { take.release(keepingAudioFor: session.audioTime) }
-    }
-
-    private mutating func fail(_ status: ExitStatus) {
-        if self.status == .textPrinted { self.status = status }
-    }
-
-    // MARK: - The terminal
-
-    private var isLive: Bool { StandardError.isTerminal && !session.output.quiet }
-
-    /// A line; a mere detail is not shown where a bar shows the same.
-    private mutating func say(_ text: String, isDetail: Bool = false) {
-        guard !session.output.quiet, !(isDetail && isLive) else { return }
-        clear()
-        StandardError.line(text)
-    }
-
-    private mutating func draw() {
-        guard isLive else { return }
-        StandardError.write(LiveText.drawing(count.bar(columns: StandardError.columns)))
-        isDrawn = true
-    }
-
-    private mutating func clear() {
-        if isDrawn { StandardError.write(LiveText.erasure()) }
-        isDrawn = false
+        return given.status
     }
 }

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Utter
+
+/// Recordings that are sent a few at a time, and whose endings are told in their own order.
+protocol OrderedBatch {
+    /// What became of one.
+    associatedtype Ending: Sendable
+
+    /// How many there are.
+    var itemCount: Int { get }
+    /// The status of the first that failed, in their order.
+    var status: ExitStatus { get set }
+
+    /// Prepares the next one, when its turn has come.
+    func job(_ index: Int) -> @Sendable () async -> Ending
+    /// Learns how one ended, at once.
+    mutating func learn(_ ending: Ending, _ index: Int)
+    /// Tells how one ended, when all before it are told.
+    mutating func tell(_ ending: Ending, _ index: Int) async
+}
+
+extension OrderedBatch {
+    /// Sends them, at most `jobs` at a time.
+    mutating func runAll(jobs: Int) async {
+        var endings: [Int: Ending] = [:]
+        var told = 0
+        await withTaskGroup(of: (Int, Ending).self) { group in
+            var (next, running) = (0, 0)
+            while true {
+                while running < jobs, next < itemCount {
+                    let (index, job) = (next, job(next))
+                    (next, running) = (next + 1, running + 1)
+                    group.addTask { (index, await job()) }
+                }
+                guard let (index, ending) = await group.next() else { break }
+                running -= 1
+                endings[index] = ending
+                learn(ending, index)
+                while let ending = endings.removeValue(forKey: told) {
+                    await tell(ending, told)
+                    told += 1
+                }
+            }
+        }
+    }
+
+    /// Notes that one failed.
+    mutating func fail(_ status: ExitStatus) {
+        if self.status == .textPrinted { self.status = status }
+    }
+}
