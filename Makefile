@@ -68,7 +68,7 @@ planted: ## Plant bugs in a copy, one at a time: each must be caught (BUGS="NAME
 	@scripts/planted-bugs.sh $(BUGS)
 
 clean: ## Remove all build products
-	rm -rf .build .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build
+	rm -rf .build .build-test .build-asan .build-fuzz .build-tsan .build-planted Benchmarks/.build
 
 check: lint test ## What a change must pass: lint and test
 

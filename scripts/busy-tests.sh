@@ -7,10 +7,11 @@ cd "$(dirname "$0")/.." || exit 1
 
 runs=${1:-10}
 shift || true
-logs=$(mktemp -d .build/busy.XXXXXX)
+mkdir -p .build-test
+logs=$(mktemp -d .build-test/busy.XXXXXX)
 
 # What has to be built is built in peace.
-swift build --build-tests >"$logs/build.log" 2>&1 || {
+scripts/test.sh build >"$logs/build.log" 2>&1 || {
     grep -m 1 'error:' "$logs/build.log" >&2
     exit 1
 }

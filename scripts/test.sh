@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds and runs all tests: test.sh [address|thread] [options of swift test]
+# Builds and runs all tests: test.sh [build|address|thread] [options of swift test]
 # The last line is the runner's closing line; no test run at all is a failure too.
 # UTTER_STRICT=1 makes warnings and undeclared imports errors.
 set -euo pipefail
@@ -13,8 +13,10 @@ export SWIFT_BACKTRACE=enable=no
 
 # Many tests wait in real time, so a few run side by side; all at once would starve each other.
 options=(--disable-xctest --experimental-maximum-parallelization-width 4)
-flags=()
-log=.build/test.log
+# shellcheck source=scripts/test-flags.sh
+source scripts/test-flags.sh
+flags=("${test_flags[@]}" --scratch-path .build-test)
+log=.build-test/test.log
 
 # With a sanitizer a program takes long to start: of faults that are alike, one has to do, and all
 # waits are longer.
@@ -25,7 +27,7 @@ case "${1:-}" in
         shift
         LSAN_OPTIONS="suppressions=$PWD/scripts/lsan-suppressions print_suppressions=0"
         export LSAN_OPTIONS
-        flags=(--sanitize=address --scratch-path .build-asan)
+        flags=("${test_flags[@]}" --sanitize=address --scratch-path .build-asan)
         log=.build-asan/test.log
         ;;
     thread)
@@ -47,6 +49,7 @@ if [ "${UTTER_STRICT:-}" = 1 ]; then
 fi
 
 swift build --build-tests "${flags[@]}"
+[ "${1:-}" != build ] || exit 0
 
 status=0
 swift test --skip-build "${flags[@]}" "${options[@]}" "$@" 2>&1 | tee "$log" || status=$?

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+# How tests are built, for scripts that source this: nothing is optimised, and asserts hold, but the
+# configuration is not 'debug'. In that ArgumentParser checks all options anew at each start of a
+# program, which takes 0.1 to 0.3 s of processor time, and the tests start some thousand programs.
+# shellcheck shell=bash disable=SC2034
+test_flags=(-c release -Xswiftc -Onone -Xswiftc -enable-testing)
