@@ -22,6 +22,7 @@ let package = Package(
         .library(name: "RecognitionEndpoint", targets: ["RecognitionEndpoint"]),
         .executable(name: "utter", targets: ["UtterCLI"]),
         .executable(name: "utter-endpoint", targets: ["UtterEndpointCLI"]),
+        .executable(name: "utter-keys", targets: ["UtterKeysCLI"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -36,6 +37,9 @@ let package = Package(
             name: "CCurl", path: "Sources/C/CCurl",
             providers: [.apt(["libcurl4-openssl-dev", "libssl-dev"])]),
         .systemLibrary(
+            name: "CEvdev", path: "Sources/C/CEvdev", pkgConfig: "libevdev",
+            providers: [.apt(["libevdev-dev"])]),
+        .systemLibrary(
             name: "CFLAC", path: "Sources/C/CFLAC", providers: [.apt(["libflac-dev"])]),
         .systemLibrary(name: "CLinux", path: "Sources/C/CLinux"),
         .systemLibrary(
@@ -47,6 +51,8 @@ let package = Package(
         .systemLibrary(
             name: "CSampleRate", path: "Sources/C/CSampleRate",
             providers: [.apt(["libsamplerate0-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", path: "Sources/C/CSystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(
             name: "CZlib", path: "Sources/C/CZlib", providers: [.apt(["zlib1g-dev"])]),
 
@@ -100,6 +106,14 @@ let package = Package(
             dependencies: ["Cryptography", "LinuxPlatform", "SpeechService", "CCurl"],
             swiftSettings: shipped),
 
+        // Keys outside of the terminal.
+        .target(
+            name: "KeyboardDevices", dependencies: ["LinuxPlatform", "CEvdev"],
+            swiftSettings: shipped),
+        .target(
+            name: "ShortcutPortal", dependencies: ["LinuxPlatform", "CSystemd"],
+            swiftSettings: shipped),
+
         // The products.
         .target(
             name: "Utter",
@@ -138,6 +152,13 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
+        .executableTarget(
+            name: "UtterKeysCLI",
+            dependencies: [
+                "Utter", "UtterCommands", "KeyboardDevices", "LinuxPlatform", "ShortcutPortal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/Programs/utter-keys", swiftSettings: shipped),
 
         // Makes the manual pages of the commands when the package is installed.
         .executableTarget(
@@ -173,6 +194,13 @@ let package = Package(
         .testTarget(
             name: "CryptographyTests",
             dependencies: ["Cryptography", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "KeyboardDevicesTests", dependencies: ["KeyboardDevices", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
+            name: "ShortcutPortalTests",
+            dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "LinuxPlatformTests", dependencies: ["LinuxPlatform", "TestSupport"],
@@ -221,9 +249,9 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "UtterCLI", "UtterEndpointCLI", "utter-manual", "UtterCommands", "Utter",
-                "AudioCore",
-                "AudioDevices", "Capture", "Cassettes", "Cryptography", "LinuxPlatform", "Settings",
+                "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
+                "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
+                "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],

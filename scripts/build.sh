@@ -13,6 +13,6 @@ command -v swift >/dev/null || {
 scripts/install-packages.sh --check build
 
 # Without a path to libraries beside the program: there are none.
-for product in utter utter-endpoint utter-manual; do
+for product in utter utter-endpoint utter-keys utter-manual; do
     swift build -c release --static-swift-stdlib --disable-local-rpath --product "$product"
 done

@@ -29,7 +29,7 @@ rmdir "$root/usr/share/systemd"
 mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 # Debian wants no section that nothing reads.
 strip --remove-section=.comment --remove-section=.note \
-    "$root/usr/bin/utter" "$root/usr/libexec/utter/utter-endpoint"
+    "$root/usr/bin/utter" "$root/usr/libexec/utter/utter-endpoint" "$root/usr/libexec/utter/utter-keys"
 
 documents=$root/usr/share/doc/utter
 install -m 644 packaging/copyright "$documents/copyright"
@@ -48,7 +48,8 @@ find "$root/usr/share/man" -type f -exec gzip -9n {} +
 # The libraries by their symbols, and what no program is linked to by name.
 printf 'Source: utter\n\nPackage: utter\nArchitecture: any\n' >"$work/debian/control"
 depends=$(cd "$work" && dpkg-shlibdeps -O \
-    -e debian/utter/usr/bin/utter -e debian/utter/usr/libexec/utter/utter-endpoint | sed -n 's/^shlibs:Depends=//p')
+    -e debian/utter/usr/bin/utter -e debian/utter/usr/libexec/utter/utter-endpoint \
+    -e debian/utter/usr/libexec/utter/utter-keys | sed -n 's/^shlibs:Depends=//p')
 
 mkdir -p "$root/DEBIAN"
 cat >"$root/DEBIAN/control" <<END

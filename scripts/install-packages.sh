@@ -16,6 +16,8 @@ libogg0                      wraps the compressed speech into pages
 libflac14|libflac12          compresses speech without loss
 libwebrtc-audio-processing1  hears whether a voice goes on
 libsamplerate0               converts other sample rates to 16 kHz
+libevdev2                    reads keyboards in utter-keys
+libsystemd0                  asks the desktop for a key in utter-keys
 libssl3t64|libssl3           encrypts recordings on the disk, if asked to
 libpocketsphinx3             recognises speech in utter-endpoint
 pocketsphinx-en-us           the English model that it recognises with
@@ -28,6 +30,8 @@ libogg-dev                   wraps the compressed speech into pages
 libflac-dev                  compresses speech without loss
 libwebrtc-audio-processing-dev hears whether a voice goes on
 libsamplerate0-dev           converts other sample rates to 16 kHz
+libevdev-dev                 reads keyboards in utter-keys
+libsystemd-dev               asks the desktop for a key in utter-keys
 zlib1g-dev                   reads transcripts that are compressed in a header
 libssl-dev                   computes the SHA-256 of a recording, and encrypts it
 libtomlplusplus-dev          reads settings and descriptions of services
@@ -44,6 +48,7 @@ ffmpeg                       judges them, and makes odd recordings
 strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
+dbus-daemon                  a bus for a desktop's portal
 procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 nginx-light                  a web server in front of a service, over TLS and HTTP/2

@@ -53,7 +53,7 @@ put_manual() {
         put 644 "$page" "$root/share/man/man$section/${page##*/}"
     done
     date=$(sed -n 's/^\.Dd //p' man/utter.1)
-    for program in "$built/utter" "$built/utter-endpoint"; do
+    for program in "$built/utter" "$built/utter-endpoint" "$built/utter-keys"; do
         "$program" --experimental-dump-help | "$built/utter-manual" "$1" "$date"
     done
     for page in "$1"/*.1; do put 644 "$page" "$root/share/man/man1/${page##*/}"; done
@@ -71,6 +71,7 @@ put_all() {
     program=$built/utter
     put_program "$program" "$root/bin/utter"
     put_program "$built/utter-endpoint" "$root/libexec/utter/utter-endpoint"
+    put_program "$built/utter-keys" "$root/libexec/utter/utter-keys"
     pages=$(mktemp -d)
     trap 'rm -rf "$pages"' EXIT
     put_manual "$pages"
@@ -86,7 +87,10 @@ put_all() {
         put 644 "samples/$sample" "$root/share/utter/$sample"
     done
     for schema in docs/*.schema.json; do put 644 "$schema" "$root/share/utter/${schema##*/}"; done
-    for text in docs/profiles.md docs/cassettes.md LICENSE; do
+    # By its name a desktop knows who asks for a key.
+    put 644 <(sed "s|@PREFIX@|$prefix|" packaging/org.utter.Utter.desktop) \
+        "$root/share/applications/org.utter.Utter.desktop"
+    for text in docs/profiles.md docs/cassettes.md docs/control.md LICENSE; do
         put 644 "$text" "$root/share/doc/utter/${text##*/}"
     done
     # What an earlier version has installed, and this one does not, goes.

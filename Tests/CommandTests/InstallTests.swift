@@ -33,7 +33,12 @@ import Testing
         let paths = try paths(below: home.path)
         #expect(paths.contains("/.local/bin/utter"))
         #expect(paths.contains("/.local/share/bash-completion/completions/utter"))
-        for page in ["man1/utter.1", "man1/utter-send.1", "man1/utter-serve.1", "man7/utter.7"] {
+        #expect(paths.contains("/.local/libexec/utter/utter-keys"))
+        #expect(paths.contains("/.local/share/applications/org.utter.Utter.desktop"))
+        for page in [
+            "man1/utter.1", "man1/utter-send.1", "man1/utter-serve.1", "man1/utter-keys.1",
+            "man7/utter.7",
+        ] {
             #expect(paths.contains("/.local/share/man/\(page)"), "\(page)")
         }
         for name in ["outcome", "events", "list"] {
@@ -84,6 +89,8 @@ import Testing
         let loaded = try ForeignTool("ldd").run([home.path("own/bin/utter")]).text
         let names = ["FLAC", "asound", "crypto", "curl", "ogg", "opus", "samplerate"]
         for name in names { #expect(loaded.contains("lib\(name).so."), "\(loaded)") }
+        // Each costs every start.
+        for name in ["evdev", "systemd"] { #expect(!loaded.contains("lib\(name)."), "\(loaded)") }
         #expect(!loaded.contains("not found"), "\(loaded)")
     }
 

@@ -141,16 +141,19 @@ import Testing
         #expect(result.outputText.wholeMatch(of: /utter \d+\.\d+\.\d+\n/) != nil)
     }
 
-    @Test func aMissingEndpointProgramIsStatus70() async throws {
+    @Test(arguments: [
+        ("serve", "utter-endpoint"), ("demo", "utter-endpoint"), ("keys", "utter-keys"),
+    ])
+    func aMissingProgramIsStatus70(_ command: String, _ name: String) async throws {
         let bench = try Bench()
         let utter = try #require(BuiltProducts.path(of: "utter"))
         // The program looks beside itself; a copy elsewhere is alone.
         let lonely = bench.folder.path("utter")
         try ForeignTool("cp").run(["-L", utter, lonely])
-        let result = try await CommandRun.run(lonely, ["serve"])
+        let result = try await CommandRun.run(lonely, [command])
         #expect(result.status == .exited(70))
         #expect(result.output.isEmpty)
-        #expect(result.errorText.hasPrefix("utter: error: utter-endpoint is missing beside"))
+        #expect(result.errorText.hasPrefix("utter: error: \(name) is missing beside"))
         #expect(result.errorText.contains("utter: hint: build it with: "))
     }
 }

@@ -35,7 +35,8 @@ struct UtterCommand: AsyncParsableCommand {
         version: "utter \(UtterVersion.text)",
         subcommands: [
             RecordCommand.self, LoopCommand.self, StartCommand.self, StopCommand.self,
-            ToggleCommand.self, CancelCommand.self, StatusCommand.self, DaemonCommand.self,
+            ToggleCommand.self, CancelCommand.self, StatusCommand.self, KeysCommand.self,
+            DaemonCommand.self,
             SendCommand.self, ListCommand.self, RetryCommand.self,
             FlushCommand.self,
             ShowCommand.self, LastCommand.self, PlayCommand.self, ExportCommand.self,

@@ -75,18 +75,31 @@ enum ControlReading {
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
             return try read(
-                &conversation.client, first, texts, wantsReport: request.report == true,
-                isElsewhere: place.isGiven)
+                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
+            ) { text, report in
+                texts.give(text) { _ in report }
+            }
         }
     }
 
-    private static func read(
-        _ client: inout ControlClient, _ first: ControlAnswer, _ texts: TextOutput,
-        wantsReport: Bool, isElsewhere: Bool
+    /// Waits for the result that a conversation promises, and gives it where it belongs.
+    ///
+    /// - Parameters:
+    ///   - conversation: its first answer is `waiting` or `result`.
+    ///   - wantsReport: whether the object of `--json` was asked for.
+    ///   - isElsewhere: whether the recorder may be on another machine.
+    ///   - give: is given the text and the object; returns the places that have not taken it.
+    /// - Returns: how a command would exit.
+    /// - Throws: `CommandFailure` when no result comes, or a place has not taken it.
+    static func read(
+        _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
+        isElsewhere: Bool = false,
+        give: (String?, String?) -> [(sink: TextSink, failure: CommandFailure)]
     ) throws(CommandFailure) -> ExitStatus {
-        var answer = first
+        var answer = conversation.first
         while answer.kind != .result {
-            guard case .answer(let next) = client.next(within: ControlClient.patience) else {
+            guard case .answer(let next) = conversation.client.next(within: ControlClient.patience)
+            else {
                 throw CommandFailure(
                     "the utter that records has ended, or hangs, before the answer came",
                     hint: isElsewhere
@@ -96,13 +109,15 @@ enum ControlReading {
             answer = next
         }
         var report: String?
-        if wantsReport, case .line(let line) = client.next(within: ControlClient.patience) {
+        if wantsReport,
+            case .line(let line) = conversation.client.next(within: ControlClient.patience)
+        {
             report = String(decoding: line, as: UTF8.self)
         }
-        let failures = texts.give(answer.text.map { TerminalText.sanitized($0) }) { _ in report }
+        let failures = give(answer.text.map { TerminalText.sanitized($0) }, report)
         // It is printed, whether the other side hears that or not.
         if !failures.contains(where: { $0.sink == .standardOutput }) {
-            _ = client.say(ControlRequest(.taken))
+            _ = conversation.client.say(ControlRequest(.taken))
         }
         (answer.lines ?? []).tell()
         for (_, failure) in failures.dropLast() { StandardError.error(failure.message) }

@@ -3,9 +3,9 @@
 internal import LinuxPlatform
 
 /// The program that has started this one as a service, if one has.
-enum ServiceManager {
+package enum ServiceManager {
     /// Tells it how the service fares, as `sd_notify(3)` does; nothing when there is none.
-    static func tell(_ words: String) {
+    package static func tell(_ words: String) {
         guard let path = Environment["NOTIFY_SOCKET"], let first = path.first,
             "/@".contains(first)
         else { return }

@@ -10,6 +10,7 @@ struct InstallationCheck: Check {
     private static let files = [
         ("share/man/man1/utter.1", "the manual"),
         ("libexec/utter/utter-endpoint", "utter serve and utter demo"),
+        ("libexec/utter/utter-keys", "utter keys"),
         ("share/bash-completion/completions/utter", "completions for bash"),
     ]
 

@@ -71,7 +71,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         bindsym Shift+F9 exec --no-startup-id \(utter) cancel
         #
         # Why not hold: X11 repeats a key that is held as presses and releases, so that each repeat
-        # would end the recording. With 'xset -r 75' (F9 does not repeat any more) it can be held:
+        # would end the recording. '\(utter) keys --evdev' holds without that, and takes the right to
+        # read all keys. With 'xset -r 75' (F9 does not repeat any more) it can be held:
         #   bindsym F9 exec --no-startup-id \(utter) start
         #   bindsym --release F9 exec --no-startup-id \(utter) stop --type
         # With a modifier down i3 knows no release of F9: recording goes on until the next one.
@@ -81,7 +82,8 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
 
     private static func gnomeText(_ utter: String) -> String {
         """
-        # GNOME's shortcuts know no release: press the key, speak, press it again.
+        # GNOME's shortcuts know no release: press the key, speak, press it again. From GNOME 48 on
+        # '\(utter) keys' has a key that is held, after a question of the desktop's.
         # In Settings > Keyboard > View and Customise Shortcuts > Custom Shortcuts, or here:
         path=/org/gnome/settings-daemon/plugins/media-keys/custom-keybindings/utter/
         schema=org.gnome.settings-daemon.plugins.media-keys
@@ -101,6 +103,7 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
     private static func kdeText(_ utter: String) -> String {
         """
         # Plasma's shortcuts for commands know no release: press the key, speak, press it again.
+        # '\(utter) keys' has a key that is held, after a question of the desktop's.
         # In System Settings > Shortcuts > Add New > Command or Script, with the key F9:
         \(utter) toggle --copy
         # and with Shift+F9, to throw away what was said:

@@ -11,7 +11,7 @@ import Testing
     init() async throws {
         folder = try TemporaryFolder()
         let tool = try #require(BuiltProducts.path(of: "utter-manual"))
-        for name in ["utter", "utter-endpoint"] {
+        for name in ["utter", "utter-endpoint", "utter-keys"] {
             let program = try #require(BuiltProducts.path(of: name))
             let dump = try await CommandRun.run(program, ["--experimental-dump-help"])
             let made = try await CommandRun.run(
@@ -42,6 +42,7 @@ import Testing
         }
         // The pages of the endpoint's commands are made of its own definitions.
         #expect(try page("serve").contains("Fl -max-recognitions Ar"))
+        #expect(try page("keys").contains("Fl -evdev"))
     }
 
     @Test func theyAreRenderedWithoutAWarning() throws {

@@ -11,7 +11,7 @@ struct ServeCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of the endpoint.")
     var options: [String] = []
 
-    func run() throws { throw EndpointProgram.execute(["serve"] + options) }
+    func run() throws { throw OtherProgram.endpoint.execute(["serve"] + options) }
 }
 
 /// `utter demo`: hands over to `utter-endpoint demo`.
@@ -23,5 +23,17 @@ struct DemoCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: "Options of the demo.")
     var options: [String] = []
 
-    func run() throws { throw EndpointProgram.execute(["demo"] + options) }
+    func run() throws { throw OtherProgram.endpoint.execute(["demo"] + options) }
+}
+
+/// `utter keys`: hands over to `utter-keys keys`.
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Talk while a key is held in any window (see 'utter keys --help').")
+
+    @Argument(parsing: .captureForPassthrough, help: "Options of the command.")
+    var options: [String] = []
+
+    func run() throws { throw OtherProgram.keys.execute(["keys"] + options) }
 }

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CEvdev
+internal import Glibc
+package import LinuxPlatform
+
+/// A device below `/dev/input`, read by libevdev and never grabbed: others get its keys as well.
+///
+/// Belongs to one thread. What it reads it tells, and remembers no key.
+@safe package final class InputDevice {
+    /// What a device says next.
+    package enum Reading: Equatable {
+        /// A key moved.
+        case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
+        /// Nothing, for now.
+        case nothing
+        /// The device is gone.
+        case lost
+    }
+
+    private let descriptor: OwnedDescriptor
+    private let device: OpaquePointer
+    private let hasTimes: Bool
+    /// Whether events were dropped, and what has changed meanwhile is asked for.
+    private var isBehind = false
+
+    /// Opens a device; does not block.
+    ///
+    /// - Throws: `SystemError`: `EACCES` without the right, `ENODEV` and others when it is none.
+    package init(_ path: String) throws(SystemError) {
+        let number = try retryingInterrupts("open \(path)") {
+            unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        }
+        descriptor = OwnedDescriptor(taking: number)
+        var device: OpaquePointer?
+        let code = unsafe libevdev_new_from_fd(number, &device)
+        guard code >= 0, let device = unsafe device else {
+            throw SystemError(call: "read \(path)", code: -code)
+        }
+        unsafe self.device = device
+        // Of a clock that is never set, so that the time between two keys is true.
+        hasTimes = unsafe libevdev_set_clock_id(device, CLOCK_MONOTONIC) == 0
+    }
+
+    deinit { unsafe libevdev_free(device) }
+
+    /// What to poll for `POLLIN`.
+    package var number: Int32 { descriptor.number }
+
+    /// Its name, as it says itself.
+    package var name: String {
+        unsafe libevdev_get_name(device).map { unsafe String(cString: $0) } ?? "a keyboard"
+    }
+
+    /// Whether it has a key.
+    package func has(_ key: KeyNumber) -> Bool {
+        unsafe libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
+    }
+
+    /// The next movement of a key; never blocks.
+    ///
+    /// When the kernel has dropped events, the keys that have moved meanwhile come instead.
+    package func next() -> Reading {
+        while true {
+            var event = input_event()
+            let flag = isBehind ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL
+            let status = unsafe libevdev_next_event(device, flag.rawValue, &event)
+            if status == -EAGAIN {
+                guard isBehind else { return .nothing }
+                isBehind = false
+            } else if status < 0 {
+                if status != -EINTR { return .lost }
+            } else if status == LIBEVDEV_READ_STATUS_SYNC.rawValue, !isBehind {
+                isBehind = true
+            } else if Int32(event.type) == EV_KEY, let movement = KeyMovement(event.value) {
+                let instant = isBehind ? .now : instant(of: event.time)
+                return .key(KeyNumber(event.code), movement, at: instant)
+            }
+        }
+    }
+
+    /// When an event was, on the clock that decides: however late it is read.
+    private func instant(of time: timeval) -> ContinuousClock.Instant {
+        let now = ContinuousClock.now
+        var clock = timespec()
+        guard hasTimes, unsafe clock_gettime(CLOCK_MONOTONIC, &clock) == 0 else { return now }
+        let age =
+            Duration.seconds(clock.tv_sec - time.tv_sec)
+            + .nanoseconds(clock.tv_nsec) - .microseconds(time.tv_usec)
+        // A clock of another kind tells nothing.
+        return (.zero..<Self.longestAge).contains(age) ? now - age : now
+    }
+
+    /// An event that has waited longer was not meant for what happens now.
+    private static let longestAge = Duration.seconds(60)
+}
+
+extension KeyMovement {
+    fileprivate init?(_ value: Int32) {
+        switch value {
+        case 0: self = .release
+        case 1: self = .press
+        case 2: self = .repetition
+        default: return nil
+        }
+    }
+}

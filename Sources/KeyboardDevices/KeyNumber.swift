@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CEvdev
+
+/// A key of a keyboard, by the number that the kernel gives it.
+///
+/// It is the place of the key, whatever layout the person has.
+package struct KeyNumber: Hashable, Sendable {
+    /// The number, as `linux/input-event-codes.h` lists them.
+    package let number: UInt16
+
+    /// What is held when nothing is said: alone it writes nothing anywhere.
+    package static let rightControl = KeyNumber(UInt16(KEY_RIGHTCTRL))
+    /// What throws a recording away.
+    package static let escape = KeyNumber(UInt16(KEY_ESC))
+
+    /// The key with this number.
+    package init(_ number: UInt16) { self.number = number }
+
+    /// The key of a name: "right-ctrl", "f13", "KEY_MICMUTE", or "BTN_EXTRA" of a mouse.
+    ///
+    /// - Returns: nil when the kernel has no such name.
+    package init?(named name: String) {
+        let plain = name.uppercased()
+        let wanted = Self.aliases[plain] ?? plain.filter { $0 != "-" }
+        let isWhole = plain.hasPrefix("KEY_") || plain.hasPrefix("BTN_")
+        let number = unsafe libevdev_event_code_from_name(
+            UInt32(EV_KEY), isWhole ? plain : "KEY_" + wanted)
+        guard let number = UInt16(exactly: number) else { return nil }
+        self.init(number)
+    }
+
+    /// Its name, as a line shows it: "right Ctrl", or what the kernel calls it.
+    package var name: String {
+        guard let text = unsafe libevdev_event_code_get_name(UInt32(EV_KEY), UInt32(number)) else {
+            return "key \(number)"
+        }
+        let name = unsafe String(cString: text)
+        return Self.titles[name] ?? String(name.dropFirst(name.hasPrefix("KEY_") ? 4 : 0))
+    }
+
+    /// Whether it is a button of a mouse, a pad or a pen, which belongs to no chord of keys.
+    package var isButton: Bool {
+        (UInt16(BTN_MISC)..<UInt16(KEY_OK)).contains(number)
+    }
+
+    /// Names of the terminal's keys that the kernel calls otherwise.
+    private static let aliases = [
+        "RETURN": "ENTER", "PRINT-SCREEN": "SYSRQ", "MENU": "COMPOSE", "ALT-GR": "RIGHTALT",
+        "LEFT-CONTROL": "LEFTCTRL", "RIGHT-CONTROL": "RIGHTCTRL", "LEFT-SUPER": "LEFTMETA",
+        "RIGHT-SUPER": "RIGHTMETA",
+    ]
+
+    /// The names of those that are likely, as a person writes them.
+    private static let titles = [
+        "KEY_RIGHTCTRL": "right Ctrl", "KEY_LEFTCTRL": "left Ctrl", "KEY_RIGHTALT": "right Alt",
+        "KEY_RIGHTSHIFT": "right Shift", "KEY_RIGHTMETA": "right Super",
+        "KEY_SCROLLLOCK": "Scroll Lock", "KEY_CAPSLOCK": "Caps Lock", "KEY_PAUSE": "Pause",
+        "KEY_SPACE": "Space", "KEY_COMPOSE": "Menu",
+    ]
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import Utter
+import UtterCommands
+
+/// A key, and the takes that it begins and ends, until a signal.
+final class KeySession: Sendable {
+    /// Why it ends.
+    private enum End {
+        case signal(ExitStatus)
+        case failure(CommandFailure)
+    }
+
+    private let trigger: any KeyTrigger
+    private let talk: RemoteTalk
+    private let end = Settlement<End>()
+    /// Whether it was asked to end.
+    private let isEnding = Atomic(false)
+
+    /// Prepares one.
+    ///
+    /// - Throws: `CommandFailure` when the process has no thread left.
+    init(
+        trigger: any KeyTrigger, texts: TextOutput, form: OutputForm
+    ) throws(CommandFailure) {
+        self.trigger = trigger
+        talk = try RemoteTalk(texts: texts, form: form, key: trigger.title)
+    }
+
+    /// Watches the key until a signal ends it, or it cannot be watched any more.
+    ///
+    /// What is recorded then is sent, and its text awaited.
+    ///
+    /// - Returns: how to exit.
+    /// - Throws: `CommandFailure` with why the key is not watched.
+    func run() async throws(CommandFailure) -> ExitStatus {
+        do throws(SystemError) {
+            let signals = try Signals(readingPipe: false)
+            signals.handle { [self] in obey($0) }
+            _ = try NamedThread(name: "keys") { [self] in watch() }
+        } catch {
+            throw CommandFailure(
+                "the key cannot be watched: \(error.description)", status: .localIO)
+        }
+        let ended = await end.value
+        await talk.end()
+        switch ended {
+        case .signal(let status): return status
+        case .failure(let failure): throw failure
+        }
+    }
+
+    private func watch() {
+        do throws(CommandFailure) {
+            try trigger.watch { name in
+                StandardError.line("hold \(name) and speak, or tap it to begin and to end")
+                ServiceManager.tell("READY=1")
+            } tell: { [self] event, instant in
+                talk.handle(event, at: instant)
+            }
+        } catch {
+            end.settle(.failure(error))
+        }
+    }
+
+    /// Obeys a signal, on the thread of the signals.
+    private func obey(_ request: Request) {
+        switch request {
+        case .toggle: talk.handle(.toggle)
+        case .dismiss: talk.handle(.cancel)
+        case .line, .key: break
+        case .cancel: leave(.cancelled)
+        case .leave(let signal): leave(signal == SIGHUP ? .hungUp : .terminated)
+        // The one who has the socket keeps what is not printed here.
+        case .leaveNow: exit(ExitStatus.terminated.rawValue)
+        }
+    }
+
+    private func leave(_ status: ExitStatus) {
+        if isEnding.exchange(true, ordering: .relaxed) { exit(status.rawValue) }
+        end.settle(.signal(status))
+    }
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSystemd
+internal import Glibc
+
+/// A connection to D-Bus; belongs to one thread, and blocks it.
+@safe package final class Bus {
+    private let bus: OpaquePointer
+
+    /// How long another program may take for an answer to a call.
+    private static let patience = Duration.seconds(25)
+
+    /// Connects.
+    ///
+    /// - Parameter address: the bus; nil is that of the person's session.
+    /// - Throws: `BusError` when there is none.
+    package init(address: String? = nil) throws(BusError) {
+        var bus: OpaquePointer?
+        var code: Int32
+        if let address {
+            code = unsafe sd_bus_new(&bus)
+            if code >= 0 { code = unsafe sd_bus_set_address(bus, address) }
+            if code >= 0 { code = unsafe sd_bus_set_bus_client(bus, 1) }
+            if code >= 0 { code = unsafe sd_bus_start(bus) }
+        } else {
+            code = unsafe sd_bus_open_user(&bus)
+        }
+        guard code >= 0, let bus = unsafe bus else {
+            unsafe sd_bus_unref(bus)
+            throw BusError(code, "connect to the session's bus")
+        }
+        unsafe self.bus = bus
+    }
+
+    deinit { unsafe sd_bus_flush_close_unref(bus) }
+
+    /// Has signals come that a rule describes.
+    ///
+    /// - Throws: `BusError` when the bus refuses it.
+    package func listen(to rule: String) throws(BusError) {
+        let code = unsafe sd_bus_add_match(bus, nil, rule, nil, nil)
+        if code < 0 { throw BusError(code, "listen to \(rule)") }
+    }
+
+    /// Takes a name on the bus.
+    ///
+    /// - Throws: `BusError` when another program has it.
+    package func take(name: String) throws(BusError) {
+        let code = unsafe sd_bus_request_name(bus, name, 0)
+        if code < 0 { throw BusError(code, "take the name \(name)") }
+    }
+
+    /// Calls a method, and waits for its answer.
+    ///
+    /// - Parameters:
+    ///   - method: interface and name, such as "org.freedesktop.DBus.Properties.Get".
+    ///   - destination: the program.
+    ///   - path: its object.
+    ///   - values: the arguments.
+    /// - Returns: the values of the answer.
+    /// - Throws: `BusError` when it is an error, or none comes.
+    package func call(
+        _ method: String, of destination: String, at path: String, _ values: [BusValue]
+    ) throws(BusError) -> [BusValue] {
+        let (interface, member) = Self.split(method)
+        var made: OpaquePointer?
+        let code = unsafe sd_bus_message_new_method_call(
+            bus, &made, destination, path, interface, member)
+        let message = try unsafe Self.message(code, made)
+        try message.append(values)
+        var error = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
+        defer { unsafe sd_bus_error_free(&error) }
+        var answer: OpaquePointer?
+        let microseconds = UInt64(Self.patience / .microseconds(1))
+        let sent = unsafe sd_bus_call(bus, message.pointer, microseconds, &error, &answer)
+        guard sent >= 0, let answer = unsafe answer else {
+            guard let name = unsafe error.name else { throw BusError(sent, "call \(method)") }
+            let text = unsafe error.message.map { unsafe String(cString: $0) } ?? ""
+            throw BusError(name: unsafe String(cString: name), message: text)
+        }
+        return unsafe BusMessage(taking: answer).values()
+    }
+
+    /// The next message that is no answer.
+    ///
+    /// - Parameter deadline: how long it may take; nil is for ever.
+    /// - Returns: nil when none has come in time.
+    /// - Throws: `BusError` when the bus has ended.
+    package func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
+        while true {
+            var message: OpaquePointer?
+            let code = unsafe sd_bus_process(bus, &message)
+            guard code >= 0 else { throw BusError(code, "read from the bus") }
+            if let message = unsafe message { return unsafe BusMessage(taking: message) }
+            if code > 0 { continue }
+            var limit = UInt64.max
+            if let deadline {
+                guard deadline > .now else { return nil }
+                limit = UInt64((deadline - .now) / .microseconds(1)) + 1
+            }
+            let waited = unsafe sd_bus_wait(bus, limit)
+            guard waited >= 0 || waited == -EINTR else {
+                throw BusError(waited, "wait for the bus")
+            }
+        }
+    }
+
+    // MARK: - For a program that answers
+
+    /// Answers a call.
+    ///
+    /// - Throws: `BusError` when the bus has ended.
+    package func answer(_ call: BusMessage, _ values: [BusValue]) throws(BusError) {
+        var made: OpaquePointer?
+        let code = unsafe sd_bus_message_new_method_return(call.pointer, &made)
+        try send(try unsafe Self.message(code, made), values)
+    }
+
+    /// Answers a call with an error.
+    ///
+    /// - Throws: `BusError` when the bus has ended.
+    package func refuse(_ call: BusMessage, _ name: String, _ text: String) throws(BusError) {
+        var error = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
+        defer { unsafe sd_bus_error_free(&error) }
+        _ = unsafe sd_bus_error_set(&error, name, text)
+        var made: OpaquePointer?
+        let code = unsafe sd_bus_message_new_method_error(call.pointer, &made, &error)
+        try send(try unsafe Self.message(code, made), [])
+    }
+
+    /// Sends a signal.
+    ///
+    /// - Throws: `BusError` when the bus has ended.
+    package func signal(
+        _ signal: String, from path: String, _ values: [BusValue]
+    ) throws(BusError) {
+        let (interface, member) = Self.split(signal)
+        var made: OpaquePointer?
+        let code = unsafe sd_bus_message_new_signal(bus, &made, path, interface, member)
+        try send(try unsafe Self.message(code, made), values)
+    }
+
+    private func send(_ message: BusMessage, _ values: [BusValue]) throws(BusError) {
+        try message.append(values)
+        let code = unsafe sd_bus_send(bus, message.pointer, nil)
+        if code < 0 { throw BusError(code, "write to the bus") }
+        _ = unsafe sd_bus_flush(bus)
+    }
+
+    private static func message(
+        _ code: Int32, _ pointer: OpaquePointer?
+    ) throws(BusError) -> BusMessage {
+        guard code >= 0, let pointer = unsafe pointer else {
+            throw BusError(code, "make a message")
+        }
+        return unsafe BusMessage(taking: pointer)
+    }
+
+    private static func split(_ name: String) -> (String, String) {
+        let dot = name.lastIndex(of: ".") ?? name.startIndex
+        return (String(name[..<dot]), String(name[dot...].dropFirst()))
+    }
+}

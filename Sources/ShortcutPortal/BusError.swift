@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// Why something could not be done on the bus.
+package struct BusError: Error, Equatable {
+    /// The name of an error that another program has answered; empty when the bus itself fails.
+    package let name: String
+    /// What happened, in one line.
+    package let description: String
+
+    /// An error of the library, which is negative.
+    init(_ code: Int32, _ call: String) {
+        name = ""
+        description = SystemError(call: call, code: -code).description
+    }
+
+    /// An error that another program has answered.
+    init(name: String, message: String) {
+        self.name = name
+        description = message.isEmpty ? name : message
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Glibc
+
+/// A program of the package other than the one that runs.
+///
+/// What needs libraries of its own is a program of its own, so that every other start of `utter` is
+/// spared them.
+struct OtherProgram {
+    /// Holds the recogniser and the HTTP server.
+    static let endpoint = OtherProgram(name: "utter-endpoint")
+    /// Watches keys outside of the terminal.
+    static let keys = OtherProgram(name: "utter-keys")
+    /// Everything else.
+    static let utter = OtherProgram(name: "utter")
+
+    let name: String
+
+    /// Where it may be: in the folder of a build, and from the one or the other program installed.
+    var paths: [String] {
+        let folder = Launch.programFolder
+        return ["\(folder)/", "\(folder)/../libexec/utter/", "\(folder)/../../bin/"]
+            .map { $0 + name }
+    }
+
+    /// Why it cannot be run.
+    var missing: CommandFailure {
+        CommandFailure(
+            "\(name) is missing beside \(Launch.programFolder)/utter",
+            hint: "build it with: swift build --product \(name)", status: .internalError)
+    }
+
+    /// Becomes that program; returns only when it cannot be found, with how to exit.
+    func execute(_ arguments: [String]) -> any Error {
+        Signals.unblock()
+        for path in paths {
+            var pointers = unsafe ([name] + arguments).map { unsafe strdup($0) } + [nil]
+            unsafe execv(path, &pointers)
+            unsafe pointers.forEach { unsafe free($0) }
+        }
+        return Launch.exit(missing)
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// `utter keys --evdev` where something is missing, and how it ends.
+@Suite struct KeyboardEndTests {
+    @Test func withoutTheRightItSaysWhatThatMeans() async throws {
+        let bench = try KeyboardBench(.hearing(""))
+        _ = try bench.keyboards.plug(isReadable: false)
+        let result = try await bench.start([]).result()
+        #expect(result.status == .exited(78))
+        #expect(result.output == [])
+        #expect(
+            result.errorText
+                == "utter: error: no keyboard may be read: open /dev/input/event0: Permission "
+                + "denied\nutter: hint: who has that right sees every key that is typed, passwords "
+                + "too; 'utter keys --help' says how to give it, and what needs none\n")
+    }
+
+    @Test func aRightThatComesLaterIsUsed() async throws {
+        let bench = try KeyboardBench(.hearing("permitted"))
+        _ = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        let late = try bench.keyboards.plug(isReadable: false)
+        late.permit()
+        #expect(await keys.wait(for: "utter: reading Virtual keyboard event1\n", in: .error))
+        _ = try await bench.end(keys)
+    }
+
+    @Test func withoutAKeyboardItWaitsForOne() async throws {
+        let bench = try KeyboardBench(.hearing("plugged"))
+        try await bench.daemon()
+        let keys = try await bench.watch()
+        #expect(keys.errorText.contains("utter: no keyboard has right Ctrl; waiting for one\n"))
+        let keyboard = try bench.keyboards.plug()
+        #expect(await keys.wait(for: "utter: reading Virtual keyboard event0\n", in: .error))
+        try keyboard.press()
+        try await bench.isHeard()
+        try keyboard.release()
+        #expect(await keys.wait(for: "plugged\n", in: .output))
+        _ = try await bench.end(keys)
+    }
+
+    @Test func aMachineWithoutInputDevicesIsSaid() async throws {
+        let bench = try KeyboardBench(.hearing(""))
+        let result = try await bench.control.bench.start(
+            ["keys", "--evdev"],
+            variables: bench.keyboards.environment.merging(
+                ["UTTER_TEST_INPUT": bench.keyboards.folder.path("none")]) { $1 }
+        ).result()
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText
+                == "utter: error: there are no keyboards to be read: watch /dev/input: No such file "
+                + "or directory\nutter: hint: use the desktop's own shortcuts: utter keys --portal, "
+                + "or utter setup binds\n")
+    }
+
+    @Test func aKeyThatThereIsNotIsAWrongCommandLine() async throws {
+        let bench = try KeyboardBench(.hearing(""))
+        let result = try await bench.start(["--key", "hyper-space"]).result()
+        #expect(result.status == .exited(64))
+        #expect(
+            result.errorText.hasPrefix(
+                "utter: error: --key: 'hyper-space' is no key of a keyboard\nutter: hint: "))
+    }
+
+    @Test func whereNoProcessAnswersItSaysSoAndGoesOn() async throws {
+        let bench = try KeyboardBench(
+            .hearing(""), ["UTTER_SOCKET": "/nowhere/utter.sock"])
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        let line = "utter: error: no utter answers at /nowhere/utter.sock, which UTTER_SOCKET"
+        for count in 1...2 {
+            try keyboard.press()
+            try keyboard.release()
+            #expect(await keys.wait(in: .error) { $0.ranges(of: Array(line.utf8)).count == count })
+        }
+        let ended = try await bench.end(keys)
+        #expect(ended.status == .exited(130))
+        #expect(ended.outputText == "")
+    }
+
+    @Test func aRecorderThatCannotBeginSaysWhy() async throws {
+        let bench = try KeyboardBench(.hearing(""), ["UTTER_URL": "ftp://nowhere/"])
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        // The key goes on to be watched.
+        for count in 1...2 {
+            try keyboard.press()
+            try keyboard.release()
+            // Said by the recorder, and here unless that has ended before it could answer.
+            #expect(
+                await keys.wait(in: .error) {
+                    $0.ranges(of: Array("utter: error: UTTER_URL: ".utf8)).count >= count
+                })
+        }
+        let ended = try await bench.end(keys)
+        #expect(ended.status == .exited(130))
+        #expect(ended.outputText == "")
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT, SIGHUP])
+    func aSignalWhileTheKeyIsHeldSendsWhatWasSaid(_ signal: Int32) async throws {
+        let bench = try KeyboardBench(.hearing("to the end"))
+        try await bench.daemon()
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        try keyboard.press()
+        try await bench.isHeard()
+        keys.signal(signal)
+        let ended = try await keys.result()
+        #expect(ended.status == .exited(128 + signal))
+        #expect(ended.outputText == "to the end\n")
+    }
+
+    @Test func whatEndsByItselfIsPrintedToo() async throws {
+        let bench = try KeyboardBench(.hearing("at the limit"))
+        try await bench.daemon("--max", "300ms")
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        try keyboard.tap()
+        #expect(await keys.wait(for: "at the limit\n", in: .output))
+        // The next tap begins the next take, and does not end the last one.
+        try keyboard.tap()
+        #expect(await keys.wait(for: "at the limit\nat the limit\n", in: .output))
+        _ = try await bench.end(keys)
+        #expect(bench.server.requests.count == 2)
+    }
+
+    @Test func aLateReleaseLeavesTheTakeOfAnotherAlone() async throws {
+        let bench = try KeyboardBench(.hearing("from elsewhere"))
+        try await bench.daemon()
+        let keyboard = try bench.keyboards.plug()
+        let keys = try await bench.watch()
+        try keyboard.press()
+        try await bench.isHeard()
+        #expect(try await bench.control.run("stop").outputText == "from elsewhere\n")
+        #expect(try await bench.control.run("start").status == .exited(0))
+        try await bench.isHeard(request: 1)
+        try keyboard.release()
+        #expect(try await bench.end(keys).outputText == "")
+        #expect(try await bench.control.run("status").outputText.hasPrefix("recording"))
+        #expect(try await bench.control.run("stop").outputText == "from elsewhere\n")
+    }
+
+    @Test func textsAndObjectsGoWhereTheyAreWanted() async throws {
+        let bench = try KeyboardBench(.hearing("somewhere"))
+        try await bench.daemon()
+        let keyboard = try bench.keyboards.plug()
+        let file = bench.control.bench.folder.path("out.txt")
+        let keys = try await bench.watch("--json", "--run", "cat >\(file)")
+        try keyboard.press()
+        try await bench.isHeard()
+        try keyboard.release()
+        #expect(await keys.wait(for: "\"text\":\"somewhere\"", in: .output))
+        _ = try await bench.end(keys)
+        #expect(try readFile(file) == Array("somewhere\n".utf8))
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import LinuxPlatform
+import ShortcutPortal
+import Synchronization
+import TestSupport
+import Testing
+
+/// A desktop's portal for global shortcuts, with a person who says what the test wants.
+///
+/// It speaks D-Bus on a bus of its own, on a thread of its own.
+final class PortalDouble: Sendable {
+    /// How it behaves.
+    enum Manner: Sendable {
+        /// The person says yes.
+        case granting
+        /// The person says no.
+        case declining
+        /// It ends every request with another code than those two.
+        case failing
+        /// It knows no global shortcuts.
+        case without
+        /// It answers no request.
+        case silent
+    }
+
+    /// What the test has it do.
+    private enum Order: Sendable {
+        case signal(String, String, time: UInt64)
+        case change(String)
+        case close
+        case end
+    }
+
+    private struct State {
+        var orders: [Order] = []
+        var calls: [String] = []
+        var shortcuts: [BusValue] = []
+        var registered: String?
+    }
+
+    let bus: PrivateBus
+    private let manner: Manner
+    private let trigger: String
+    private let state = Mutex(State())
+    private let ready = Settlement<String?>()
+
+    private static let session = "/org/freedesktop/portal/desktop/session/test/utter"
+    private static let shortcuts = "org.freedesktop.portal.GlobalShortcuts"
+
+    /// Starts a bus with a portal.
+    ///
+    /// - Parameters:
+    ///   - manner: how it behaves.
+    ///   - trigger: the key that the person has chosen.
+    /// - Throws: when there is no bus.
+    init(_ manner: Manner = .granting, trigger: String = "F9") async throws {
+        bus = try await PrivateBus()
+        (self.manner, self.trigger) = (manner, trigger)
+        _ = try NamedThread(name: "portal") { [self] in
+            do throws(BusError) {
+                try serve()
+            } catch {
+                ready.settle(error.description)
+            }
+        }
+        try #require(await ready.value == nil)
+    }
+
+    deinit { state.withLock { $0.orders.append(.end) } }
+
+    /// The methods that were called, in order.
+    var calls: [String] { state.withLock { $0.calls } }
+
+    /// The shortcuts that were asked for.
+    var asked: [BusValue] { state.withLock { $0.shortcuts } }
+
+    /// The application that has named itself.
+    var registered: String? { state.withLock { $0.registered } }
+
+    /// Presses a shortcut.
+    func press(_ id: String = "talk", at time: UInt64) {
+        order(.signal("Activated", id, time: time))
+    }
+
+    /// Lets a shortcut go.
+    func release(_ id: String = "talk", at time: UInt64) {
+        order(.signal("Deactivated", id, time: time))
+    }
+
+    /// Gives the shortcut another key.
+    func change(to trigger: String) { order(.change(trigger)) }
+
+    /// Ends the session.
+    func close() { order(.close) }
+
+    private func order(_ order: Order) { state.withLock { $0.orders.append(order) } }
+
+    // MARK: - The thread
+
+    private func serve() throws(BusError) {
+        let bus = try Bus(address: bus.address)
+        try bus.take(name: "org.freedesktop.portal.Desktop")
+        ready.settle(nil)
+        while true {
+            if let message = try bus.next(by: .now + .milliseconds(10)) { try answer(message, bus) }
+            for order in state.withLock({ state in
+                defer { state.orders = [] }
+                return state.orders
+            }) {
+                switch order {
+                case .signal(let name, let id, let time):
+                    try bus.signal(
+                        "\(Self.shortcuts).\(name)", from: "/org/freedesktop/portal/desktop",
+                        [.path(Self.session), .string(id), .long(time), .options([:])])
+                case .change(let trigger):
+                    try bus.signal(
+                        "\(Self.shortcuts).ShortcutsChanged",
+                        from: "/org/freedesktop/portal/desktop",
+                        [.path(Self.session), Self.bound(trigger)])
+                case .close:
+                    try bus.signal(
+                        "org.freedesktop.portal.Session.Closed", from: Self.session,
+                        [.options([:])])
+                case .end: return
+                }
+            }
+        }
+    }
+
+    private func answer(_ call: BusMessage, _ bus: Bus) throws(BusError) {
+        guard
+            call.name.hasPrefix("org.freedesktop.portal.")
+                || call.name.hasPrefix("org.freedesktop.host.portal.")
+                || call.name.hasPrefix("org.freedesktop.DBus.Properties.")
+        else { return }
+        state.withLock { $0.calls.append(call.name) }
+        let values = call.values()
+        switch call.name {
+        case "org.freedesktop.host.portal.Registry.Register":
+            state.withLock { $0.registered = values.first?.text }
+            try bus.answer(call, [])
+        case "org.freedesktop.DBus.Properties.Get":
+            guard manner != .without else {
+                return try bus.refuse(
+                    call, "org.freedesktop.DBus.Error.InvalidArgs",
+                    "No such interface “\(Self.shortcuts)”")
+            }
+            try bus.answer(call, [.variant(.unsigned(2))])
+        case "\(Self.shortcuts).CreateSession":
+            try respond(
+                to: call, "create", bus, ["session_handle": .string(Self.session)])
+        case "\(Self.shortcuts).BindShortcuts":
+            state.withLock { $0.shortcuts = values.count > 1 ? values[1].members : [] }
+            try respond(to: call, "bind", bus, ["shortcuts": Self.bound(trigger)])
+        default: try bus.refuse(call, "org.freedesktop.DBus.Error.UnknownMethod", call.name)
+        }
+    }
+
+    private func respond(
+        to call: BusMessage, _ name: String, _ bus: Bus, _ results: [String: BusValue]
+    ) throws(BusError) {
+        let request = "/org/freedesktop/portal/desktop/request/test/\(name)"
+        try bus.answer(call, [.path(request)])
+        let code: UInt32
+        switch manner {
+        case .silent: return
+        case .declining: code = name == "bind" ? 1 : 0
+        case .failing: code = 2
+        case .granting, .without: code = 0
+        }
+        try bus.signal(
+            "org.freedesktop.portal.Request.Response", from: request,
+            [.unsigned(code), .options(code == 0 ? results : [:])])
+    }
+
+    private static func bound(_ trigger: String) -> BusValue {
+        .array(
+            [
+                .structure([
+                    .string("talk"),
+                    .options([
+                        "description": .string("talk"), "trigger_description": .string(trigger),
+                    ]),
+                ])
+            ], of: "(sa{sv})")
+    }
+}
