@@ -25,6 +25,8 @@ rm "$root/usr/share/utter/files" "$root/usr/share/utter/folders" "$root/usr/shar
 mkdir -p "$root/usr/lib/systemd"
 mv "$root/usr/share/systemd/user" "$root/usr/lib/systemd/user"
 rmdir "$root/usr/share/systemd"
+# Where zsh looks for those of packages.
+mv "$root/usr/share/zsh/site-functions" "$root/usr/share/zsh/vendor-completions"
 # Debian wants no section that nothing reads.
 strip --remove-section=.comment --remove-section=.note \
     "$root/usr/bin/utter" "$root/usr/libexec/utter/utter-endpoint" "$root/usr/libexec/utter/utter-keys"

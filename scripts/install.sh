@@ -47,7 +47,7 @@ put() {
 # Installs the manual: the pages that are written, and one for each command, which are made of the
 # definitions that the parser has.
 put_manual() {
-    local date page section
+    local date page program section
     for page in man/*.[1-8]; do
         section=${page##*.}
         put 644 "$page" "$root/share/man/man$section/${page##*/}"

@@ -62,7 +62,8 @@ final class Bench: Sendable {
     ///
     /// With a terminal the shell has job control.
     func startShell(
-        _ script: String, _ arguments: [String], terminal: PseudoTerminal? = nil
+        _ script: String, _ arguments: [String], input: CommandRun.Input = .nothing,
+        terminal: PseudoTerminal? = nil
     ) throws -> BenchRun {
         guard let utter = BuiltProducts.path(of: "utter") else {
             throw CommandError.notBuilt("utter")
@@ -71,7 +72,7 @@ final class Bench: Sendable {
             try CommandRun(
                 terminal == nil ? "sh" : "bash",
                 [terminal == nil ? "-c" : "-mc", script, utter] + arguments,
-                environment: environment, input: terminal == nil ? .nothing : .terminal,
+                environment: environment, input: terminal == nil ? input : .terminal,
                 terminal: terminal), on: self)
     }
 

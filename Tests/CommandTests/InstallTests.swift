@@ -57,6 +57,17 @@ import Testing
         #expect(try self.paths(below: home.path) == [])
     }
 
+    @Test(arguments: [
+        "bash-completion/completions/utter", "zsh/site-functions/_utter",
+        "fish/vendor_completions.d/utter.fish",
+    ])
+    func whatIsCompletedAreTheCommandsOfThisProgram(_ name: String) async throws {
+        let home = try TemporaryFolder()
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let script = String(decoding: try home.read("own/share/\(name)"), as: UTF8.self)
+        #expect(script.contains("toggle"))
+    }
+
     @Test func anUpgradeTakesAwayWhatTheVersionBeforeHad() async throws {
         let home = try TemporaryFolder()
         #expect(try await run("install", "~/own", home: home).status == .exited(0))

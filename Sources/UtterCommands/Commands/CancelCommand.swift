@@ -13,8 +13,7 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         do throws(CommandFailure) {
-            let status = try ControlReading.ask(ControlRequest(.cancel, take: take), at: .current())
-            if status == nil { throw ControlReading.nothingRecorded }
+            _ = try ControlReading.end(ControlRequest(.cancel, take: take))
         } catch {
             throw Launch.exit(error)
         }

@@ -31,7 +31,9 @@ struct StatusCommand: ParsableCommand {
         do throws(CommandFailure) {
             let place = try ControlPlace.current()
             if follow { try followChanges(at: place) }
-            try show(Self.status(at: place) ?? ControlStatus())
+            let status = try Self.status(at: place)
+            if status == nil, place.isGiven { throw ControlReading.unanswered(place) }
+            try show(status ?? ControlStatus())
         } catch {
             throw Launch.exit(error)
         }

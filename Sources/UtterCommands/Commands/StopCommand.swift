@@ -25,15 +25,14 @@ struct StopCommand: ParsableCommand {
 
     func run() throws {
         let form: OutputForm = json ? .object : .text
-        let status: ExitStatus?
+        let status: ExitStatus
         do throws(CommandFailure) {
             let request = ControlRequest(.stop, take: take, report: json ? true : nil)
-            status = try ControlReading.ask(
-                request, at: .current(), texts: TextOutput(texts, form: form, isVoice: true))
-            if status == nil { throw ControlReading.nothingRecorded }
+            status = try ControlReading.end(
+                request, texts: TextOutput(texts, form: form, isVoice: true))
         } catch {
             throw Launch.exit(error, as: form)
         }
-        if let status, status != .textPrinted { throw status.code }
+        if status != .textPrinted { throw status.code }
     }
 }

@@ -12,13 +12,36 @@ enum ControlReading {
         hint: "begin with: utter start; the last transcript is printed by: utter last",
         status: .nothingRecorded)
 
-    /// What counts when no process answers where a variable says that one does.
+    /// What counts for a start that a stop has overtaken.
+    static let stoppedBefore = CommandFailure(
+        "the recording was stopped before it began", status: .heardNothing)
+
+    /// What counts when no program answers at a socket that a variable names.
     static func unanswered(_ place: ControlPlace) -> CommandFailure {
         CommandFailure(
             "no utter answers at \(place.path), which \(ControlPlace.variable) names",
             hint: "run 'utter daemon' on the machine with the microphone, and forward its "
                 + "socket; without \(ControlPlace.variable) this machine records",
             status: .nothingRecorded)
+    }
+
+    /// Ends a recording, or one that is about to begin.
+    ///
+    /// - Parameters:
+    ///   - request: a stop or a cancel.
+    ///   - texts: where a text goes.
+    /// - Returns: how to exit.
+    /// - Throws: `CommandFailure` when there is nothing to end.
+    static func end(
+        _ request: ControlRequest, texts: TextOutput = .standard
+    ) throws(CommandFailure) -> ExitStatus {
+        let place = try ControlPlace.current()
+        // First: a start that has the socket once none answered here finds it.
+        if request.take == nil, !place.isGiven, let own = ProcessBeginning.own {
+            EndMark(place).write(own)
+        }
+        if let status = try ask(request, at: place, texts: texts) { return status }
+        throw place.isGiven ? unanswered(place) : nothingRecorded
     }
 
     /// Asks, and does with the answer what it says; a result is printed.
@@ -34,6 +57,8 @@ enum ControlReading {
     static func ask(
         _ request: ControlRequest, at place: ControlPlace, texts: TextOutput = .standard
     ) throws(CommandFailure) -> ExitStatus? {
+        var request = request
+        request.begun = place.isGiven ? nil : .own
         guard var conversation = try ControlClient.ask(request, at: place) else { return nil }
         let first = conversation.first
         switch first.kind {
@@ -49,7 +74,9 @@ enum ControlReading {
             Signals.unblock()
             // A reader that has gone is an error of the print, and is told.
             _ = signal(SIGPIPE, SIG_IGN)
-            return try read(&conversation, wantsReport: request.report == true) { text, report in
+            return try read(
+                &conversation, wantsReport: request.report == true, isElsewhere: place.isGiven
+            ) { text, report in
                 texts.give(text) { _ in report }
             }
         }
@@ -60,11 +87,13 @@ enum ControlReading {
     /// - Parameters:
     ///   - conversation: its first answer is `waiting` or `result`.
     ///   - wantsReport: whether the object of `--json` was asked for.
+    ///   - isElsewhere: whether the recorder may be on another machine.
     ///   - give: is given the text and the object; returns the places that have not taken it.
     /// - Returns: how a command would exit.
     /// - Throws: `CommandFailure` when no result comes, or a place has not taken it.
     static func read(
         _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
+        isElsewhere: Bool = false,
         give: (String?, String?) -> [(sink: TextSink, failure: CommandFailure)]
     ) throws(CommandFailure) -> ExitStatus {
         var answer = conversation.first
@@ -73,7 +102,9 @@ enum ControlReading {
             else {
                 throw CommandFailure(
                     "the utter that records has ended, or hangs, before the answer came",
-                    hint: "see what there is with: utter list", status: .notDelivered)
+                    hint: isElsewhere
+                        ? "the take is where the microphone is; see there: utter list"
+                        : "see what there is with: utter list", status: .notDelivered)
             }
             answer = next
         }

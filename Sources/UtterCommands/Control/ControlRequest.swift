@@ -33,6 +33,8 @@ struct ControlRequest: Codable, Sendable, Equatable {
     var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
     var report: Bool?
+    /// When the process was begun that asks; nil when it is on another machine, or does not say so.
+    var begun: ProcessBeginning?
 
     init(_ command: Command, take: String? = nil, report: Bool? = nil) {
         (self.command, self.take, self.report) = (command, take, report)

@@ -14,13 +14,18 @@ extension Recorder: ControlHandler {
             return
         // One who has not been given anything has nothing to say of it.
         case .taken: return answer(.done(), to: client)
-        case .start: event = .start
+        case .start:
+            guard !state.withLock({ $0.hasEnded(request) }) else {
+                return answer(.refused(ControlReading.stoppedBefore), to: client)
+            }
+            event = .start
         case .stop: event = .stop
         case .toggle: event = .toggle
         case .cancel: event = .cancel
         }
         let (isClosing, number) = state.withLock { state in
             if !state.isClosing { state.requests += 1 }
+            state.note(request)
             let entry = state.entries.first { $0.take.id.text == request.take }
             return (state.isClosing, entry?.number)
         }
@@ -76,6 +81,20 @@ extension Recorder: ControlHandler {
 }
 
 extension Recorder.State {
+    /// Whether a start was stopped before it came.
+    fileprivate func hasEnded(_ request: ControlRequest) -> Bool {
+        guard let begun = request.begun, let lastEnd else { return false }
+        return begun < lastEnd
+    }
+
+    /// Remembers a request that ends whatever was begun before it.
+    fileprivate mutating func note(_ request: ControlRequest) {
+        guard [.stop, .cancel].contains(request.command), request.take == nil,
+            let begun = request.begun, begun.isPast
+        else { return }
+        lastEnd = max(lastEnd ?? begun, begun)
+    }
+
     /// What a client is answered, and the take that has ended already whose text it gets.
     mutating func answer(
         _ request: ControlRequest, _ reply: TalkReply, for client: ControlClientID

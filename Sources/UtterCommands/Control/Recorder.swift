@@ -30,6 +30,8 @@ final class Recorder: Sendable {
         var status = ControlStatus()
         /// Why the last take could not begin.
         var failure: CommandFailure?
+        /// The stop or cancel that was begun last.
+        var lastEnd: ProcessBeginning?
         /// Requests that the talk has not carried out yet.
         var requests = 0
         /// Whether the program has been asked to end.

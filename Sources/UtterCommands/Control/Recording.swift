@@ -64,8 +64,15 @@ enum Recording {
             {
                 return .done(status)
             }
-            if place.isGiven { throw ControlReading.unanswered(place) }
-            if case .owned(let owner) = try ControlOwner.claim(place) { return .owned(owner) }
+            if place.isGiven {
+                throw ControlReading.unanswered(place)
+            }
+            guard case .owned(let owner) = try ControlOwner.claim(place) else { continue }
+            if command == .start, let own = ProcessBeginning.own, EndMark(place).forbids(own) {
+                owner.remove()
+                throw ControlReading.stoppedBefore
+            }
+            return .owned(owner)
         }
         throw CommandFailure(
             "the control socket, \(place.path), changes hands all the time", status: .notDelivered)

@@ -22,7 +22,7 @@ struct TerminalMarker: Codable, Equatable {
     /// Describes a terminal that this process changes now.
     init(terminal: TerminalDevice, modes: TerminalModes) {
         process = getpid()
-        startTime = Self.startTime(of: getpid()) ?? 0
+        startTime = ProcessBeginning.ticks(of: getpid()) ?? 0
         terminalTime = terminal.madeAt
         self.modes = modes
     }
@@ -49,7 +49,7 @@ struct TerminalMarker: Codable, Equatable {
             // As above.
             let marker = try? JSONDecoder().decode(TerminalMarker.self, from: Data(bytes)),
             marker.terminalTime == terminal.madeAt,
-            startTime(of: marker.process) != marker.startTime
+            ProcessBeginning.ticks(of: marker.process) != marker.startTime
         else { return nil }
         return marker
     }
@@ -59,20 +59,6 @@ struct TerminalMarker: Codable, Equatable {
             return nil
         }
         return try Folder.make(at: path)
-    }
-
-    /// When a process began; nil when there is none of this number.
-    private static func startTime(of process: Int32) -> UInt64? {
-        let descriptor = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        let file = OwnedDescriptor(taking: descriptor)
-        // A process that has just ended has nothing to read.
-        guard let bytes = try? readAll(file.number, limit: 4_096) else { return nil }
-        // The name stands between brackets, and may hold anything; the time is field 22.
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let end = text.lastIndex(of: ")") else { return nil }
-        let fields = text[end...].split(separator: " ")
-        return fields.count > 20 ? UInt64(fields[20]) : nil
     }
 }
 

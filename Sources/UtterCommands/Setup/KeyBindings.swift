@@ -75,6 +75,7 @@ enum Desktop: String, CaseIterable, ExpressibleByArgument, Sendable {
         # read all keys. With 'xset -r 75' (F9 does not repeat any more) it can be held:
         #   bindsym F9 exec --no-startup-id \(utter) start
         #   bindsym --release F9 exec --no-startup-id \(utter) stop --type
+        # With a modifier down i3 knows no release of F9: recording goes on until the next one.
 
         """
     }

@@ -32,7 +32,10 @@ import Testing
         // A daemon has its own.
         let options = hasDaemon ? "" : "--min 0"
         // What each of them does is chosen by its number, so that a run can be had again.
+        // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
+            "$0" start --min 0 &
+            read -r line
             for i in $(seq \(Self.programs)); do
                 case $((i * 7 % 10)) in
                     0 | 1 | 2) "$0" start \(options) & ;;
@@ -44,7 +47,9 @@ import Testing
             done
             wait
             """
-        let storm = try bench.bench.startShell(script, [])
+        let storm = try bench.bench.startShell(script, [], input: .pipe)
+        _ = try #require(await bench.server.wait(untilBytes: 6_400))
+        storm.write(Array("\n".utf8))
         let swept = try await sweep(bench) { storm.status == nil }
         let result = try await storm.result()
         let printed = result.outputText.split(separator: "\n").map(String.init) + swept

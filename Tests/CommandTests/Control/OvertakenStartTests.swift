@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// A key that goes up so soon that its release is told before its press.
+@Suite struct OvertakenStartTests {
+    /// Begins the process of a press, which does not get on before a line comes.
+    private func press(_ bench: ControlBench) throws -> BenchRun {
+        try bench.bench.startShell(
+            "echo pressed; read -r line; exec \"$0\" start", [], input: .pipe)
+    }
+
+    @Test(arguments: ["stop", "cancel"])
+    func aPressThatComesAfterItsReleaseRecordsNothing(_ release: String) async throws {
+        let bench = try ControlBench(.hearing("next"))
+        let press = try press(bench)
+        #expect(await press.wait(for: "pressed", in: .output))
+        let released = try await bench.run(release)
+        #expect(released.status == .exited(67))
+        press.write(Array("\n".utf8))
+        let pressed = try await press.result()
+        #expect(pressed.status == .exited(1))
+        #expect(
+            pressed.errorText == "utter: error: the recording was stopped before it began\n")
+        #expect(!bench.hasSocket)
+        #expect(bench.card.account.opens == 0)
+        // The next press is another one.
+        let recorder = try await bench.record()
+        #expect(try await bench.run("stop").outputText == "next\n")
+        #expect(try await recorder.result().status == .exited(0))
+    }
+
+    @Test func aPressThatComesWhenItsReleaseHasEndedTheRecorderRecordsNothing() async throws {
+        let bench = try ControlBench(.hearing("the release before was lost"))
+        let recorder = try await bench.record()
+        let press = try press(bench)
+        #expect(await press.wait(for: "pressed", in: .output))
+        #expect(try await bench.run("stop").outputText == "the release before was lost\n")
+        #expect(try await recorder.result().status == .exited(0))
+        press.write(Array("\n".utf8))
+        #expect(try await press.result().status == .exited(1))
+        #expect(bench.card.account.opens == 1)
+    }
+
+    @Test func aDaemonKnowsThePressThatComesAfterItsRelease() async throws {
+        let bench = try ControlBench(.hearing("once"))
+        let daemon = try await bench.daemon()
+        #expect(try await bench.run("start").status == .exited(0))
+        _ = try #require(await bench.server.wait(untilBytes: 6_400))
+        let press = try press(bench)
+        #expect(await press.wait(for: "pressed", in: .output))
+        #expect(try await bench.run("stop").outputText == "once\n")
+        press.write(Array("\n".utf8))
+        let pressed = try await press.result()
+        #expect(pressed.status == .exited(1))
+        #expect(pressed.errorText.contains("stopped before it began"))
+        #expect(try await bench.run("status").outputText == "idle\n")
+        #expect(bench.card.account.opens == 1)
+        #expect(try await bench.run("start").status == .exited(0))
+        daemon.signal(SIGTERM)
+        _ = try await daemon.result()
+        #expect(bench.card.account.opens == 2)
+    }
+
+    @Test func thoseOfOneTickAreInTheOrderOfTheirNumbers() {
+        let first = ProcessBeginning(ticks: 7, process: 10)
+        #expect(first < ProcessBeginning(ticks: 7, process: 11))
+        #expect(first < ProcessBeginning(ticks: 8, process: 2))
+        #expect(!(first < first))
+    }
+
+    @Test func aMarkOfAnotherTimeForbidsNothing() throws {
+        let folder = try TemporaryFolder()
+        let place = try ControlPlace(user: 1) { $0 == "XDG_RUNTIME_DIR" ? folder.path : nil }
+        let own = try #require(ProcessBeginning.own)
+        #expect(own.isPast)
+        #expect(!EndMark(place).forbids(own))
+        EndMark(place).write(ProcessBeginning(ticks: own.ticks, process: own.process + 1))
+        #expect(EndMark(place).forbids(own))
+        EndMark(place).write(own)
+        #expect(!EndMark(place).forbids(own))
+        EndMark(place).write(ProcessBeginning(ticks: .max / 2, process: 1))
+        #expect(!EndMark(place).forbids(own))
+    }
+}
