@@ -48,6 +48,23 @@ import Testing
         let folder = try await bench.run("send", "--record", bad, Clip.goForward.path)
         #expect(folder.status == .exited(78))
     }
+
+    @Test func aCassetteThatCannotBeWrittenIsSaidAndCostsNoText() async throws {
+        let gate = Gate()
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBodyToEnd, .stallUntil(gate), .respond(status: 200, text: "whole"),
+        ])
+        let bench = try Bench(server: server)
+        let place = bench.folder.path("cassettes")
+        let run = try bench.start(["send", "--record", place, Clip.goForward.path])
+        _ = try #require(await server.wait(untilBytes: Clip.goForward.samples.count))
+        #expect(rmdir(place) == 0)
+        gate.open()
+        let result = try await run.result()
+        #expect(result.outputText == "whole\n")
+        #expect(result.status == .exited(0))
+        #expect(result.errorText.contains("utter: warning: a cassette is missing: "))
+    }
 }
 
 extension Bench {

@@ -33,6 +33,17 @@ import Testing
         #expect(error.hint?.contains("apt-get install pocketsphinx-en-us") == true)
     }
 
+    @Test func aHostThatIsNoneIsNoneToListenOn() async throws {
+        var configuration = RecognitionEndpointConfiguration(model: .grammar(Samples.grammar))
+        configuration.host = "no such host"
+        let endpoint = try RecognitionEndpoint(configuration)
+        await #expect {
+            try await endpoint.run { _ in endpoint.shutdown() }
+        } throws: {
+            ("\($0)").hasPrefix("cannot listen on no such host:")
+        }
+    }
+
     @Test func aMissingDictionaryAndAcousticModelAreNamed() async throws {
         let absent = try TemporaryFolder().path("absent")
         var model = RecognitionModel.grammar(Samples.grammar)

@@ -149,6 +149,9 @@ package final class HTTPService: LocalServer {
     private static let maximumConnectionCount = 256
 
     private func translated(_ error: any Error) -> RecognitionEndpointError {
+        if let error = error as? SocketAddressError.UnknownHost {
+            return .cannotListen(host: host, port: port, reason: error.errorDescription)
+        }
         guard let error = error as? IOError else { return .serverFailed(reason: "\(error)") }
         return .cannotListen(
             host: host, port: port,

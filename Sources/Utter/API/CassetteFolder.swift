@@ -2,10 +2,12 @@
 
 internal import Cassettes
 public import LinuxPlatform
+internal import Synchronization
 
 /// A folder into which requests and their answers are written, as `docs/cassettes.md` describes.
 public final class CassetteFolder: Sendable {
     private let folder: Folder
+    private let firstFailure = Mutex<SystemError?>(nil)
     /// Whether the bytes of the bodies are written too; they hold the recording.
     public let keepsBodies: Bool
 
@@ -16,6 +18,13 @@ public final class CassetteFolder: Sendable {
         folder = try Folder.make(at: path)
         self.keepsBodies = keepsBodies
     }
+
+    /// Why a cassette is missing, if one is: known once the takes are over and `Pipeline.shutDown`
+    /// has returned.
+    public var failure: SystemError? { firstFailure.withLock { $0 } }
+
+    /// Notes why a cassette could not be written; the first reason counts.
+    func note(_ error: SystemError) { firstFailure.withLock { $0 = $0 ?? error } }
 
     /// Writes a cassette; blocks on the disk.
     func write(_ cassette: Cassette, named name: String) throws(SystemError) {

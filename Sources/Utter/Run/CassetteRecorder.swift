@@ -93,8 +93,12 @@ final class CassetteRecorder: TransferObserver, @unchecked Sendable {
         let (folder, name, body, redaction) = (folder, name, request.body, service.redaction)
         writes {
             var cassette = cassette
-            // What was recorded is only for looking at; the take does not depend on it.
-            try? folder.write(&cassette, body, named: name, redaction)
+            do throws(SystemError) {
+                try folder.write(&cassette, body, named: name, redaction)
+            } catch {
+                // What was recorded is only for looking at; the take does not depend on it.
+                folder.note(error)
+            }
         }
         observer.transferDidEnd(result)
     }
@@ -136,7 +140,7 @@ extension CassetteFolder {
     /// are wanted.
     fileprivate func write(
         _ cassette: inout Cassette, _ body: RequestBody, named name: String, _ redaction: Redaction
-    ) throws {
+    ) throws(SystemError) {
         if body.isWhole(at: cassette.request.body?.bytes ?? 0) {
             cassette.request.body?.sha256 = try body.sha256()
         }

@@ -309,6 +309,9 @@ package struct TakeSession {
                 "warning: the outcome of take \(take.id.text) is not on the disk: "
                     + take.reason)
         }
+        if let failure = cassettes?.failure {
+            StandardError.line("warning: a cassette is missing: \(failure.description)")
+        }
     }
 
     /// How a recording ends where no key does.

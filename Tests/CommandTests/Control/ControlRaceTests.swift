@@ -34,7 +34,7 @@ import Testing
         // What each of them does is chosen by its number, so that a run can be had again.
         // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
-            "$0" start --min 0 &
+            "$0" start \(options) &
             read -r line
             for i in $(seq \(Self.programs)); do
                 case $((i * 7 % 10)) in
