@@ -22,6 +22,8 @@ public enum CaptureError: Error, Sendable, Equatable {
     case deviceLost(device: String, frames: Int, sampleRate: Int)
     /// The device delivered nothing for this many seconds.
     case deviceSilent(device: String, seconds: Int)
+    /// The device's driver has not returned from a call for this many seconds.
+    case deviceHangs(device: String, seconds: Int)
     /// The device is there and cannot be used; `reason` is ALSA's word for it.
     case deviceUnusable(device: String, reason: String)
     /// Another failure of the sound card while it recorded; `reason` is ALSA's word for it.
@@ -64,6 +66,8 @@ extension CaptureError {
                 + "everything before that is kept"
         case .deviceSilent(let device, let seconds):
             "'\(device)' delivered no audio for \(seconds) s"
+        case .deviceHangs(let device, let seconds):
+            "the driver of '\(device)' has not answered for \(seconds) s"
         case .deviceUnusable(let device, let reason):
             "cannot record from '\(device)': \(reason)"
         case .deviceFailed(let device, let operation, let reason):
@@ -84,7 +88,7 @@ extension CaptureError {
     /// Whether audio was captured before the failure, so that the take goes on to be sent.
     package var isLossInMidTake: Bool {
         switch self {
-        case .deviceLost, .deviceSilent, .deviceFailed, .readFailed: true
+        case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed, .readFailed: true
         default: false
         }
     }

@@ -49,6 +49,10 @@ import UtterCommands
                 "check that the microphone is not muted or suspended"
             ),
             (
+                .deviceHangs(device: "hw:1,0", seconds: 5),
+                "connect it again, or pass another device: utter devices lists them"
+            ),
+            (
                 .deviceFailed(device: "hw:1,0", operation: "snd_pcm_readi", reason: "Input error"),
                 nil
             ),
@@ -56,7 +60,7 @@ import UtterCommands
             (.readFailed(name: "a.wav", reason: "Input/output error"), nil),
             (
                 .unusableAudio(name: "a.wav", detail: "no data chunk"),
-                "utter reads WAV of PCM and floating point, and Ogg Opus; "
+                "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
                     + "convert others with: ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
             ),
             (
@@ -153,8 +157,12 @@ import UtterCommands
                 "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
             ),
             (
-                .redirectRefused(location: "http://evil", reason: "why"),
+                .redirectRefused(location: "http://evil", reason: "it is another origin"),
                 "allow it by name with --redirect-to ORIGIN, or correct the URL"
+            ),
+            (
+                .redirectRefused(location: "nowhere", reason: "no Location was given"),
+                "check the URL: the service leads nowhere from there"
             ),
             (
                 .answerUnusable(.empty),

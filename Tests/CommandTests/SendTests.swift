@@ -72,7 +72,7 @@ import Testing
         #expect(result.errorText.contains("utter: error: '\(file)' is not usable audio: "))
         #expect(
             result.errorText.contains(
-                "utter: hint: utter reads WAV of PCM and floating point, and Ogg"))
+                "utter: hint: utter reads WAV of PCM and floating point, FLAC and Ogg"))
         #expect(try bench.takes().isEmpty)
     }
 

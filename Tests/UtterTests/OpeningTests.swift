@@ -56,6 +56,22 @@ import Testing
         #expect(await source.isClosed.wait())
     }
 
+    @Test func aMicrophoneWhoseDriverHangsHoldsUpNoOtherTake() async throws {
+        let source = SlowSource(Self.samples, hangsInRead: true)
+        let hanging = try bench.start(source, to: server.url())
+        #expect(await source.isOpening.wait())
+        source.mayOpen.open()
+        #expect(await source.isReading.wait())
+        let outcome = try await bench.replay(Self.samples, to: server.url()).end()
+        #expect(isHeard(outcome))
+        // Cancelled, or the driver has been given up by now.
+        hanging.cancel()
+        await #expect(throws: TakeFailure.self) { try await hanging.end().result.get() }
+        #expect(!source.isClosed.isOpen)
+        source.mayRead.open()
+        #expect(await source.isClosed.wait())
+    }
+
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
         // Is read before each take: it says how full the spool is.
@@ -88,14 +104,18 @@ import Testing
     }
 }
 
-/// A source that opens when a test says so.
+/// A source that opens when a test says so; or a microphone that is read when one says so.
 private final class SlowSource: CaptureSource, @unchecked Sendable {
     let name = "slow"
-    let isLive = false
+    let isLive: Bool
     let (isOpening, mayOpen, isClosed) = (Gate(), Gate(), Gate())
+    let (isReading, mayRead) = (Gate(), Gate())
     private var left: ArraySlice<Int16>
 
-    init(_ samples: [Int16]) { left = samples[...] }
+    init(_ samples: [Int16], hangsInRead: Bool = false) {
+        left = samples[...]
+        isLive = hangsInRead
+    }
 
     func open() throws(CaptureError) -> StreamFormat {
         isOpening.open()
@@ -104,6 +124,10 @@ private final class SlowSource: CaptureSource, @unchecked Sendable {
     }
 
     func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        if isLive {
+            isReading.open()
+            _ = mayRead.waitBlocking()
+        }
         let count = min(left.count, frames.count)
         for index in 0..<count { frames[index] = left.removeFirst() }
         return count > 0 ? .frames(count) : .end

@@ -54,18 +54,15 @@ import Utter
     }
 
     @Test func anOverrunIsACountedGapInATrueTimeline() async throws {
-        // 100 ms of ring, and a capture loop that is held up for longer.
+        // 100 ms of ring, and a reader that is held up for longer.
         let card = try VirtualMicrophone(.withRing(ofFrames: 1_600))
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench()
-        let take = try bench.start(Microphone(device: card.deviceName), to: server.url())
-        _ = try #require(await server.wait(untilBytes: 6_400))
-        let rude = RudeSource(holdingUpFor: .milliseconds(500))
-        let other = try bench.start(rude, to: server.url())
+        let late = LateMicrophone(Microphone(device: card.deviceName), by: .milliseconds(500))
+        let take = try bench.start(late, to: server.url())
         _ = try #require(await server.wait(untilBytes: 32_000))
         take.stop()
         let outcome = try await take.end()
-        _ = try await other.end()
         let account = outcome.account
         #expect(account.gapFrames > 0)
         #expect(!outcome.capture.gaps.isEmpty)
@@ -116,26 +113,35 @@ import Utter
     }
 }
 
-/// A source that breaks the rule that no read may block.
-private final class RudeSource: CaptureSource, @unchecked Sendable {
-    let name = "rude"
-    let isLive = false
+/// A microphone of which one read blocks for a while, 200 ms after the start.
+private final class LateMicrophone: CaptureSource, @unchecked Sendable {
+    private let microphone: Microphone
     private let delay: Duration
-    private var hasRead = false
+    private var framesUntilDelay = 3_200
 
-    init(holdingUpFor delay: Duration) { self.delay = delay }
-
-    func open() throws(CaptureError) -> StreamFormat { .speech }
-
-    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
-        if hasRead { return .end }
-        hasRead = true
-        usleep(UInt32(delay / .microseconds(1)))
-        frames[0] = 1
-        return .frames(1)
+    init(_ microphone: Microphone, by delay: Duration) {
+        self.microphone = microphone
+        self.delay = delay
     }
 
-    func appendPollDescriptors(to descriptors: inout [pollfd]) {}
-    func requestStop() {}
-    func close() {}
+    var name: String { microphone.name }
+    var isLive: Bool { true }
+
+    func open() throws(CaptureError) -> StreamFormat { try microphone.open() }
+
+    func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        let read = try microphone.read(into: &frames)
+        guard framesUntilDelay > 0, case .frames(let count) = read else { return read }
+        framesUntilDelay -= count
+        if framesUntilDelay <= 0 { usleep(UInt32(delay / .microseconds(1))) }
+        return read
+    }
+
+    func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        microphone.appendPollDescriptors(to: &descriptors)
+    }
+
+    func isReady(_ descriptors: Span<pollfd>) -> Bool { microphone.isReady(descriptors) }
+    func requestStop() { microphone.requestStop() }
+    func close() { microphone.close() }
 }

@@ -43,7 +43,8 @@ extension WAVError: CustomStringConvertible {
         case .notWAVE(let found):
             "byte 8: the RIFF form is \(found), not 'WAVE'"
         case .endsInHeader(let byteCount):
-            "byte \(byteCount): the file ends before its data chunk"
+            byteCount == 0
+                ? "it is empty" : "byte \(byteCount): the file ends before its data chunk"
         case .noDataWithin(let limit):
             "byte \(limit): no data chunk begins within the first \(limit) bytes"
         case .tooManyChunks(let offset, let limit):

@@ -70,7 +70,7 @@ final class Wiring: Sendable {
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
-                    source: source, encoder: try run.plan.format.makeEncoder(),
+                    source: Self.driven(source), encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,
                     // On the capture thread.
@@ -87,6 +87,12 @@ final class Wiring: Sendable {
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
             onSeal: { [self] in complete(run, with: $0) })
+    }
+
+    /// A live source gets a thread of its own: its driver may hang.
+    private static func driven(_ source: any CaptureSource) -> any CaptureSource {
+        // Without a descriptor for it the capture thread drives it as it does files.
+        source.isLive ? (try? ThreadedSource(source)) ?? source : source
     }
 
     /// Says that a recording is complete; what the disk has refused of it is written first, if the

@@ -80,7 +80,7 @@ package enum ExitStatus: Int32 {
         case .formatRefused, .unusableAudio, .foreignAudio: self = .unusableAudio
         case .permissionDenied, .fileForbidden: self = .configuration
         case .readFailed, .limitReached: self = .localIO
-        case .deviceLost, .deviceSilent, .deviceFailed: self = .microphoneLost
+        case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed: self = .microphoneLost
         }
     }
 }

@@ -88,16 +88,20 @@ extension Recorder.State {
             return (.answer(.done("recording take \(id)", take: id)), nil)
         case .resumed(let number):
             let id = id(of: number)
-            return (.answer(.done("recording goes on in take \(id ?? "")", take: id)), nil)
+            let place = id.map { " in take \($0)" } ?? ""
+            return (.answer(.done("recording goes on\(place)", take: id)), nil)
         case .cancelled(let number):
             let id = id(of: number)
-            return (.answer(.done("take \(id ?? "") is cancelled", take: id)), nil)
+            // The take may be over by now.
+            let subject = id.map { "take \($0)" } ?? "the recording"
+            return (.answer(.done("\(subject) is cancelled", take: id)), nil)
         case .stopped(let number): return claim(number, request, for: client)
         case .nothing:
             switch request.command {
             case .start:
                 let id = status.take
-                return (.answer(.done("already recording take \(id ?? "")", take: id)), nil)
+                let object = id.map { " take \($0)" } ?? ""
+                return (.answer(.done("already recording\(object)", take: id)), nil)
             case .stop, .toggle: return claim(candidate(for: request), request, for: client)
             default: return (refusal(of: request), nil)
             }

@@ -54,6 +54,8 @@ extension Hints {
                 + "UTTER_PROXY_LOGIN"
         case .proxyRefused: "name another proxy with --proxy URL, or none with --proxy none"
         case .insecure: "check the URL and the clock, or name the authority with --cacert"
+        case .redirectRefused(_, let reason) where !reason.contains("origin"):
+            "check the URL: the service leads nowhere from there"
         case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
             "check the URL and the network"

@@ -21,11 +21,13 @@ extension Hints {
             "check ALSA's configuration, or pass another device: utter devices lists them"
         case .deviceLost: "connect it again and record once more"
         case .deviceSilent: "check that the microphone is not muted or suspended"
+        case .deviceHangs:
+            "connect it again, or pass another device: utter devices lists them"
         case .deviceFailed, .readFailed: nil
         case .cannotOpen: "check the name"
         case .limitReached(_, let error): of(error)
         case .unusableAudio:
-            "utter reads WAV of PCM and floating point, and Ogg Opus; "
+            "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
                 + "convert others with: \(conversion)"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"

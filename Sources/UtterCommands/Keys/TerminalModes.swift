@@ -44,9 +44,11 @@ struct TerminalModes: Codable, Equatable {
 
     /// These modes, with keys that reach the program at once and do not appear on the screen.
     ///
-    /// What is shown stays as it is, and Ctrl-C and its like go on to be signals.
+    /// What is shown stays as it is, and Ctrl-C and its like go on to be signals. Ctrl-S is a key
+    /// like others: a screen that it holds back would hold back the program, deaf to all keys.
     var forKeys: TerminalModes {
         var modes = self
+        modes.input &= ~UInt32(IXON)
         modes.local &= ~UInt32(ICANON | ECHO | ECHONL)
         (modes.characters[Int(VMIN)], modes.characters[Int(VTIME)]) = (1, 0)
         return modes

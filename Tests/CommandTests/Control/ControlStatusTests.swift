@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
+import Utter
 
 @testable import UtterCommands
 
@@ -17,6 +18,21 @@ import Testing
         #expect(ControlStatus().line(as: .plain) == "idle")
         #expect(
             recording.line(as: .plain) == "recording  1:03.4  -30 dBFS  id  <b> you & [31mme")
+    }
+
+    @Test(arguments: [
+        (TalkReply.cancelled(7), "the recording is cancelled"),
+        (.resumed(7), "recording goes on"),
+    ]) func aTakeThatIsOverByNowIsNotNamed(_ reply: TalkReply, _ message: String) {
+        var state = Recorder.State()
+        let (answer, ended) = state.answer(
+            ControlRequest(.cancel), reply, for: ControlClientID(number: 1))
+        guard case .answer(let told) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(told.message == message)
+        #expect(ended == nil)
     }
 
     @Test func jsonHasAllMembers() {

@@ -40,6 +40,15 @@ import Testing
         try await expectText(window, run)
     }
 
+    @Test func aScreenThatCtrlSWouldHoldBackLeavesTheKeysAlone() async throws {
+        let (_, server, window, run) = try await stage()
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
+        try window.type("\u{13}")
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        try window.type(" ")
+        try await expectText(window, run)
+    }
+
     @Test func aTerminalThatAnswersNothingIsOneThatReportsPresses() async throws {
         let (_, server, window, run) = try await stage(.silent)
         _ = try #require(await server.wait(untilBytes: 16_000))

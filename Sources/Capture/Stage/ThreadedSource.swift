@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AudioCore
+package import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// A live source that a thread of its own drives: a driver that blocks or spins holds up no take,
+/// neither another one nor the end of its own.
+///
+/// A sound card's plug-in is foreign code, and may break the promise that `CaptureSource` makes.
+/// The thread carries what it reads into a ring, without locks; a driver that has not answered for
+/// `patience` is given up, and its thread is left to itself.
+///
+/// `@unchecked Sendable` because what is neither atomic nor locked belongs to one thread: the
+/// capture thread, or the source's own.
+package final class ThreadedSource: CaptureSource, @unchecked Sendable {
+    /// What is no frame, and where it stands among the bytes of the frames.
+    private struct Notice {
+        var position: Int
+        /// Frames that were lost, or nil for the end.
+        var content: Result<Int?, CaptureError>
+    }
+
+    private let source: any CaptureSource
+    private let patience: Duration
+    /// Wakes the capture thread.
+    private let news: Wakeup
+    /// Wakes the source's thread.
+    private let orders: Wakeup
+
+    private let notices = Mutex<[Notice]>([])
+    private let noticeCount = Atomic(0)
+    /// Bytes that the ring has ever been given.
+    private let written = Atomic(0)
+    /// Since when the source is inside a call, in ns of `clock`; 0 while its thread waits.
+    private let busySince = Atomic<Int64>(0)
+    private let clock = SuspendingClock.now
+    private let isStopped = Atomic(false)
+    private let isClosed = Atomic(false)
+    private let isOver = Atomic(false)
+
+    // The thread that opens the source, and after it the capture thread.
+    private var format = StreamFormat.speech
+    private var openedDetails: SourceDetails?
+    private var consumer: ByteRing.Consumer?
+    private var consumed = 0
+    private var isDriven = false
+    /// The call that was found to take too long, by when it began.
+    private var suspected: Int64 = 0
+
+    // The source's own thread.
+    private var producer: ByteRing.Producer?
+
+    /// How long a driver may take for an answer.
+    package static let usualPatience = Duration.seconds(5)
+    /// How often is looked whether the driver hangs.
+    private static let glance = Duration.milliseconds(500)
+    /// How long one may take to close the device.
+    private static let closing = Duration.seconds(1)
+    /// What the ring holds while the capture thread is late.
+    private static let ringSeconds = 4
+    /// How soon is looked again whether a full ring has room.
+    private static let pause = Duration.milliseconds(10)
+
+    /// Wraps a source that is not open yet.
+    ///
+    /// - Throws: `SystemError` when the process has no descriptor left.
+    package init(
+        _ source: any CaptureSource, patience: Duration = usualPatience
+    ) throws(SystemError) {
+        self.source = source
+        self.patience = patience
+        news = try Wakeup()
+        orders = try Wakeup()
+    }
+
+    package var name: String { source.name }
+    package var isLive: Bool { source.isLive }
+    package var details: SourceDetails? { openedDetails }
+    package var warning: String? { isOver.load(ordering: .acquiring) ? source.warning : nil }
+
+    package func open() throws(CaptureError) -> StreamFormat {
+        format = try source.open()
+        openedDetails = source.details
+        let ring = ByteRing(minimumCapacity: format.sampleRate * bytesPerFrame * Self.ringSeconds)
+        producer = ring.takeProducer()
+        consumer = ring.takeConsumer()
+        do throws(SystemError) {
+            // Nothing joins it: a driver that never answers must not keep a program from ending.
+            _ = try NamedThread(name: "microphone") { [self] in drive() }
+        } catch {
+            source.close()
+            throw .limitReached(name: name, error)
+        }
+        isDriven = true
+        return format
+    }
+
+    private var bytesPerFrame: Int { 2 * format.channelCount }
+
+    // MARK: - The capture thread
+
+    package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        news.drain()
+        // Before the notices: one that comes after this look stands behind these bytes.
+        let stored = written.load(ordering: .acquiring)
+        let notice = noticeCount.load(ordering: .acquiring) > 0 ? notices.withLock(\.first) : nil
+        let end = min(stored, notice?.position ?? stored)
+        let count = min((end - consumed) / bytesPerFrame, frames.count / format.channelCount)
+        if count > 0 {
+            take(count * format.channelCount, into: &frames)
+            return .frames(count)
+        }
+        guard let notice, notice.position == consumed else { return try rest() }
+        notices.withLock { _ = $0.removeFirst() }
+        noticeCount.subtract(1, ordering: .relaxed)
+        return try notice.content.get().map { .gap(frames: $0) } ?? .end
+    }
+
+    private func take(_ count: Int, into frames: inout MutableSpan<Int16>) {
+        var index = 0
+        while index < count {
+            // What is stored may stand in two pieces, of whole samples each.
+            consumed +=
+                consumer?.consume { bytes in
+                    let samples = min(bytes.count / 2, count - index)
+                    for sample in 0..<samples {
+                        let low = UInt16(bytes[2 * sample])
+                        let high = UInt16(bytes[2 * sample + 1])
+                        frames[index + sample] = Int16(bitPattern: low | high << 8)
+                    }
+                    index += samples
+                    return 2 * samples
+                } ?? 0
+        }
+    }
+
+    private func rest() throws(CaptureError) -> SourceRead {
+        guard isStuck(for: patience) else {
+            return .wait(.forDescriptorsOrUntil(.now + min(patience, Self.glance)))
+        }
+        // After a stop of the whole program the driver gets the time to show that it is alive.
+        let since = busySince.load(ordering: .relaxed)
+        guard since == suspected else {
+            suspected = since
+            return .wait(.forDescriptorsOrUntil(.now + Self.glance))
+        }
+        throw .deviceHangs(device: name, seconds: Int(patience / .seconds(1)))
+    }
+
+    private func isStuck(for time: Duration) -> Bool {
+        let since = busySince.load(ordering: .relaxed)
+        return since != 0 && .nanoseconds(now - since) >= time
+    }
+
+    private var now: Int64 { max(1, Int64((SuspendingClock.now - clock) / .nanoseconds(1))) }
+
+    package func appendPollDescriptors(to descriptors: inout [pollfd]) {
+        descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
+    }
+
+    package func requestStop() {
+        isStopped.store(true, ordering: .releasing)
+        orders.signal()
+    }
+
+    /// Has the device closed, and waits for it unless the driver hangs: the next take may want it.
+    package func close() {
+        guard isDriven else { return source.close() }
+        isClosed.store(true, ordering: .releasing)
+        orders.signal()
+        let deadline = ContinuousClock.now + Self.closing
+        while !isOver.load(ordering: .acquiring), deadline > .now, !isStuck(for: Self.closing) {
+            if WorkerPause.until(deadline).wait(for: news.descriptor) { news.drain() }
+        }
+    }
+
+    // MARK: - The source's thread
+
+    private func drive() {
+        var buffer = [Int16](repeating: 0, count: format.sampleRate / 10 * format.channelCount)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(2 * buffer.count)
+        var isStopping = false
+        // acquiring: partner of the releases in `close` and `requestStop`.
+        while !isClosed.load(ordering: .acquiring) {
+            setBusy()
+            if !isStopping, isStopped.load(ordering: .acquiring) {
+                isStopping = true
+                source.requestStop()
+            }
+            do throws(CaptureError) {
+                var room = buffer.mutableSpan
+                switch try source.read(into: &room) {
+                case .frames(let count):
+                    deliver(buffer.span.extracting(first: count * format.channelCount), &bytes)
+                    continue
+                case .gap(let frames):
+                    post(.success(frames))
+                    continue
+                case .wait(let wait):
+                    rest(wait)
+                    continue
+                case .end: post(.success(nil))
+                }
+            } catch {
+                post(.failure(error))
+            }
+            break
+        }
+        setBusy()
+        source.close()
+        setIdle()
+        isOver.store(true, ordering: .releasing)
+        news.signal()
+    }
+
+    private func setBusy() { busySince.store(now, ordering: .relaxed) }
+    private func setIdle() { busySince.store(0, ordering: .relaxed) }
+
+    private func deliver(_ samples: Span<Int16>, _ bytes: inout [UInt8]) {
+        bytes.removeAll(keepingCapacity: true)
+        for index in samples.indices {
+            let sample = UInt16(bitPattern: samples[index])
+            bytes.append(UInt8(truncatingIfNeeded: sample))
+            bytes.append(UInt8(truncatingIfNeeded: sample >> 8))
+        }
+        setIdle()
+        // The device counts what is lost meanwhile.
+        while producer?.write(bytes.span) == false, !isClosed.load(ordering: .acquiring) {
+            if WorkerPause.until(.now + Self.pause).wait(for: orders.descriptor) { orders.drain() }
+        }
+        // releasing: partner of the acquire in `read`.
+        written.add(bytes.count, ordering: .releasing)
+        news.signal()
+    }
+
+    private func post(_ content: Result<Int?, CaptureError>) {
+        let notice = Notice(position: written.load(ordering: .relaxed), content: content)
+        notices.withLock { $0.append(notice) }
+        // releasing: partner of the acquire in `read`.
+        noticeCount.add(1, ordering: .releasing)
+        news.signal()
+    }
+
+    private func rest(_ wait: SourceWait) {
+        var events = [pollfd(fd: orders.descriptor, events: Int16(POLLIN), revents: 0)]
+        var due: ContinuousClock.Instant?
+        switch wait {
+        case .until(let instant): due = instant
+        case .forDescriptors: source.appendPollDescriptors(to: &events)
+        case .forDescriptorsOrUntil(let instant):
+            source.appendPollDescriptors(to: &events)
+            due = instant
+        }
+        setIdle()
+        while due.map({ $0 > .now }) ?? true {
+            let pause = WorkerPause(until: due).milliseconds
+            guard unsafe poll(&events, nfds_t(events.count), pause) > 0 else { continue }
+            if events[0].revents != 0 { return orders.drain() }
+            setBusy()
+            if source.isReady(events.span.extracting(1..<events.count)) { return }
+            setIdle()
+        }
+    }
+}
