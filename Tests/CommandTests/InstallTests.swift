@@ -111,6 +111,23 @@ import Testing
         #expect(beginnings.map { String(decoding: $0, as: UTF8.self) } == ["OggS", "fLaC"])
     }
 
+    @Test func theInstalledProgramWatchesAKeyAndFindsTheRecorder() async throws {
+        let home = try TemporaryFolder()
+        #expect(try await run("install", "~/own", home: home).status == .exited(0))
+        let bench = try KeyboardBench(.hearing("installed"))
+        let keyboard = try bench.keyboards.plug()
+        let keys = try CommandRun(
+            home.path("own/bin/utter"), ["keys", "--evdev"],
+            environment: bench.control.bench.environment.merging(bench.keyboards.environment) {
+                $1
+            })
+        #expect(await keys.wait(for: "and speak, or tap it", in: .error))
+        try keyboard.press()
+        try await bench.isHeard()
+        try keyboard.release()
+        #expect(await keys.wait(for: "installed\n", in: .output))
+    }
+
     @Test func foldersThatWereThereBeforeOrAreUsedStay() async throws {
         let home = try TemporaryFolder()
         try ForeignTool("mkdir").run(["-p", home.path("own/bin"), home.path("own/share/man")])

@@ -24,8 +24,9 @@ struct KeysCommand: AsyncParsableCommand {
             it sees every key that you type, passwords too. So it is never used unless
             you ask for it. utter compares each key with the one it waits for, keeps none,
             and never grabs the keyboard: the key does elsewhere what it always does.
-            Together with another key within 0.4 s it is a shortcut, and with Escape at
-            any time what was said is thrown away.
+            Together with another key within 0.4 s it is a shortcut; Escape, while it is
+            held, throws away what was said. Where texts are typed while you talk on, choose
+            a key that is no modifier, such as scroll-lock: held, it would change them.
 
             How to give that right, from little to much:
               to this program alone, by a service of the system (docs/control.md has one):

@@ -43,8 +43,6 @@ struct PortalTrigger: KeyTrigger {
                 }
             }
         } catch {
-            // A key of which no word comes any more must not go on recording.
-            tell(.stop, .now)
             throw Self.failure(error)
         }
     }
