@@ -58,7 +58,8 @@ package enum SignalProbe {
         let ended = Settlement<CaptureEnd>()
         loop.add(
             CaptureStage(
-                source: ThreadedSource.driving(source), encoder: WAVEncoder(), producer: ring.takeProducer(),
+                source: ThreadedSource.driving(source), encoder: WAVEncoder(),
+                producer: ring.takeProducer(),
                 plan: CapturePlan(tail: .none, longest: length), control: control,
                 account: heard.account,
                 tell: { event in

@@ -70,7 +70,8 @@ final class Wiring: Sendable {
         do throws(EncodingError) {
             capture.add(
                 CaptureStage(
-                    source: ThreadedSource.driving(source), encoder: try run.plan.format.makeEncoder(),
+                    source: ThreadedSource.driving(source),
+                    encoder: try run.plan.format.makeEncoder(),
                     producer: ring.takeProducer(), plan: plan, control: run.control,
                     account: run.account,
                     // On the capture thread.
