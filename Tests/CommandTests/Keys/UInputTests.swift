@@ -64,7 +64,8 @@ final class UInputKeyboard: Sendable {
         let managed = LIBEVDEV_UINPUT_OPEN_MANAGED.rawValue
         try #require(
             libevdev_uinput_create_from_device(description, Int32(managed), &made) == 0)
-        device = Int(bitPattern: try #require(made))
+        let device: OpaquePointer = try #require(made)
+        self.device = Int(bitPattern: device)
     }
 
     deinit { libevdev_uinput_destroy(OpaquePointer(bitPattern: device)) }
