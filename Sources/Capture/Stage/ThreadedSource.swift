@@ -108,7 +108,17 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     // MARK: - The capture thread
 
     package func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
+        if let next = try next(into: &frames) { return next }
+        // What comes after the second look wakes this thread again.
         news.drain()
+        if let next = try next(into: &frames) { return next }
+        return try rest()
+    }
+
+    /// What the source's thread has left here; nil when there is nothing.
+    private func next(
+        into frames: inout MutableSpan<Int16>
+    ) throws(CaptureError) -> SourceRead? {
         // Before the notices: one that comes after this look stands behind these bytes.
         let stored = written.load(ordering: .acquiring)
         let notice = noticeCount.load(ordering: .acquiring) > 0 ? notices.withLock(\.first) : nil
@@ -118,7 +128,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             take(count * format.channelCount, into: &frames)
             return .frames(count)
         }
-        guard let notice, notice.position == consumed else { return try rest() }
+        guard let notice, notice.position == consumed else { return nil }
         notices.withLock { _ = $0.removeFirst() }
         noticeCount.subtract(1, ordering: .relaxed)
         return try notice.content.get().map { .gap(frames: $0) } ?? .end
