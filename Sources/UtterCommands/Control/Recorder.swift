@@ -90,8 +90,7 @@ final class Recorder: Sendable {
     func run(
         _ event: TalkMachine.Event?, longest: Duration, isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
-        var limits = TalkMachine.Limits()
-        (limits.latched, limits.warning) = (longest, min(limits.warning, longest / 2))
+        let limits = TalkMachine.Limits(longest: longest)
         do throws(SystemError) {
             // Under the lock: what comes at once finds both.
             try parts.withLock { parts throws(SystemError) in

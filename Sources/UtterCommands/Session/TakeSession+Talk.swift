@@ -72,16 +72,11 @@ extension TakeSession {
     private func makeTalk(
         _ talking: TalkSession, _ manner: TalkManner, _ longest: Duration
     ) throws(CommandFailure) -> Talk {
-        var limits = TalkMachine.Limits()
-        limits.held = min(limits.held, longest)
-        // The recording itself ends with the frame at which it is too long. A little before that
-        // the person is warned.
-        limits.latched = longest + .seconds(1)
-        // Of a few seconds the person knows when they are over.
-        limits.warning = longest > .seconds(20) ? limits.warning + .seconds(1) : .zero
         do throws(SystemError) {
             let talk = try Talk(
-                TalkMachine(limits: limits, isForOne: manner.isForOne), delegate: talking)
+                TalkMachine(
+                    limits: TalkMachine.Limits(longest: longest), isForOne: manner.isForOne),
+                delegate: talking)
             talking.obeys(talk)
             return talk
         } catch {
