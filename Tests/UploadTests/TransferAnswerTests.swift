@@ -31,6 +31,24 @@ import Upload
         #expect(try #require(await server.finishedRequest()).lastChunkAt == nil)
     }
 
+    @Test func anEarlyRefusalThatOnlyTheConnectionEndsIsComplete() async throws {
+        let refuse = Gate()
+        let head = "HTTP/1.1 413 Content Too Large\r\nConnection: close\r\n\r\n"
+        let server = try RecordingServer(otherwise: [
+            .readHead, .readBody(bytes: 640), .stallUntil(refuse),
+            .sendRaw(Array((head + "too long").utf8)), .close,
+        ])
+        let upload = try Upload(
+            to: server.url(), bytes(640), deadlines: TransferDeadlines(refusal: .ages))
+        _ = await server.wait(untilBytes: 640)
+        // Nothing but libcurl knows when this answer is over, and a paused body keeps it from that.
+        refuse.open()
+        let result = try #require(await upload.result())
+        #expect(result.ending == .answered)
+        #expect(result.status == 413)
+        #expect(upload.recorder.text == "too long")
+    }
+
     @Test(arguments: [
         (
             "HTTP/1.1 200 OK\r\nx: " + String(repeating: "x", count: 200_000) + "\r\n\r\n",
