@@ -19,7 +19,8 @@ import Upload
             ])
         // No deadline is what ends it: the server keeps the connection open.
         let upload = try Upload(
-            to: server.url(), bytes(640), deadlines: TransferDeadlines(refusal: .ages))
+            to: server.url(), bytes(640),
+            deadlines: TransferDeadlines(answer: .ages, refusal: .ages))
         _ = await server.wait(untilBytes: 640)
         // The body is paused now, and no further byte will un-pause it.
         refuse.open()
@@ -39,7 +40,8 @@ import Upload
             .sendRaw(Array((head + "too long").utf8)), .close,
         ])
         let upload = try Upload(
-            to: server.url(), bytes(640), deadlines: TransferDeadlines(refusal: .ages))
+            to: server.url(), bytes(640),
+            deadlines: TransferDeadlines(answer: .ages, refusal: .ages))
         _ = await server.wait(untilBytes: 640)
         // Nothing but libcurl knows when this answer is over, and a paused body keeps it from that.
         refuse.open()
