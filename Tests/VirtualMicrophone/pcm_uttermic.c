@@ -20,6 +20,7 @@
 #include <alsa/pcm_external.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -434,6 +435,16 @@ static int constrain(struct card *card, const char *folder) {
     return err;
 }
 
+// A child that was forked and has not executed its program yet shares the lock, and is no user of
+// the card: it has a moment to be gone.
+static int take_lock(int fd) {
+    for (int look = 0; look < 50; look++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+        poll(NULL, 0, 2);
+    }
+    return -1;
+}
+
 SND_PCM_PLUGIN_DEFINE_FUNC(uttermic) {
     const char *folder = NULL;
     snd_config_iterator_t i, next;
@@ -455,7 +466,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(uttermic) {
     if (words == MAP_FAILED || !card) err = -ENOMEM;
     else if (((volatile uint64_t *)words)[DENIED]) err = -EACCES;
     else if (((volatile uint64_t *)words)[UNPLUG]) err = -ENODEV;
-    else if (((volatile uint64_t *)words)[BUSY] || flock(fd, LOCK_EX | LOCK_NB) != 0) err = -EBUSY;
+    else if (((volatile uint64_t *)words)[BUSY] || take_lock(fd) != 0) err = -EBUSY;
     if (err < 0) goto fail;
 
     card->state = words;
