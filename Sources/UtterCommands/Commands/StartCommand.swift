@@ -10,7 +10,8 @@ struct StartCommand: AsyncParsableCommand {
         discussion: """
             Without 'utter daemon' this command is the recorder: it goes on until the text
             is where it belongs, and prints none itself. When one records already, it says
-            so. The options count for takes that this command records.
+            so. The options count for takes that this command records; a daemon has its own,
+            and they are refused.
             """)
 
     @OptionGroup

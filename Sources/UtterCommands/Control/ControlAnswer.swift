@@ -51,6 +51,13 @@ struct ControlAnswer: Codable, Sendable, Equatable {
         return answer
     }
 
+    /// Why it is not done, of an answer that says so.
+    var refusal: CommandFailure {
+        CommandFailure(
+            message ?? "refused", hint: hint,
+            status: exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
+    }
+
     /// What happens.
     static func status(_ status: ControlStatus) -> ControlAnswer {
         var answer = ControlAnswer(.status, take: status.take)

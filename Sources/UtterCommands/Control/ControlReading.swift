@@ -66,9 +66,7 @@ enum ControlReading {
             if let message = first.message { StandardError.line(message) }
             return .textPrinted
         case .refused:
-            throw CommandFailure(
-                first.message ?? "refused", hint: first.hint,
-                status: first.exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
+            throw first.refusal
         case .waiting, .result:
             // The result may take as long as the service: nothing here needs to be put in order.
             Signals.unblock()

@@ -154,15 +154,6 @@ private final class Promise: Sendable {
     }
 }
 
-extension ControlAnswer {
-    /// Why it was refused.
-    fileprivate var refusal: CommandFailure {
-        CommandFailure(
-            message ?? "refused", hint: hint,
-            status: exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
-    }
-}
-
 extension ControlStatus {
     fileprivate var isRecording: Bool { phase == .arming || phase == .recording }
 }
