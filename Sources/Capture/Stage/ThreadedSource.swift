@@ -57,8 +57,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
 
     /// How long a driver may take for an answer.
     package static let usualPatience = Duration.seconds(5)
-    /// In how many looks in a row one call is a driver that hangs. They are counted, for a program
-    /// that was stopped meanwhile has looked at nothing.
+    /// In how many looks in a row one call is a driver that hangs.
+    ///
+    /// They are counted, for a program that was stopped meanwhile has looked at nothing.
     private static let looksOfHang = 10
     /// How long a driver may take to close the device.
     private static let closing = Duration.seconds(1)
