@@ -160,13 +160,20 @@ package struct SettingsReader {
 
     /// Demands that every member has been asked for.
     ///
+    /// - Parameter meant: which member of another table a path means, if none of this one is near.
     /// - Throws: `SettingsError` with the first that has not, and the name that may have been meant.
-    package func finish() throws(SettingsError) {
+    package func finish(
+        _ meant: (_ path: String, _ isTable: Bool) -> String? = { _, _ in nil }
+    ) throws(SettingsError) {
         for member in table.members where !asked.contains(member.name) {
-            let near = EditDistance.nearest(to: member.name, among: asked)
+            var isTable = false
+            if case .table = member.node.value { isTable = true }
+            let path = path(member.name)
+            let near =
+                EditDistance.nearest(to: member.name, among: asked).map(self.path)
+                ?? meant(path, isTable)
             throw SettingsError(
-                "'\(path(member.name))' is not known"
-                    + (near.map { "; did you mean '\(path($0))'?" } ?? ""),
+                "'\(path)' is not known" + (near.map { "; did you mean '\($0)'?" } ?? ""),
                 at: member.place)
         }
     }

@@ -33,6 +33,7 @@ import Testing
             ["--lang", "en"],
             "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
+        (["-d5s"], "write it like: -d 5s"), (["list", "-n3"], "write it like: -n 3"),
         (["--out", "note.txt"], "did you mean '--output'?"),
         (["--clipboard"], "did you mean '--copy'?"),
     ]
@@ -101,6 +102,23 @@ import Testing
             ["--format", "mp3"],
             "--format: 'mp3' is not known: write 'pcm', 'wav', 'ogg-opus' or 'flac'"
         ),
+        (
+            ["--for", "-5s"],
+            "--for: '-5s' is not a time: it is below zero; write 5s, 1m30s, 500ms or 1:30"
+        ),
+        (["-d=-.5s"], "-d: '-.5s' is not a time: it is below zero; write 5s, 1m30s, 500ms or 1:30"),
+        (
+            ["rm", "--older", "-7d"],
+            "--older: '-7d' is not an age: it is below zero; write a number with its unit, such as "
+                + "7d, 12h or 30m"
+        ),
+        (["serve", "--port", "-1"], "--port must be from 0 to 65535"),
+        (["send", "--channels", "-1", "-"], "--channels must be from 1 to 64"),
+        (["list", "-n", "-3"], "-n must be above zero"),
+        (["list", "-n=0"], "-n must be above zero"),
+        (["list", "--newest=0"], "--newest must be above zero"),
+        (["-d", "0"], "-d must be above zero"),
+        (["--json", "-1"], "unknown option '-1'"),
         (
             ["rm", "--older", "7"],
             "--older: '7' is not an age: write a number with its unit, such as 7d, 12h or 30m"

@@ -155,6 +155,29 @@ import Testing
         #expect(result.outputText == "direct\n")
     }
 
+    @Test(arguments: [
+        ("http_proxy", "foo://bar", "the proxy's URL has a scheme that is not known"),
+        ("all_proxy", "http://me:s3cret@[::", "the proxy's URL is none"),
+        ("ALL_PROXY", "http://127.0.0.1:9", "127.0.0.1 port 9: Connection refused"),
+    ])
+    func theVariableIsNamedWhoseProxyIsWrong(
+        _ variable: String, _ value: String, _ reason: String
+    ) async throws {
+        let bench = try Bench([variable: value])
+        let result = try await bench.run(
+            "send", "--no-retry", "--to", "http://speech.invalid/", Clip.goForward.path)
+        #expect(result.status == .exited(75))
+        #expect(
+            result.errorText.contains("cannot connect to http://speech.invalid: \(reason)\n"),
+            "\(result.errorText)")
+        #expect(
+            result.errorText.contains(
+                "utter: hint: check the proxy, which \(variable) names, such as "
+                    + "http://proxy.example:3128; --proxy none goes without it\n"))
+        #expect(!result.errorText.contains("s3cret"))
+        #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
+    }
+
     @Test func nobodyListeningIsStatus75() async throws {
         let bench = try Bench()
         let result = try await bench.run("send", "--no-retry", Clip.goForward.path)

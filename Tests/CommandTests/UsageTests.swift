@@ -70,7 +70,7 @@ import Testing
         Case("send", "-", "-", named: "-"),
         Case("send", "-", "--to", "host", named: "--to"),
         Case("devices", "--loud", named: "--loud"),
-        Case("list", "-n", "0", named: "--newest"),
+        Case("list", "-n", "0", named: "-n must be above zero"),
         Case("rm", named: "--answered"),
         Case("rm", "--undo", "--now", named: "--undo"),
         Case("rm", "--older", "7", named: "--older"),

@@ -24,6 +24,11 @@ extension TransferResult.Ending {
             self = .insecure("the service wants a certificate of the client's")
         case CURLE_COULDNT_CONNECT where systemCode != 0:
             self = .cannotConnect(Self.refusal(text, systemCode: systemCode, url: url))
+        // libcurl repeats the whole of it, with a password that it may hold.
+        case _ where text.hasPrefix("Unsupported proxy"):
+            self = .cannotConnect(
+                "the proxy's URL "
+                    + (text.contains("scheme") ? "has a scheme that is not known" : "is none"))
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             self = .cannotResolve(text)
         case CURLE_SSL_CONNECT_ERROR where Self.isLasting(text):

@@ -55,16 +55,18 @@ struct CommandLineMistake: Error, Equatable {
     /// - Parameters:
     ///   - message: what the parser says.
     ///   - help: its last line, which names the command whose help explains it.
+    ///   - typed: the command line without the program's name.
     ///   - names: the commands that there are.
     ///   - isFile: whether a word is the path of a file.
     init(
-        _ message: String, help: String?, of names: CommandNames,
+        _ message: String, help: String?, typed: [String] = [], of names: CommandNames,
         isFile: (String) -> Bool = Self.isFile
     ) {
         let quoted = message.split(separator: "'", omittingEmptySubsequences: false)
         let word = quoted.count > 1 ? String(quoted[1]) : ""
         let command = help.flatMap { line in names.commands.first { line.contains(" \($0) ") } }
-        self.message = Self.sentence(message)
+        self.message = Self.sentence(
+            command.map { names.asTyped(message, in: $0, typed) } ?? message)
         hints = []
         if message.hasPrefix("Unknown option") {
             self.message = "unknown option '\(word)'"
@@ -99,10 +101,18 @@ struct CommandLineMistake: Error, Equatable {
             return "'\(typed)' is an option of: "
                 + others.map { "utter \($0)" }.joined(separator: ", ")
         }
-        guard typed.hasPrefix("--") else { return nil }
+        guard typed.hasPrefix("--") else { return joined(typed, own) }
         let long = own.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
         return EditDistance.nearest(to: String(typed.dropFirst(2)), among: long)
             .map { "did you mean '--\($0)'?" }
+    }
+
+    /// What to write for a short option whose number stands right behind it; nil for anything else.
+    private static func joined(_ typed: String, _ options: [String]) -> String? {
+        let (option, value) = (String(typed.prefix(2)), typed.dropFirst(2))
+        guard options.contains(option), value.first.map({ $0.isNumber || $0 == "-" }) == true
+        else { return nil }
+        return "write it like: \(option) \(value)"
     }
 
     /// The parser's sentence the way ours are written: no capital, no full stop.

@@ -6,13 +6,13 @@ internal import ArgumentParser
 struct CommandNames {
     /// The names of the commands.
     let commands: [String]
-    /// The options of a command, with their dashes.
-    let options: (_ command: String) -> [String]
+    /// The options of a command, with their dashes; those of a group are one.
+    private let groups: (_ command: String) -> [[String]]
 
     /// Those of a program.
     init(_ root: any ParsableCommand.Type) {
         commands = root.configuration.subcommands.map { $0._commandName }
-        options = { name in
+        groups = { name in
             guard
                 let command = root.configuration.subcommands.first(where: {
                     $0._commandName == name
@@ -25,15 +25,46 @@ struct CommandNames {
     /// Those that are given; for tests.
     init(_ options: [String: [String]]) {
         commands = options.keys.sorted()
-        self.options = { options[$0] ?? [] }
+        groups = { (options[$0] ?? []).map { [$0] } }
     }
 
+    /// The options of a command, with their dashes, as its help lists them.
+    func options(_ command: String) -> [String] { groups(command).flatMap(\.self) }
+
     /// The words with dashes at the beginnings of lines.
-    private static func options(in help: String) -> [String] {
-        help.split(separator: "\n").flatMap { line -> [String] in
+    private static func options(in help: String) -> [[String]] {
+        help.split(separator: "\n").compactMap { line -> [String]? in
             let words = line.split(separator: " ")
-            guard line.hasPrefix("  "), words.first?.hasPrefix("-") == true else { return [] }
+            guard line.hasPrefix("  "), words.first?.hasPrefix("-") == true else { return nil }
             return words.prefix { $0.hasPrefix("-") }.map { String($0.filter { $0 != "," }) }
+        }
+    }
+
+    /// A message about options, with the names by which they were typed.
+    func asTyped(_ message: String, in command: String, _ typed: [String]) -> String {
+        func isTyped(_ name: String) -> Bool {
+            typed.contains { $0 == name || $0.hasPrefix(name + "=") }
+        }
+        let groups = groups(command).filter { $0.count > 1 }
+        return message.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            let name = String(word.prefix { $0 == "-" || $0.isLetter })
+            guard let group = groups.first(where: { $0.contains(name) }), !isTyped(name),
+                let other = group.first(where: isTyped)
+            else { return String(word) }
+            return other + word.dropFirst(name.count)
+        }.joined(separator: " ")
+    }
+
+    /// The same words with each negative number as the value of the option before it.
+    ///
+    /// The parser takes a word that begins with a dash for an option, and none of ours is a digit.
+    static func joiningNegatives(_ words: [String]) -> [String] {
+        words.reduce(into: []) { joined, word in
+            guard ValueForm.isNegative(word[...]), let option = joined.last, option.hasPrefix("-"),
+                option != "-",
+                !option.contains("=")
+            else { return joined.append(word) }
+            joined[joined.count - 1] = "\(option)=\(word)"
         }
     }
 

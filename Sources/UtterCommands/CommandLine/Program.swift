@@ -85,7 +85,17 @@ package enum Program {
             // The first order is the one that is explained, when none is right.
             if let parsed = try? root.parseAsRoot(order) { return parsed }
         }
-        return try root.parseAsRoot(orders.first ?? words)
+        let order = orders.first ?? words
+        do {
+            return try root.parseAsRoot(order)
+        } catch {
+            let joined = CommandNames.joiningNegatives(order)
+            guard joined != order, root.message(for: error).hasPrefix("Missing value") else {
+                throw error
+            }
+            // That a number is below zero is what is wrong with it, if anything is.
+            return try root.parseAsRoot(joined)
+        }
     }
 
     /// Prints help, the version or what is wrong, and ends the process.
@@ -94,13 +104,21 @@ package enum Program {
             mistake.report()
             exit(ExitStatus.usage.rawValue)
         }
+        // Wider than any line, so that the parser breaks none; on a narrow terminal it would not work.
+        let text = root.fullMessage(for: error, columns: 100_000)
+        if HelpLayout.isHelp(text) {
+            let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
+            let isPrinted = StandardOutput.print(layout.text(text))
+            exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
+        }
         switch root.exitCode(for: error) {
         case .success: root.exit(withError: error)
         case .validationFailure:
             // The parser's last line names the command whose help explains it.
-            let lines = root.fullMessage(for: error).split(separator: "\n")
+            let lines = text.split(separator: "\n")
             CommandLineMistake(
-                root.message(for: error), help: lines.last.map(String.init), of: CommandNames(root)
+                root.message(for: error), help: lines.last.map(String.init),
+                typed: Array(CommandLine.arguments.dropFirst()), of: CommandNames(root)
             ).report()
             exit(ExitStatus.usage.rawValue)
         default:

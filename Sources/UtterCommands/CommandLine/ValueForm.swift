@@ -16,6 +16,16 @@ enum ValueForm {
     private static let count = "a count: write a number, such as 2"
     private static let age = "an age: write a number with its unit, such as 7d, 12h or 30m"
 
+    /// Whether a value begins as a number below zero does.
+    static func isNegative(_ value: Substring) -> Bool {
+        value.hasPrefix("-") && value.dropFirst().first { $0 != "." }?.isNumber == true
+    }
+
+    /// A form, with the reason why a negative number has not got it.
+    private static func belowZero(_ form: String) -> String {
+        form.replacing(": write", with: ": it is below zero; write", maxReplacements: 1)
+    }
+
     /// The parser's words about a value, in ours.
     ///
     /// - Parameter message: what the parser says.
@@ -33,7 +43,7 @@ enum ValueForm {
         let words = parts[0].split(separator: " ")
         guard let option = words.first, let name = words.last, parts.count == 2 else { return nil }
         if let form = forms[String(name.filter { $0 != "<" && $0 != ">" })] {
-            return "\(option): '\(value)' is not \(form)"
+            return "\(option): '\(value)' is not \(isNegative(value) ? belowZero(form) : form)"
         }
         let choice = parts[1].split(separator: "Please provide one of ").last
         guard parts[1].hasPrefix(". Please"), let choice else { return nil }

@@ -15,15 +15,15 @@ struct UtterCommand: AsyncParsableCommand {
             ends. See 'utter record --help' for its options.
 
             Examples:
-              utter                               speak, press Space, read the text
-              utter loop                          sentence after sentence, each a line
+              utter                                speak, press Space, read the text
+              utter loop                           sentence after sentence, each a line
               utter --for 5s --to https://speech.example/v1/recognize
-              utter send interview.wav            send a file at full speed
-              utter send --pace realtime note.wav replay it as if it were spoken now
+              utter send interview.wav             send a file at full speed
+              utter send --pace realtime note.wav  replay it as if it were spoken now
               arecord -t raw -f S16_LE -r 16000 | utter send -
-              utter start, utter stop             for the press and the release of a key
-              utter retry last                    send again what could not be delivered
-              utter demo                          see it work, without a microphone
+              utter start, utter stop              for the press and the release of a key
+              utter retry last                     send again what could not be delivered
+              utter demo                           see it work, without a microphone
 
             The transcript is the only thing on standard output.
 

@@ -56,8 +56,9 @@ package struct Configuration: Sendable {
         } else {
             _ = try root.table("services")
         }
-        try root.finish()
-        for group in groups { try group.reader.finish() }
+        try ServiceSettings.refuseSecrets(in: root)
+        try root.finish(KnownSettings.meant)
+        for group in groups { try group.reader.finish(KnownSettings.meant) }
         let keys = [KnownSettings.keyFile.name, KnownSettings.keyCommand.name]
         if entries[keys[0]] != nil, let second = entries[keys[1]] {
             throw SettingsError(

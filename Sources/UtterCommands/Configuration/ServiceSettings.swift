@@ -52,12 +52,7 @@ package struct ServiceSettings: Sendable {
     }
 
     private mutating func readToken(_ reader: inout SettingsReader) throws(SettingsError) {
-        for key in ["token", "key", "api-key", "secret"] {
-            guard let place = reader.place(key) else { continue }
-            throw SettingsError(
-                "'\(reader.path(key))' would hold the secret itself; say where it is with "
-                    + "token-file, token-command or token-variable", at: place)
-        }
+        try Self.refuseSecrets(in: reader, alsoNamed: ["key"])
         let sources: [(key: String, source: (String) -> SecretSource)] = [
             ("token-file", { .file(ConfigurationFile.expanded($0)) }),
             ("token-command", { .command($0) }), ("token-variable", { .variable($0) }),
@@ -72,6 +67,22 @@ package struct ServiceSettings: Sendable {
             }
             first = key
             (token, tokenEntry) = (source(entry.text), (key, entry))
+        }
+    }
+
+    /// Demands that a table holds no secret itself.
+    ///
+    /// - Throws: `SettingsError` at the place of the first.
+    static func refuseSecrets(
+        in reader: SettingsReader, alsoNamed names: [String] = []
+    ) throws(SettingsError) {
+        for key in ["token", "api-key", "api_key", "apikey", "secret"] + names {
+            guard let place = reader.place(key) else { continue }
+            let table = reader.path("").isEmpty ? "services.NAME." : ""
+            throw SettingsError(
+                "'\(reader.path(key))' would hold the secret itself; say where it is with "
+                    + "\(table)token-file, token-command or token-variable",
+                at: place)
         }
     }
 

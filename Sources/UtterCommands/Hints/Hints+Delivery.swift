@@ -57,8 +57,9 @@ extension Hints {
         case .redirectRefused(_, let reason) where !reason.contains("origin"):
             "check the URL: the service leads nowhere from there"
         case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
-        case .notDelivered(.cannotResolve, _), .notDelivered(.cannotConnect, _):
-            "check the URL and the network"
+        case .notDelivered(.cannotResolve(let reason), let host),
+            .notDelivered(.cannotConnect(let reason), let host):
+            unreachable(reason, host: host)
         case .outsideLimits:
             "send it to another service with --to, or listen to it with 'utter play'"
         case .unfinished: "ask again later with: utter retry last"
@@ -69,5 +70,13 @@ extension Hints {
         case .refused(status: 404, _, _): "check the URL's path"
         default: nil
         }
+    }
+
+    private static func unreachable(_ reason: String, host: String) -> String {
+        guard let variable = ProxyVariable(for: host), variable.isMeant(by: reason) else {
+            return "check the URL and the network"
+        }
+        return "check the proxy, which \(variable.name) names, such as http://proxy.example:3128; "
+            + "--proxy none goes without it"
     }
 }

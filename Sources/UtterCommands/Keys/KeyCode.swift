@@ -57,6 +57,9 @@ package struct KeyCode: Hashable, Sendable {
     /// AltGr, where the layout has one: the right Alt key of most.
     package static let levelThreeShift = KeyCode(57_453)
 
+    /// Whether it writes a character of ASCII.
+    package var isASCII: Bool { number < 0x80 }
+
     /// Whether a terminal that sends bytes for keys has bytes for this one.
     ///
     /// Modifiers, locks and their like are seen only by a terminal that reports all keys.

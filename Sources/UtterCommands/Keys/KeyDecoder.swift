@@ -54,6 +54,11 @@ package struct KeyDecoder {
         }
     }
 
+    /// Whether the end of a paste is still to come.
+    package var isInPaste: Bool {
+        if case .paste = state { true } else { false }
+    }
+
     /// Reads one byte.
     ///
     /// - Returns: what it completes, or nil.
@@ -64,9 +69,11 @@ package struct KeyDecoder {
         case .control: return inControl(byte)
         case .function:
             state = .ground
+            guard 0x40...0x7E ~= byte else { return begin(byte, []) }
             return FunctionKeys.key(final: byte).map { .key(KeyEvent($0)) }
         case .consoleFunction:
             state = .ground
+            guard 0x40...0x7E ~= byte else { return begin(byte, []) }
             guard 0x41...0x45 ~= byte else { return nil }
             return .key(KeyEvent(.function(Int(byte) - 0x40)))
         case .string(let isEscaped, let count):
@@ -104,7 +111,7 @@ package struct KeyDecoder {
     }
 
     /// The key for a byte of ASCII.
-    private static func event(_ byte: UInt8, _ modifiers: KeyModifiers) -> KeyEvent {
+    static func event(_ byte: UInt8, _ modifiers: KeyModifiers = []) -> KeyEvent {
         switch byte {
         case 0x00: KeyEvent(.space, .press, modifiers.union(.control))
         case 0x08, 0x7F: KeyEvent(.backspace, .press, modifiers)

@@ -30,10 +30,17 @@ package struct KeyEvent: Equatable, Sendable {
         self.standardKey = standardKey
     }
 
+    /// Whether this is about a key, in any layout of the keyboard.
+    ///
+    /// What stands in its place on a standard keyboard counts where the layout has no Latin letters:
+    /// where it has them, the letter on the key is meant.
+    package func isOf(_ key: KeyCode) -> Bool {
+        self.key == key || standardKey == key && !self.key.isASCII
+    }
+
     /// Whether it is this key together with Ctrl alone, in any layout of the keyboard.
     package func isControl(_ character: Unicode.Scalar) -> Bool {
-        let key = KeyCode(character)
-        return modifiers.command == .control && (self.key == key || standardKey == key)
+        modifiers.command == .control && isOf(KeyCode(character))
     }
 }
 

@@ -32,13 +32,8 @@ package struct KeyInterpreter {
         case quit
         /// The talk key may go up without a word.
         case focusLost
-        /// Ctrl-C, Ctrl-\ or Ctrl-Z, which the terminal has not made a signal of.
-        case signal(Signal)
-    }
-
-    /// The signals that a terminal sends for keys.
-    package enum Signal: Equatable, Sendable {
-        case interrupt, quit, suspend
+        /// Ctrl-C, Ctrl-\ or Ctrl-Z: the terminal makes no signals meanwhile.
+        case signal(SignalKeys.Signal)
     }
 
     private let chosen: TalkKey
@@ -48,6 +43,8 @@ package struct KeyInterpreter {
     /// Whether releases are reported, also if that became known too late to count.
     private var seesReleases = false
     private var answerDeadline: ContinuousClock.Instant?
+    /// The keys that the terminal would make signals of.
+    package var signalKeys = SignalKeys()
 
     /// Begins.
     ///
@@ -107,7 +104,7 @@ package struct KeyInterpreter {
         of event: KeyEvent, at now: ContinuousClock.Instant
     ) -> Meaning? {
         guard event.kind != .repetition else { return nil }
-        if event.kind == .press, let signal = Self.signal(of: event) { return .signal(signal) }
+        if let signal = signalKeys.signal(of: event) { return .signal(signal) }
         guard let reports else { return nil }
         if event.kind == .release {
             filter.release(event.key)
@@ -121,12 +118,6 @@ package struct KeyInterpreter {
         }
         if event.key == .escape, event.modifiers.command.isEmpty { return .dismiss }
         if event.isControl("d") { return .end }
-        return event.key == KeyCode("q") && event.modifiers.command.isEmpty ? .quit : nil
-    }
-
-    private static func signal(of event: KeyEvent) -> Signal? {
-        if event.isControl("c") { return .interrupt }
-        if event.isControl("z") { return .suspend }
-        return event.isControl("\\") ? .quit : nil
+        return event.isOf(KeyCode("q")) && event.modifiers.command.isEmpty ? .quit : nil
     }
 }

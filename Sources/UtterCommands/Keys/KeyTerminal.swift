@@ -16,6 +16,8 @@ final class KeyTerminal {
 
     /// Events of keys, all of them as escape codes, without ambiguity: 1 + 2 + 8.
     private static let keyboardFlags = 11
+    /// Has pastes marked.
+    private static let pasteCodes = "\u{1B}[?2004h"
     /// `CSI c`: what every terminal answers, and in order.
     private static let question = "\u{1B}[c"
 
@@ -47,7 +49,7 @@ final class KeyTerminal {
         descriptor = OwnedDescriptor(taking: number)
         device = TerminalDevice(of: number)
         let name = Environment["TERM"] ?? ""
-        hasCodes = !["", "dumb", "unknown"].contains(name) && !StandardError.isPlain
+        hasCodes = Environment.terminalHasCodes && !StandardError.isPlain
         // Multiplexers drop releases, whatever the terminal around them does; so does the console.
         let multiplexers = ["tmux", "screen", "linux"]
         isWorthAsking =
@@ -64,6 +66,9 @@ final class KeyTerminal {
 
     /// Whether it is in modes of ours.
     var isTaken: Bool { before != nil }
+
+    /// The keys of which it would make signals now.
+    var signalKeys: SignalKeys { before?.signalKeys ?? SignalKeys() }
 
     /// Puts the terminal into modes for keys, and drops what was typed before.
     ///
@@ -90,7 +95,7 @@ final class KeyTerminal {
         modes.forKeys.apply(to: number)
         _ = tcflush(number, TCIFLUSH)
         guard hasCodes else { return killed }
-        write("\u{1B}[?2004h")
+        write(Self.pasteCodes)
         if let answerTime {
             write("\u{1B}[>\(Self.keyboardFlags)u\u{1B}[?u\(Self.question)")
             answerDeadline = .now + answerTime
@@ -112,15 +117,16 @@ final class KeyTerminal {
     func renew() {
         guard let before else { return }
         before.forKeys.apply(to: number)
+        if hasCodes { write(Self.pasteCodes) }
     }
 
     /// Puts the terminal right.
     ///
     /// What it still sends for keys and questions must not reach the shell, so it is waited for; but
-    /// not at all when the process `isInHaste`.
-    func leave(isInHaste: Bool = false) {
+    /// not at all when the process `isInHaste`. The decoder is where what was read ends.
+    func leave(isInHaste: Bool = false, behind decoder: KeyDecoder = KeyDecoder()) {
         guard before != nil else { return }
-        if !isInHaste, isInForeground { drain() }
+        if !isInHaste, isInForeground { drain(decoder) }
         _ = utter_terminal_restore()
         before = nil
         answerDeadline = nil
@@ -130,18 +136,29 @@ final class KeyTerminal {
     /// Puts the terminal right, whatever thread listens to it: this process ends now.
     static func putRight() { _ = utter_terminal_restore() }
 
-    /// Reads until the last answer that is still to come.
-    private func drain() {
+    /// Reads until the last answer that is still to come, and the end of a paste.
+    ///
+    /// Of the keys in between those count that ask for a signal.
+    private func drain(_ decoder: KeyDecoder) {
+        var decoder = decoder
         var deadline = answerDeadline
         if deadline == nil, reportsReleases {
             // Keys that move until it has read this are reported as codes, before the answer.
             write("\u{1B}[?1004l\u{1B}[=0;1u" + Self.question)
             deadline = .now + Self.answerTime
         }
-        guard let deadline else { return }
-        var decoder = KeyDecoder()
-        while waitUntilReadable(number, by: deadline), case .bytes(let bytes) = read() {
-            if bytes.contains(where: { decoder.decode($0) == .deviceAttributes }) { return }
+        var isAnswered = deadline == nil
+        let end = deadline ?? .now + Self.answerTime
+        while !isAnswered || decoder.isInPaste, waitUntilReadable(number, by: end),
+            case .bytes(let bytes) = read()
+        {
+            for byte in bytes {
+                switch decoder.decode(byte) {
+                case .deviceAttributes: isAnswered = true
+                case .key(let event): signalKeys.signal(of: event)?.send()
+                default: break
+                }
+            }
         }
     }
 

@@ -43,7 +43,7 @@ package struct TalkKey: Equatable, Sendable {
     ///
     /// When it goes up, whatever else is down does not matter; and a modifier is down itself.
     package func isMeant(by event: KeyEvent) -> Bool {
-        let isThere = codes.contains(event.key) || event.standardKey.map(codes.contains) == true
+        let isThere = codes.contains(where: event.isOf)
         return isThere && (event.kind == .release || !hasBytes || event.modifiers.command.isEmpty)
     }
 

@@ -32,6 +32,7 @@ final class TerminalKeys {
             killed = terminal.take(answerTime: terminal.isWorthAsking ? answerTime : nil)
         }
         interpreter = KeyInterpreter(key, answerBy: terminal.answerDeadline, at: .now)
+        interpreter.signalKeys = terminal.signalKeys
     }
 
     /// What to poll for `POLLIN`; -1 while what is typed is another program's.
@@ -50,7 +51,7 @@ final class TerminalKeys {
             .compactMap(\.self).min()
     }
 
-    /// Says what the time has made of keys.
+    /// Says what the time has made of keys; called when no byte is there.
     func time(at now: ContinuousClock.Instant) -> [KeyInterpreter.Meaning] {
         if isInBackground {
             comeBack()
@@ -97,7 +98,9 @@ final class TerminalKeys {
     }
 
     /// Puts the terminal right, before another program has it.
-    func leave(isInHaste: Bool = false) { terminal.leave(isInHaste: isInHaste) }
+    func leave(isInHaste: Bool = false) {
+        terminal.leave(isInHaste: isInHaste, behind: decoder)
+    }
 
     /// Goes on after a stop, in the foreground or not.
     func goOn() {
@@ -112,6 +115,7 @@ final class TerminalKeys {
         guard !isInBackground else { return }
         decoder = KeyDecoder()
         _ = terminal.take(answerTime: reports == .releases ? KeyTerminal.answerTime : nil)
+        interpreter.signalKeys = terminal.signalKeys
         if reports == .releases { terminal.askForMore() }
     }
 }

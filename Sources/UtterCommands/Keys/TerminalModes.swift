@@ -42,14 +42,22 @@ struct TerminalModes: Codable, Equatable {
     /// Whether keys reach a program at once, and do not appear on the screen.
     var areForKeys: Bool { local & UInt32(ICANON | ECHO) == 0 }
 
+    /// The keys of which the terminal makes signals.
+    var signalKeys: SignalKeys {
+        SignalKeys(
+            interrupt: characters[Int(VINTR)], quit: characters[Int(VQUIT)],
+            suspend: characters[Int(VSUSP)])
+    }
+
     /// These modes, with keys that reach the program at once and do not appear on the screen.
     ///
-    /// What is shown stays as it is, and Ctrl-C and its like go on to be signals. Ctrl-S is a key
-    /// like others: a screen that it holds back would hold back the program, deaf to all keys.
+    /// What is shown stays as it is. Ctrl-C and its like are keys like others, which are told from
+    /// the bytes of a paste (`SignalKeys`). So is Ctrl-S: a screen that it holds back would hold back
+    /// the program, deaf to all keys.
     var forKeys: TerminalModes {
         var modes = self
         modes.input &= ~UInt32(IXON)
-        modes.local &= ~UInt32(ICANON | ECHO | ECHONL)
+        modes.local &= ~UInt32(ICANON | ECHO | ECHONL | ISIG)
         (modes.characters[Int(VMIN)], modes.characters[Int(VTIME)]) = (1, 0)
         return modes
     }

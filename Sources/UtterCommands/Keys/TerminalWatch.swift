@@ -27,12 +27,11 @@ struct TerminalWatch {
         isReadable: Bool, at now: ContinuousClock.Instant
     ) -> [KeyInterpreter.Meaning] {
         guard let keys else { return [] }
-        var meanings = keys.time(at: now)
-        if isReadable {
-            if let more = keys.read(at: now) { meanings += more } else { leave() }
-        }
+        // What is there to be read has come in time, however late this thread is.
+        let meanings = isReadable ? keys.read(at: now) : keys.time(at: now)
+        if meanings == nil { leave() }
         tell()
-        return meanings
+        return meanings ?? []
     }
 
     /// Puts the terminal right, and forgets it.

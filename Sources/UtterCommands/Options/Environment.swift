@@ -10,6 +10,9 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
+    /// Whether the terminal, as TERM names it, knows control sequences; one that has no name does not.
+    static var terminalHasCodes: Bool { !["", "dumb", "unknown"].contains(self["TERM"] ?? "") }
+
     private static let secretNames = Mutex<Set<String>>([])
 
     /// The variables from which a secret was read.

@@ -51,6 +51,9 @@ struct TalkManner: Sendable {
     /// What to press, as the person reads it.
     private var keys: String { key.title == "Enter" ? key.title : "\(key.title) or Enter" }
 
+    /// The key that ends when nothing is recorded; q may be the one to talk with.
+    private var endKey: String { key.codes.contains(KeyCode("q")) ? "Ctrl-D" : "q" }
+
     /// What to do when nothing is recorded.
     func prompt(with controls: Signals.Controls) -> String {
         let words =
@@ -61,7 +64,7 @@ struct TalkManner: Sendable {
             case .nothing: "start and stop with: kill -USR1 \(getpid())"
             }
         guard case .keys = controls else { return words }
-        return words + "; q \(isForOne ? "leaves" : "ends")"
+        return words + "; \(endKey) \(isForOne ? "leaves" : "ends")"
     }
 
     /// What ends a recording.

@@ -211,12 +211,7 @@ package final class Signals: Sendable {
 
     private func mean(_ meaning: KeyInterpreter.Meaning, at now: ContinuousClock.Instant) {
         guard case .signal(let signal) = meaning else { return ask(.key(meaning, at: now)) }
-        // As the terminal would: every program of the pipeline gets it.
-        switch signal {
-        case .interrupt: kill(0, SIGINT)
-        case .quit: kill(0, SIGQUIT)
-        case .suspend: kill(0, SIGTSTP)
-        }
+        signal.send()
     }
 
     private func obey(_ order: Order, _ terminal: inout TerminalWatch) {

@@ -10,7 +10,7 @@ internal import Utter
 /// Errors are `utter: error: …` and what to do is `utter: hint: …`; both in lower case, without
 /// a full stop. Nothing here is ever mixed into standard output.
 package enum StandardError {
-    private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment["TERM"] != "dumb"
+    private static let canMoveCursor = isatty(STDERR_FILENO) == 1 && Environment.terminalHasCodes
     private static let isColourWanted = (Environment["NO_COLOR"] ?? "").isEmpty
     /// Whether the person wants no control sequences, whatever the terminal can do.
     private static let plain = Atomic(false)

@@ -10,6 +10,11 @@ package enum StandardOutput {
         isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
     }
 
+    /// The width that the person asks for (`COLUMNS`), otherwise the terminal's; nil for neither.
+    static func columns(orOf variable: String?) -> Int? {
+        variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
+    }
+
     /// Writes a line; false, with `errno`, when not all of it could be written.
     package static func print(_ text: String) -> Bool {
         write(Array(text.utf8) + [0x0A])

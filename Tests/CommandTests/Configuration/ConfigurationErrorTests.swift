@@ -42,6 +42,25 @@ import Testing
                     + "12h, forever, or 0"
             ),
             ("[keep]\naudi = '1d'", "2:1: 'keep.audi' is not known; did you mean 'keep.audio'?"),
+            ("max = '5m'", "1:1: 'max' is not known; did you mean 'recording.max'?"),
+            (
+                "[recording]\nTail_ = 1",
+                "2:1: 'recording.Tail_' is not known; did you mean"
+                    + " 'recording.tail'?"
+            ),
+            ("lang = 'de'", "1:1: 'lang' is not known; did you mean 'language'?"),
+            ("log_level = 'x'", "1:1: 'log_level' is not known; did you mean 'output.detail'?"),
+            ("url = 'x'", "1:1: 'url' is not known; did you mean 'services.NAME.url'?"),
+            ("[output]\ndevice = 'x'", "2:1: 'output.device' is not known; did you mean 'device'?"),
+            (
+                "[openai]\nmodel = 'x'",
+                "1:2: 'openai' is not known; did you mean 'services.openai'?"
+            ),
+            (
+                "token = 's3cret'",
+                "1:9: 'token' would hold the secret itself; say where it is with "
+                    + "services.NAME.token-file, token-command or token-variable"
+            ),
             ("keep = '1d'", "1:8: 'keep' must be a table, not a string"),
             (
                 "format = 'mp3'",

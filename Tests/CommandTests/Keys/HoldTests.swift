@@ -68,6 +68,30 @@ import Testing
         #expect(stage.card.account.opens == 1)
     }
 
+    @Test func noByteOfAPasteBeginsEndsOrCancels() async throws {
+        let stage = try await Stage()
+        let paste =
+            "\u{1B}[200~\u{3}\u{1C}\u{1A}\u{4}q \u{1B}[99;5u\u{1B}[32u\u{1B}[27u\u{1B}[201~"
+        try stage.window.type(paste)
+        try stage.window.press()
+        try await stage.hear(16_000)
+        try stage.window.type(paste)
+        try await stage.hear(48_000)
+        try stage.window.release()
+        try await stage.expectText()
+        #expect(stage.card.account.opens == 1)
+    }
+
+    /// What ends the program is named by another key when q is the one to talk with.
+    @Test func theKeyQCanBeTalkedWith() async throws {
+        let stage = try await Stage(["--key", "q"], key: "Q")
+        #expect(await stage.run.wait(for: "; Ctrl-D leaves", in: .screen))
+        try stage.window.press(Int(UInt8(ascii: "q")))
+        try await stage.hear(16_000)
+        try stage.window.release(Int(UInt8(ascii: "q")))
+        try await stage.expectText()
+    }
+
     @Test(arguments: [CommandRun.Input.nothing, .terminal])
     func theKeysAreThoseOfTheTerminalWhateverStandardInputIs(
         _ input: CommandRun.Input

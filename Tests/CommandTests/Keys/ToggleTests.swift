@@ -69,10 +69,11 @@ import Testing
         try await expectText(window, run)
     }
 
-    @Test(arguments: ["dumb", ""]) func aTerminalWithoutCodesGetsNone(_ name: String) async throws {
+    @Test(arguments: ["dumb", "unknown", ""])
+    func aTerminalWithoutCodesGetsNone(_ name: String) async throws {
         let (_, server, window, run) = try await stage(.plain, variables: ["TERM": name])
         _ = try #require(await server.wait(untilBytes: 16_000))
-        if name == "dumb" { #expect(!run.screen.contains(0x1B)) }
+        #expect(!run.screen.contains(0x1B))
         #expect(window.keyboard(run.screen).modes.isEmpty)
         try window.type(" ")
         try await expectText(window, run)
@@ -87,6 +88,32 @@ import Testing
         #expect(heard.lastChunkAt == nil)
         try window.type(" ")
         try await expectText(window, run)
+    }
+
+    /// What the terminal would make signals of, what looks like keys, and an end that is none.
+    @Test func noByteOfAPasteBeginsEndsOrCancels() async throws {
+        let (_, server, window, run) = try await stage()
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        try window.type("\u{1B}[200~a\u{3}b\u{1C}c\u{1A}d\u{4}\u{1B}q \u{1B}[99;5u\u{1B}[20")
+        _ = try #require(await server.wait(untilBytes: 32_000))
+        try window.type("1\u{3} \u{1B}[201~")
+        let heard = try #require(await server.wait(untilBytes: 64_000))
+        #expect(heard.lastChunkAt == nil)
+        try window.type(" ")
+        try await expectText(window, run)
+    }
+
+    @Test func thePersonsOwnKeyOfInterruptCancels() async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("toggled"))
+        let window = try TerminalDouble(.plain)
+        let run = try window.startShell(
+            try Bench(server: server, microphone: card), "stty intr ^X; exec \"$0\"")
+        _ = try #require(await server.wait(untilBytes: 8_000))
+        try window.type("\u{3}")
+        let heard = try #require(await server.wait(untilBytes: 32_000))
+        #expect(heard.lastChunkAt == nil)
+        try window.type("\u{18}")
+        #expect(try await run.result().status == .exited(130))
     }
 
     @Test func escapeGivesTheTakeUpAndAnArrowDoesNot() async throws {

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// The lines of help.
+@Suite struct HelpLayoutTests {
+    private static let commands: [any ParsableCommand.Type] =
+        [UtterCommand.self]
+        + UtterCommand.configuration.subcommands.flatMap { [$0] + $0.configuration.subcommands }
+
+    private static let widths = [20, 40, 60, 79, 80]
+
+    @Test func noLineIsLongerThanTheTerminalAndNoWordIsLost() {
+        for command in Self.commands {
+            let help = command.helpMessage(columns: 100_000)
+            for width in Self.widths {
+                let text = HelpLayout(columns: width).text(help)
+                for line in text.split(separator: "\n") {
+                    #expect(line.count <= width, "\(line)")
+                    #expect(line.last != " ")
+                }
+                // A word that is longer than a line is cut.
+                guard width >= 60 else { continue }
+                #expect(
+                    text.split(whereSeparator: \.isWhitespace)
+                        == help.split(whereSeparator: \.isWhitespace))
+            }
+        }
+    }
+
+    @Test func paragraphsAreFilledAndColumnsStay() {
+        let help = """
+            OVERVIEW: Do one thing.
+
+            A paragraph whose lines are as long as those of the sources are,
+            so
+            that it is filled here.
+
+            Examples:
+              utter one        the first, with an explanation that needs another line to end
+              utter two three  the second
+
+            USAGE: utter one [--first <number>] [--second <another number>] <file> ...
+
+            OPTIONS:
+              --first <number>        What the first number is for, in so many words that they wrap.
+              --a-long-option <with a value>
+                                      Below it.
+              -h, --help              Show help information.
+
+            """
+        #expect(
+            HelpLayout(columns: 62).text(help) == """
+                OVERVIEW: Do one thing.
+
+                A paragraph whose lines are as long as those of the sources
+                are, so that it is filled here.
+
+                Examples:
+                  utter one        the first, with an explanation that needs
+                                   another line to end
+                  utter two three  the second
+
+                USAGE: utter one [--first <number>]
+                       [--second <another number>] <file> ...
+
+                OPTIONS:
+                  --first <number>        What the first number is for, in so
+                                          many words that they wrap.
+                  --a-long-option <with a value>
+                                          Below it.
+                  -h, --help              Show help information.
+
+                """)
+        #expect(
+            HelpLayout(columns: 40).text(
+                "USAGE: x\n\nOPTIONS:\n  -h, --help              Show help.")
+                == "USAGE: x\n\nOPTIONS:\n  -h, --help\n      Show help.")
+    }
+
+    /// The parser of its own would fail where there is no room for its second column.
+    @Test(arguments: [("1", 20), ("44", 44), ("200", 80), ("0", 80), ("x", 80)])
+    func theProgramHasTheWidthThatIsAskedFor(_ columns: String, _ width: Int) async throws {
+        let bench = try Bench(["COLUMNS": columns])
+        for words in [["--help"], ["help", "list"], ["serve", "--help"]] {
+            let result = try await bench.start(words).result()
+            #expect(result.status == .exited(0) && result.errorText.isEmpty)
+            let longest = result.outputText.split(separator: "\n").map(\.count).max()
+            #expect(longest.map { $0 <= width && $0 > width - 12 } == true, "\(words)")
+        }
+    }
+}
