@@ -251,6 +251,7 @@ public final class Pipeline: Sendable {
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
         wiring.shutDown()
+        unwritten.clear()
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
