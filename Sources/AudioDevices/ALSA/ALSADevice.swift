@@ -31,7 +31,11 @@ internal import Glibc
         do throws(ALSAError) {
             handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)
         } catch {
-            throw error.opening(device)
+            let failure = error.opening(device)
+            guard case .deviceNotFound(_, let reason?) = failure, CaptureDevices.isListed(device)
+            else { throw failure }
+            // Its name is right: something behind it is missing.
+            throw .deviceUnusable(device: device, reason: reason)
         }
         setup = try ALSASetup.agree(with: handle, device: device, period: period)
         self.handle = handle
