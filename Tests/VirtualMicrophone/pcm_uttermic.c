@@ -59,6 +59,7 @@ enum word {
     SUSPEND,        // 1: suspends, and resumes when asked; 2: cannot be resumed
     POSITION,       // the frames captured since the start, plus 1; 0: what the clock says
     STUCK,          // like MUTE_CLOCK, until it is started anew
+    BLOCK,          // the driver does not return from preparing
     WORDS = 64,
 };
 
@@ -232,6 +233,7 @@ static int card_stop(snd_pcm_ioplug_t *io) {
 
 static int card_prepare(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
+    while (card->state[BLOCK]) usleep(1000);
     obey(card);
     if (card->gone) return -ENODEV;
     if (card->suspended || card->running) card->unread_from = card->base + card->appl + 1;
