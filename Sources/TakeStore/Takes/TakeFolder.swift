@@ -204,15 +204,14 @@ package final class TakeFolder: Sendable {
         let bytes = try contents(of: name, limit: Self.manifestLimit)
         var manifest: TakeManifest
         do {
-            // Read by itself: a later version may lack what this one needs.
-            let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
-            guard version <= TakeManifest.currentVersion else {
-                throw TakeStoreError.laterVersion(take: id.text, version: version)
-            }
             manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            try refuse(version: manifest.version)
         } catch let error as TakeStoreError {
             throw error
         } catch {
+            // A later version may lack what this one needs.
+            let later = try? JSONDecoder().decode(Version.self, from: Data(bytes)).version
+            if let later { try refuse(version: later) }
             throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
@@ -320,6 +319,11 @@ package final class TakeFolder: Sendable {
 
     private struct Version: Decodable {
         let version: Int
+    }
+
+    private func refuse(version: Int) throws(TakeStoreError) {
+        guard version > TakeManifest.currentVersion else { return }
+        throw .laterVersion(take: id.text, version: version)
     }
 
     /// Removes the audio and makes that durable.

@@ -12,8 +12,8 @@ extension Recorder: ControlHandler {
         case .follow:
             server?.reply(.follow(state.withLock { $0.status }), to: client)
             return
-        // One who has not been given anything has nothing to say of it.
-        case .taken: return answer(.done(), to: client)
+        // One who has not been asked or given anything has nothing to say of it.
+        case .taken, .confirmed: return answer(.done(), to: client)
         case .start:
             guard !state.withLock({ $0.hasEnded(request) }) else {
                 return answer(.refused(ControlReading.stoppedBefore), to: client)
