@@ -199,6 +199,7 @@ final class Recorder: Sendable {
             shortage: { [session] in session.pipeline.shortage })
         for await event in take.events {
             reporter.show(event)
+            if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
             talk?.note(event, of: number)
             show(event, of: take)
         }
