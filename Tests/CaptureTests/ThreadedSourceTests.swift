@@ -64,6 +64,7 @@ import Testing
         let (count, failure) = try await drivingThread { () throws -> (Int, CaptureError?) in
             var samples: [Int16] = []
             _ = try source.open()
+            _ = hidden.hangs.waitBlocking()
             while true {
                 do throws(CaptureError) {
                     if case .wait(.forDescriptorsOrUntil(let instant)) = try source.readOnce(
@@ -129,7 +130,7 @@ private final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
 
     let name = "scripted"
     let isLive = true
-    let (goesOn, isClosed) = (Gate(), Gate())
+    let (hangs, goesOn, isClosed) = (Gate(), Gate(), Gate())
     private var steps: ArraySlice<Step>
     private var next = 0
     private var isStopped = false
@@ -154,7 +155,9 @@ private final class ScriptedMicrophone: CaptureSource, @unchecked Sendable {
             return .gap(frames: count)
         case .failure(let error): throw error
         case .idle: return .wait(.forDescriptors)
-        case .hang: _ = goesOn.waitBlocking()
+        case .hang:
+            hangs.open()
+            _ = goesOn.waitBlocking()
         case nil: break
         }
         return .end

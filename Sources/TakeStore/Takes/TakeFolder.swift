@@ -210,8 +210,8 @@ package final class TakeFolder: Sendable {
             throw error
         } catch {
             // A later version may lack what this one needs.
-            let later = try? JSONDecoder().decode(Version.self, from: Data(bytes)).version
-            if let later { try refuse(version: later) }
+            let later = try? JSONDecoder().decode(Version.self, from: Data(bytes))
+            try refuse(version: later?.version ?? 0)
             throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
@@ -371,18 +371,6 @@ package final class TakeFolder: Sendable {
 
     /// When the take's manifest was written last, in seconds since 1970; nil without one.
     package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
-
-    /// Whether there is neither a manifest nor a byte of audio in it, nor anything unknown.
-    var isHollow: Bool {
-        let folder = folder
-        // What cannot be looked at may hold anything.
-        guard let names = try? folder.names() else { return false }
-        return names.allSatisfy { name in
-            if Self.textNames.contains(name) { return name.hasSuffix(Self.newSuffix) }
-            return Self.ownNames.contains(name) && name != Self.damagedName
-                && (try? folder.byteCount(of: name)) == 0  // As above.
-        }
-    }
 
     /// Names of files that this program did not put there.
     func foreignNames() throws(SystemError) -> [String] {
