@@ -49,6 +49,7 @@ strace                       shows what reaches the disk, and when
 gcc                          builds the virtual microphone
 libc6-dev                    builds the virtual microphone
 dbus-daemon                  a bus for a desktop's portal
+systemd                      hands its socket to the daemon
 procps                       shows threads and memory
 nghttp2-server               a service that speaks HTTP/2 alone
 nginx-light                  a web server in front of a service, over TLS and HTTP/2

@@ -12,7 +12,7 @@ scripts/install-packages.sh --check test
 export SWIFT_BACKTRACE=enable=no
 
 # Many tests wait in real time, so a few run side by side; all at once would starve each other.
-options=(--disable-xctest --experimental-maximum-parallelization-width 4)
+options=(--disable-xctest --experimental-maximum-parallelization-width 6)
 # shellcheck source=scripts/test-flags.sh
 source scripts/test-flags.sh
 flags=("${test_flags[@]}" --scratch-path .build-test)

@@ -4,8 +4,8 @@ public import LinuxPlatform
 
 /// Why no audio, or no more audio, comes from a source.
 public enum CaptureError: Error, Sendable, Equatable {
-    /// There is no device of that name.
-    case deviceNotFound(device: String)
+    /// There is no device of that name; `reason` is ALSA's word for it, if it has one.
+    case deviceNotFound(device: String, reason: String? = nil)
     /// Another program holds the device (`EBUSY`); which, if that is known.
     case deviceBusy(device: String, holders: [DeviceHolder] = [])
     /// A name that stands for several devices, or is no name; `candidates` are the devices.
@@ -36,6 +36,8 @@ public enum CaptureError: Error, Sendable, Equatable {
     case readFailed(name: String, reason: String)
     /// The file is not audio that can be used; `detail` says which byte or chunk is wrong.
     case unusableAudio(name: String, detail: String)
+    /// There is not one sample in it.
+    case noSound(name: String)
     /// The file is audio of a kind that is not read here, such as "MP3".
     case foreignAudio(name: String, kind: String)
 }
@@ -44,8 +46,8 @@ extension CaptureError {
     /// What happened and why, in one line without capital and full stop.
     public var description: String {
         switch self {
-        case .deviceNotFound(let device):
-            "no capture device named '\(device)'"
+        case .deviceNotFound(let device, let reason):
+            "no capture device named '\(device)'" + (reason.map { ": \($0)" } ?? "")
         case .deviceBusy(let device, let holders):
             "cannot record from '\(device)': "
                 + (holders.isEmpty
@@ -80,6 +82,8 @@ extension CaptureError {
             "reading '\(name)' failed: \(reason)"
         case .unusableAudio(let name, let detail):
             "'\(name)' is not usable audio: \(detail)"
+        case .noSound(let name):
+            "there is no sound in '\(name)': nothing is sent"
         case .foreignAudio(let name, let kind):
             "'\(name)' is \(kind), which utter does not read"
         }

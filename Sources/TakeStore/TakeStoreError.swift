@@ -8,6 +8,8 @@ package enum TakeStoreError: Error, Sendable, Equatable {
     case ambiguous(String, [TakeID])
     /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
+    /// The take cannot be moved or deleted; `reason` says why.
+    case unchangeable(take: String, TakeChange, reason: String)
     /// The take's manifest, or its audio, holds something else than what this program writes.
     case damaged(take: String, reason: String)
     /// The take's audio is not there any more, as is right for one that has been answered.
@@ -38,6 +40,8 @@ extension TakeStoreError: CustomStringConvertible {
         case .noSuchTake(let name): "there is no take '\(name)'"
         case .ambiguous(let name, let takes): "'\(name)' matches \(takes.count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
+        case .unchangeable(let take, let change, let reason):
+            "take \(take) cannot be \(change.rawValue): \(reason)"
         case .damaged(let take, let reason): "take \(take) is damaged: \(reason)"
         case .inUse(let take, let process, let isSending):
             "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"

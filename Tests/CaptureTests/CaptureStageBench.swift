@@ -18,7 +18,8 @@ final class CaptureStageBench {
 
     init(
         _ source: CaptureStageScript, encoder: any AudioEncoder = WAVEncoder(),
-        ringByteCount: Int = 1 << 20, plan: CapturePlan = CapturePlan(tail: .none)
+        ringByteCount: Int = 1 << 20, plan: CapturePlan = CapturePlan(tail: .none),
+        opens: Bool = true
     ) {
         let ring = ByteRing(minimumCapacity: ringByteCount)
         consumer = ring.takeConsumer()
@@ -27,7 +28,7 @@ final class CaptureStageBench {
             source: source, encoder: encoder, producer: ring.takeProducer(), plan: plan,
             control: control, account: account,
             tell: { event in told.events.withLock { $0.append(event) } })
-        stage.opening.open()
+        if opens { stage.opening.open() }
     }
 
     /// All that was told, in order.

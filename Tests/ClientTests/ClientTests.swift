@@ -73,7 +73,8 @@ import Utter
             case .refused(let failure), .interrupted(let failure, _):
                 order.append(failure.description)
             case .progress(let progress): #expect(progress.level.decibels < 0)
-            case .began, .noticed, .negotiated, .connected, .signal, .quiet, .resumed, .sent,
+            case .opening, .began, .noticed, .negotiated, .connected, .signal, .quiet, .resumed,
+                .sent,
                 .answeredEarly, .resending:
                 break
             }

@@ -86,7 +86,7 @@ import Testing
     @Test func aPartThatOneDeviceHasIsThatDevice() async throws {
         let bench = try Bench(microphone: try VirtualMicrophone())
         let result = try await bench.run("--device", "of NOBODY", "--for", "100ms")
-        #expect(result.errorText.contains("no capture device named 'headset:CARD=Nowhere'"))
+        #expect(result.errorText.contains("cannot record from 'headset:CARD=Nowhere'"))
     }
 
     @Test func aNumberIsNoName() async throws {
@@ -136,5 +136,18 @@ import Testing
             let result = try await bench.run("--device", name, "--for", "100ms")
             #expect(result.status == .exited(0))
         }
+    }
+
+    /// What is listed is not said to have no such name: what ALSA says of it is.
+    @Test func aDeviceThatIsListedAndAbsentSaysWhatALSASays() async throws {
+        let result = try await Bench(microphone: try VirtualMicrophone()).run(
+            "--device", "headset:CARD=Nowhere", "--for", "1s")
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText.contains(
+                "utter: error: cannot record from 'headset:CARD=Nowhere': No such file or directory; "
+                    + "ALSA says: "),
+            "\(result.errorText)")
+        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
     }
 }

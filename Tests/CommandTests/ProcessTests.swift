@@ -212,7 +212,7 @@ import Testing
 
     /// Not with a sanitizer, which needs more of both for itself.
     @Test(
-        .enabled(if: unsafe getenv("TSAN_OPTIONS") == nil && getenv("LSAN_OPTIONS") == nil),
+        .disabled(if: Sanitizer.isUsed),
         arguments: [
             // Less memory than a take needs, in KiB, and stacks of which there is room for one.
             ("-v 80000", "ulimit -v unlimited"), ("-v 120000", "ulimit -v unlimited"),

@@ -43,7 +43,11 @@ import Testing
         let bench = try Bench(microphone: card)
         let result = try await bench.run("--device", "unplugged")
         #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("utter: error: no capture device named 'unplugged'\n"))
+        // And why, in ALSA's words.
+        #expect(
+            result.errorText.contains(
+                "utter: error: no capture device named 'unplugged': No such file or directory; ALSA says: "
+                    + "Unknown PCM unplugged\n"))
         #expect(result.errorText.contains("utter: hint: run 'utter devices'"))
         #expect(try bench.takes().isEmpty)
     }

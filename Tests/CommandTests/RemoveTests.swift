@@ -157,4 +157,18 @@ import Testing
         #expect(try await bench.run("rm", "--undo", "all").status == .exited(0))
         #expect(try bench.takes().count == 2)
     }
+
+    @Test func whatCannotBeRemovedIsSaidWithTheReason() async throws {
+        let bench = try Bench()
+        let take = try await bench.keep()
+        // Where removed takes would go.
+        try bench.folder.write([], to: "state/utter/removed")
+        let result = try await bench.run("rm", "-y", "last")
+        #expect(result.status == .exited(74))
+        #expect(
+            result.errorText.contains("utter: error: take \(take.id) cannot be removed: "),
+            "\(result.errorText)")
+        #expect(result.errorText.contains("utter: hint: look who may write there"))
+        #expect(try bench.onlyTake()?.names.contains("audio.wav") == true)
+    }
 }

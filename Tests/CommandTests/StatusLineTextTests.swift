@@ -236,4 +236,13 @@ import Testing
         line.note(Self.progress(seconds: 8, sent: 2, isComplete: true), at: Self.start)
         #expect(text(line, 80) == "sending 25%")
     }
+
+    @Test(arguments: [
+        (Duration.nanoseconds(23_653_057), "23.7 ms"), (.microseconds(40), "0.0 ms"),
+        (.microseconds(99_949), "99.9 ms"), (.microseconds(99_951), "100 ms"),
+        (.microseconds(1_234_567), "1235 ms"), (.zero, "0.0 ms"),
+    ])
+    func millisecondsHaveNoMoreDigitsThanMeanSomething(_ time: Duration, _ text: String) {
+        #expect(StatusLine.milliseconds(time) == text)
+    }
 }

@@ -17,7 +17,7 @@ import Testing
 
     private func store(in scratch: TemporaryFolder, takes: [String] = []) throws -> TakeStore {
         let store = try TakeStore(stateFolder: scratch.path + "/utter")
-        for take in takes { _ = try store.makeTake(try id(take)) }
+        for take in takes { try store.makeTake(try id(take)).save(try manifest(take)) }
         return store
     }
 

@@ -59,6 +59,8 @@ enum word {
     SUSPEND,        // 1: suspends, and resumes when asked; 2: cannot be resumed
     POSITION,       // the frames captured since the start, plus 1; 0: what the clock says
     STUCK,          // like MUTE_CLOCK, until it is started anew
+    BLOCK,          // the driver does not return from preparing
+    MISREAD,        // reads 1: are refused (EAGAIN); 2: claim twice as much as was asked for
     WORDS = 64,
 };
 
@@ -232,6 +234,7 @@ static int card_stop(snd_pcm_ioplug_t *io) {
 
 static int card_prepare(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
+    while (card->state[BLOCK]) usleep(1000);
     obey(card);
     if (card->gone) return -ENODEV;
     if (card->suspended || card->running) card->unread_from = card->base + card->appl + 1;
@@ -270,6 +273,7 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
                                        snd_pcm_uframes_t offset, snd_pcm_uframes_t size) {
     struct card *card = io->private_data;
     if (card->gone && card->state[UNPLUG] == 1) return -ENODEV;
+    if (card->state[MISREAD] == 1) return -EAGAIN;
     uint64_t first = io->appl_ptr, hw = card->seen;
     if (card->running && !is_mute(card)) hw = frames_now(card) - card->base;
     for (snd_pcm_uframes_t k = 0; k < size; k++) {
@@ -290,7 +294,7 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
         card->appl = first + size;
         arm(card, card->appl);
     }
-    return (snd_pcm_sframes_t)size;
+    return (snd_pcm_sframes_t)(card->state[MISREAD] == 2 ? 2 * size : size);
 }
 
 static int card_poll_revents(snd_pcm_ioplug_t *io, struct pollfd *descriptors, unsigned int count,

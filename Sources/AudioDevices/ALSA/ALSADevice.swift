@@ -31,7 +31,11 @@ internal import Glibc
         do throws(ALSAError) {
             handle = try ALSAHandle(opening: device, for: SND_PCM_STREAM_CAPTURE)
         } catch {
-            throw error.opening(device)
+            let failure = error.opening(device)
+            guard case .deviceNotFound(_, let reason?) = failure, CaptureDevices.isListed(device)
+            else { throw failure }
+            // Its name is right: something behind it is missing.
+            throw .deviceUnusable(device: device, reason: reason)
         }
         setup = try ALSASetup.agree(with: handle, device: device, period: period)
         self.handle = handle
@@ -98,9 +102,19 @@ extension ALSADevice {
 
     /// Frames that the card has captured and we have not read; more than the ring holds when older
     /// ones have been overwritten.
+    ///
+    /// - Throws: `ALSAError`; `EPIPE` for a number that no card can mean.
     func available() throws(ALSAError) -> Int {
-        try ALSAError.check("snd_pcm_avail_update", unsafe snd_pcm_avail_update(handle.pcm))
+        let operation: StaticString = "snd_pcm_avail_update"
+        let count = try ALSAError.check(operation, unsafe snd_pcm_avail_update(handle.pcm))
+        guard count <= Self.mostAvailable else {
+            throw ALSAError(operation: operation, code: EPIPE)
+        }
+        return count
     }
+
+    /// A driver that claims to have more, 3 h of the highest rate, has lost count.
+    private static let mostAvailable = Int(Int32.max)
 
     /// Reads up to `count` frames.
     ///
@@ -112,7 +126,8 @@ extension ALSADevice {
             let read = unsafe samples.withUnsafeMutableBufferPointer { [pcm = handle.pcm] buffer in
                 unsafe snd_pcm_readi(pcm, buffer.baseAddress, snd_pcm_uframes_t(count))
             }
-            return try ALSAError.check("snd_pcm_readi", read)
+            // A driver that claims to have delivered more than it was asked for has not.
+            return min(count, try ALSAError.check("snd_pcm_readi", read))
         }
         let read = try readScratch(count)
         let sampleCount = read * setup.format.channelCount
@@ -132,7 +147,7 @@ extension ALSADevice {
         let read = unsafe scratch.withUnsafeMutableBytes { [pcm = handle.pcm] bytes in
             unsafe snd_pcm_readi(pcm, bytes.baseAddress, frames)
         }
-        return try ALSAError.check("snd_pcm_readi", read)
+        return min(Int(frames), try ALSAError.check("snd_pcm_readi", read))
     }
 
     /// Adds the PCM's poll descriptors.

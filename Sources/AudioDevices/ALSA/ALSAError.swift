@@ -52,14 +52,16 @@ struct ALSAError: Error, Equatable {
     /// The error of a device that could not be opened.
     func opening(_ device: String) -> CaptureError {
         if let limit { return .limitReached(name: device, limit) }
+        // Before anything else is asked of alsa-lib.
+        let reason = fullReason
         return switch code {
-        case ENOENT, ENODEV: .deviceNotFound(device: device)
+        case ENOENT, ENODEV: .deviceNotFound(device: device, reason: reason)
         case EBUSY, EAGAIN:
             .deviceBusy(
                 device: device,
                 holders: DeviceHolders().holders(ofCard: CaptureDevices.cardIndex(in: device)))
         case EACCES, EPERM: .permissionDenied(name: device)
-        default: .deviceUnusable(device: device, reason: fullReason)
+        default: .deviceUnusable(device: device, reason: reason)
         }
     }
 

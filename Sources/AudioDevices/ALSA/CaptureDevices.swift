@@ -47,6 +47,12 @@ public enum CaptureDevices {
         return devices.filter(\.isDefault) + devices.filter { !$0.isDefault }
     }
 
+    /// Whether ALSA's configuration offers a device of this name.
+    static func isListed(_ name: String) -> Bool {
+        // A configuration that cannot be read offers none.
+        ((try? list()) ?? []).contains { $0.name == name }
+    }
+
     /// The name of a card, or nil when there is no such card.
     static func cardName(ofIndex index: Int32) -> String? {
         var name: UnsafeMutablePointer<CChar>?

@@ -155,12 +155,13 @@ extension MicrophoneStream {
     ) throws(ALSAError) -> Int {
         let available = try device.available()
         let now = ALSADevice.now()
-        clock.note(frames: position + available, at: now)
+        let keepsTime = hasHadTime(for: position + available, by: now)
+        // One that is ahead of time would make every later loss seem longer than it was.
+        if keepsTime { clock.note(frames: position + available, at: now) }
         settleGrain(available: available, wasWoken: wasWoken)
         // Given up only when they are about to be overwritten, and then some more, so that there is
         // time to read what follows: giving up one frame after the other would never end.
         let isFull = available > device.setup.bufferFrames - margin / 2
-        let keepsTime = hasHadTime(for: position + available, by: now)
         guard !isFull || !keepsTime else {
             try discard(available - (device.setup.bufferFrames - margin))
             return 0
@@ -244,7 +245,11 @@ extension MicrophoneStream {
 
 extension MicrophoneStream {
     /// Says what to wait for, now that nothing can be read.
-    private mutating func rest(wasWoken: Bool) throws(CaptureError) -> SourceRead {
+    ///
+    /// If it `wasRefused`, the driver has just not given the frames that it says it has.
+    private mutating func rest(
+        wasWoken: Bool, wasRefused: Bool = false
+    ) throws(CaptureError) -> SourceRead {
         guard end == nil else { return .end }
         if wasWoken {
             switch device.state {
@@ -258,7 +263,7 @@ extension MicrophoneStream {
         let limit = hasBegun ? Self.patience : Self.firstPatience
         let elapsed = ALSADevice.now() - silentSince
         // Was it we who did not come? What waits in the ring is read first.
-        if elapsed >= Self.second, let left = try? device.available(),
+        if !wasRefused, elapsed >= Self.second, let left = try? device.available(),
             left >= device.setup.periodFrames
         {
             return .wait(.until(.now))
@@ -279,7 +284,8 @@ extension MicrophoneStream {
         }
         // Woken for nothing: descriptors that stay ready must not make us spin.
         if wasWoken { return .wait(.until(.now + period / 4)) }
-        let untilPush = hasBegun ? (pushes + 1) * Self.second - elapsed : remaining
+        // A driver may forget to say that its first frame is there, or have no way to.
+        let untilPush = hasBegun ? (pushes + 1) * Self.second - elapsed : Self.second / 4
         return .wait(.forDescriptorsOrUntil(.now + .nanoseconds(min(remaining, untilPush))))
     }
 
@@ -303,7 +309,8 @@ extension MicrophoneStream {
 
     private mutating func recover(from error: ALSAError) throws(CaptureError) -> SourceRead {
         switch error.code {
-        case EAGAIN, EINTR: return try rest(wasWoken: false)
+        // Descriptors that stay ready for what is refused must not make us spin.
+        case EAGAIN, EINTR: return try rest(wasWoken: true, wasRefused: true)
         case EPIPE: return try restart()
         case ESTRPIPE: return try resume()
         default: throw fail(error)

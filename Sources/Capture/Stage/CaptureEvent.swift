@@ -4,6 +4,8 @@ package import AudioCore
 
 /// What happens to a recording; told on the capture thread, in order.
 package enum CaptureEvent: Sendable {
+    /// The source is not open yet, though it has had a second for that.
+    case late
     /// The source is open, and delivers this; what was agreed on, if it is a device.
     case opened(StreamFormat, SourceDetails?)
     /// The first frame has come from the source.

@@ -25,6 +25,7 @@ package final class CaptureStage {
     private let tell: (CaptureEvent) -> Void
 
     private var phase = CapturePhase.unopened
+    private var openingWatch: OpeningWatch
     private var format = StreamFormat.speech
     private var converter: SpeechConverter?
     private let gate = VoiceGate()
@@ -59,6 +60,7 @@ package final class CaptureStage {
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = source
         opening = SourceOpening(source)
+        openingWatch = OpeningWatch(isLive: source.isLive)
         self.plan = plan
         self.control = control
         self.account = account
@@ -92,9 +94,11 @@ package final class CaptureStage {
     /// Carries everything that is there into the ring.
     func turn(now: ContinuousClock.Instant) {
         output.didWrite = false
-        guard isDue(now: now) || phase.heeds(control) else { return }
+        guard isDue(now: now) || phase.heeds(control) || isUnopenedForGood else { return }
         isReady = false
-        if case .unopened = phase, let result = opening.result { begin(result, now) }
+        if case .unopened = phase {
+            if let result = opening.result { begin(result, now) } else { awaitOpening(now) }
+        }
         obeyControl()
         switch phase {
         case .ended, .unopened: break
@@ -104,8 +108,9 @@ package final class CaptureStage {
     }
 
     private func isDue(now: ContinuousClock.Instant) -> Bool {
-        switch wait {
-        case .opening: opening.result != nil
+        if case .unopened = phase, opening.result != nil { return true }
+        return switch wait {
+        case .opening: openingWatch.due == nil
         case .journal: output.awaitDrain()
         case .source(.until(let instant)): now >= instant
         case .source(.forDescriptors): isReady
@@ -114,6 +119,28 @@ package final class CaptureStage {
     }
 
     // MARK: - Opening and ending
+
+    private func awaitOpening(_ now: ContinuousClock.Instant) {
+        switch openingWatch.look(at: now) {
+        case .nothing: break
+        case .late: tell(.late)
+        case .hopeless:
+            let seconds = Int(OpeningWatch.patience / .seconds(1))
+            phase = .closing(.source(.deviceHangs(device: source.name, seconds: seconds)))
+        }
+        wait = openingWatch.due.map { .source(.until($0)) } ?? .opening
+    }
+
+    /// Whether the end was asked for of a source that is not open, and is not waited for any more.
+    private var isUnopenedForGood: Bool {
+        guard case .unopened = phase, control.isStopRequested else { return false }
+        return openingWatch.isLate || !control.keepsTail
+    }
+
+    /// Why a take ends that has recorded nothing: such a one is not sent.
+    private var emptyEnd: CaptureEnd.Cause {
+        source.isLive ? .tooShort(frames: 0) : .source(.noSound(name: source.name))
+    }
 
     private func begin(
         _ opened: Result<StreamFormat, CaptureError>, _ now: ContinuousClock.Instant
@@ -158,6 +185,7 @@ package final class CaptureStage {
         }
         let next = phase.obeying(control, hasTail: source.isLive && plan.tail != .none)
         switch (phase, next) {
+        case (.unopened, .unopened) where isUnopenedForGood: phase = .closing(emptyEnd)
         case (.running, .tail) where isTooShort, (.running, .draining) where isTooShort:
             phase = .closing(.tooShort(frames: account.capturedFrames + account.gapFrames))
         case (.running, .draining), (.tail, .draining): drain()
@@ -197,10 +225,17 @@ package final class CaptureStage {
         tell(
             .ended(
                 CaptureEnd(
-                    cause: cause, gaps: output.gaps, warning: isOurs ? source.warning : nil,
+                    cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
+                    warning: isOurs ? source.warning : nil,
                     hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)))
         output.finish()
         phase = .ended
+    }
+
+    /// Whether what ended so, and ended well, has nothing to be sent.
+    private func hasNothing(_ cause: CaptureEnd.Cause) -> Bool {
+        (cause == .finished || cause == .limitReached)
+            && account.capturedFrames + account.gapFrames == 0
     }
 
     private var isEncodingFinished = false
@@ -361,14 +396,4 @@ package final class CaptureStage {
         speech.removeLast(speech.count - left)
         return true
     }
-}
-
-/// What the next turn of a stage waits for.
-enum StageWait {
-    /// The source, which another thread opens.
-    case opening
-    /// What the source has said.
-    case source(SourceWait)
-    /// An empty ring, of which the journal tells.
-    case journal
 }

@@ -33,9 +33,8 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private let noticeCount = Atomic(0)
     /// Bytes that the ring has ever been given.
     private let written = Atomic(0)
-    /// Since when the source is inside a call, in ns of `clock`; 0 while its thread waits.
-    private let busySince = Atomic<Int64>(0)
-    private let clock = SuspendingClock.now
+    /// Twice the number of calls of the source, and odd while one lasts.
+    private let calls = Atomic(0)
     private let isStopped = Atomic(false)
     private let isClosed = Atomic(false)
     private let isOver = Atomic(false)
@@ -46,17 +45,23 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var consumer: ByteRing.Consumer?
     private var consumed = 0
     private var isDriven = false
-    /// The call that was found to take too long, by when it began.
-    private var suspected: Int64 = 0
+    /// The call that was going on at the last look.
+    private var watched = 0
+    /// In how many looks in a row it was the same.
+    private var looks = 0
+    private var nextLook = ContinuousClock.now
 
     // The source's own thread.
     private var producer: ByteRing.Producer?
+    private var call = 0
 
     /// How long a driver may take for an answer.
     package static let usualPatience = Duration.seconds(5)
-    /// How often is looked whether the driver hangs.
-    private static let glance = Duration.milliseconds(500)
-    /// How long one may take to close the device.
+    /// In how many looks in a row one call is a driver that hangs.
+    ///
+    /// They are counted, for a program that was stopped meanwhile has looked at nothing.
+    private static let looksOfHang = 10
+    /// How long a driver may take to close the device.
     private static let closing = Duration.seconds(1)
     /// What the ring holds while the capture thread is late.
     private static let ringSeconds = 4
@@ -153,24 +158,25 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     }
 
     private func rest() throws(CaptureError) -> SourceRead {
-        guard isStuck(for: patience) else {
-            return .wait(.forDescriptorsOrUntil(.now + min(patience, Self.glance)))
+        look()
+        if looks >= Self.looksOfHang {
+            throw .deviceHangs(device: name, seconds: Int(patience / .seconds(1)))
         }
-        // After a stop of the whole program the driver gets the time to show that it is alive.
-        let since = busySince.load(ordering: .relaxed)
-        guard since == suspected else {
-            suspected = since
-            return .wait(.forDescriptorsOrUntil(.now + Self.glance))
-        }
-        throw .deviceHangs(device: name, seconds: Int(patience / .seconds(1)))
+        return .wait(.forDescriptorsOrUntil(nextLook))
     }
 
-    private func isStuck(for time: Duration) -> Bool {
-        let since = busySince.load(ordering: .relaxed)
-        return since != 0 && .nanoseconds(now - since) >= time
+    /// Looks whether the driver is still in the same call.
+    private func look() {
+        let (current, now) = (calls.load(ordering: .relaxed), ContinuousClock.now)
+        if current != watched || current.isMultiple(of: 2) {
+            (watched, looks) = (current, 0)
+        } else if now >= nextLook {
+            looks += 1
+        } else {
+            return
+        }
+        nextLook = now + patience / Self.looksOfHang
     }
-
-    private var now: Int64 { max(1, Int64((SuspendingClock.now - clock) / .nanoseconds(1))) }
 
     package func appendPollDescriptors(to descriptors: inout [pollfd]) {
         descriptors.append(pollfd(fd: news.descriptor, events: Int16(POLLIN), revents: 0))
@@ -187,7 +193,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         isClosed.store(true, ordering: .releasing)
         orders.signal()
         let deadline = ContinuousClock.now + Self.closing
-        while !isOver.load(ordering: .acquiring), deadline > .now, !isStuck(for: Self.closing) {
+        while !isOver.load(ordering: .acquiring), deadline > .now, looks < Self.looksOfHang / 5 {
             if WorkerPause.until(deadline).wait(for: news.descriptor) { news.drain() }
         }
     }
@@ -201,7 +207,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         var isStopping = false
         // acquiring: partner of the releases in `close` and `requestStop`.
         while !isClosed.load(ordering: .acquiring) {
-            setBusy()
+            enter()
             if !isStopping, isStopped.load(ordering: .acquiring) {
                 isStopping = true
                 source.requestStop()
@@ -225,15 +231,24 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             }
             break
         }
-        setBusy()
+        enter()
         source.close()
-        setIdle()
+        leave()
         isOver.store(true, ordering: .releasing)
         news.signal()
     }
 
-    private func setBusy() { busySince.store(now, ordering: .relaxed) }
-    private func setIdle() { busySince.store(0, ordering: .relaxed) }
+    /// Begins a call, after the last one if that was not left.
+    private func enter() {
+        call += call.isMultiple(of: 2) ? 1 : 2
+        calls.store(call, ordering: .relaxed)
+    }
+
+    private func leave() {
+        guard !call.isMultiple(of: 2) else { return }
+        call += 1
+        calls.store(call, ordering: .relaxed)
+    }
 
     private func deliver(_ samples: Span<Int16>, _ bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)
@@ -242,7 +257,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             bytes.append(UInt8(truncatingIfNeeded: sample))
             bytes.append(UInt8(truncatingIfNeeded: sample >> 8))
         }
-        setIdle()
+        leave()
         // The device counts what is lost meanwhile.
         while producer?.write(bytes.span) == false, !isClosed.load(ordering: .acquiring) {
             if WorkerPause.until(.now + Self.pause).wait(for: orders.descriptor) { orders.drain() }
@@ -270,14 +285,14 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
             source.appendPollDescriptors(to: &events)
             due = instant
         }
-        setIdle()
+        leave()
         while due.map({ $0 > .now }) ?? true {
             let pause = WorkerPause(until: due).milliseconds
             guard unsafe poll(&events, nfds_t(events.count), pause) > 0 else { continue }
             if events[0].revents != 0 { return orders.drain() }
-            setBusy()
+            enter()
             if source.isReady(events.span.extracting(1..<events.count)) { return }
-            setIdle()
+            leave()
         }
     }
 }

@@ -74,9 +74,10 @@ public struct Retention: Sendable, Equatable {
         // A folder that cannot be read has nothing to delete. The newest come first, so that the
         // oldest audio is what exceeds its bytes.
         for id in ((try? store.ids()) ?? []).reversed() {
-            // Cheap questions first: most takes are young, and have no audio any more.
+            // Cheap questions first: most takes are young, and have no audio any more; what is
+            // older is looked at once an hour.
             guard
-                clock.age(since: id.date) >= youngest
+                clock.isNewHour && clock.age(since: id.date) >= youngest
                     || store.audioByteCount(of: id) != nil,
                 let take = try? store.take(id),  // Not to be opened, not to be deleted.
                 let manifest = try? take.manifest()  // Not to be read, not to be deleted.

@@ -23,6 +23,8 @@ package struct SpoolAge {
 
     private let now: Date
     private let jump: Date
+    /// Whether the clock was last noted an hour ago or more, or has jumped since.
+    let isNewHour: Bool
 
     /// Looks at the clock.
     ///
@@ -42,8 +44,8 @@ package struct SpoolAge {
         }
         self.now = now
         self.jump = Date(timeIntervalSince1970: TimeInterval(jump))
-        let isDue = known?.jump != jump || seconds > (known?.last ?? 0) + Self.interval
-        guard isNoted, isDue else { return }
+        isNewHour = known?.jump != jump || seconds > (known?.last ?? 0) + Self.interval
+        guard isNoted, isNewHour else { return }
         // Not noted, the same is found next time.
         try? store.state.replaceFile(Self.fileName, with: Array("\(seconds) \(jump)\n".utf8))
     }

@@ -13,6 +13,8 @@ extension TakeStore {
         /// The salt with which a passphrase is stretched for new takes, so that all are opened after
         /// one derivation; each take knows its own.
         case passphraseSalt = "passphrase-salt"
+        /// The takes that were made of a person's own files, and could not be delivered.
+        case takesOfFiles = "takes-of-files"
     }
 
     private static let noteLimit = 64 << 10

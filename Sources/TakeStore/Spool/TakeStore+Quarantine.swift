@@ -54,6 +54,26 @@ extension TakeStore {
         return true
     }
 
+    /// Whether the folder of a take holds nothing of it: a full disk has taken neither a byte of its
+    /// audio nor its manifest, or its program is just making it.
+    ///
+    /// From what it sees without the take's lock, and so for one moment only.
+    package func isHollow(_ id: TakeID) -> Bool {
+        // Nearly all have one.
+        guard (try? takes.byteCount(of: "\(id.text)/\(TakeFolder.manifestName)")) == nil,
+            // What cannot be looked at may hold anything.
+            let take = try? take(id)
+        else { return false }
+        return take.isHollow
+    }
+
+    /// Removes the folder of a take that the disk has taken nothing of.
+    ///
+    /// Called with the take's lock held, when nothing is written to it any more.
+    package func removeIfHollow(_ take: TakeFolder) {
+        if take.isHollow { removeEmptyTake(take) }
+    }
+
     /// Clears away what programs have left that died while they made or removed a take.
     ///
     /// Blocks on the disk.

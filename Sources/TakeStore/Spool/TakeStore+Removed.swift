@@ -41,7 +41,7 @@ extension TakeStore {
             }
         } catch {
             guard [ENOSPC, EDQUOT].contains(error.code) else {
-                throw .unreadable(take: take.id.text, reason: error.description)
+                throw .unchangeable(take: take.id.text, .remove, reason: error.description)
             }
             try remove(take)
             return false
@@ -66,14 +66,14 @@ extension TakeStore {
     ///
     /// - Returns: the take.
     /// - Throws: `TakeStoreError.noSuchTake` when it was not removed, or is gone for good;
-    ///   `.unreadable` when the disk fails.
+    ///   `.unchangeable` when the disk fails.
     package func restore(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         guard let folder = removedFolder else { throw .noSuchTake(id.text) }
         do throws(SystemError) {
             try folder.move(id.text, to: takes, as: id.text)
         } catch {
             guard error.code != ENOENT else { throw .noSuchTake(id.text) }
-            throw .unreadable(take: id.text, reason: error.description)
+            throw .unchangeable(take: id.text, .restore, reason: error.description)
         }
         return try take(id)
     }

@@ -94,13 +94,13 @@ package final class TakeStore: Sendable {
     /// Blocks on the disk. A folder that holds anything unknown stays.
     ///
     /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.noSuchTake`
-    ///   when it is gone, `.unreadable` when it cannot be removed.
+    ///   when it is gone, `.unchangeable` when it cannot be removed.
     package func remove(_ take: TakeFolder) throws(TakeStoreError) {
         var isLocked = false
         do throws(SystemError) {
             isLocked = try take.lock()
         } catch {
-            throw .unreadable(take: take.id.text, reason: error.description)
+            throw .unchangeable(take: take.id.text, .remove, reason: error.description)
         }
         guard isLocked else { throw inUse(take) }
         // Another process may have been quicker before we had the lock.
@@ -116,7 +116,7 @@ package final class TakeStore: Sendable {
             take.removeFiles()
             try takes.removeFolder(hidden)
         } catch {
-            throw .unreadable(take: take.id.text, reason: error.description)
+            throw .unchangeable(take: take.id.text, .remove, reason: error.description)
         }
     }
 
@@ -190,8 +190,10 @@ package final class TakeStore: Sendable {
     package func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if let steps = TakeNames.stepsBack(name) {
-            guard steps < ids.count else { throw .noSuchTake(name) }
-            return try take(ids[ids.count - 1 - steps])
+            // One that could not be filled is none.
+            let found = ids.reversed().lazy.filter { !self.isHollow($0) }.dropFirst(steps).first
+            guard let found else { throw .noSuchTake(name) }
+            return try take(found)
         }
         let found = TakeNames(ids).matches(name)
         guard let id = found.first else { throw .noSuchTake(name) }

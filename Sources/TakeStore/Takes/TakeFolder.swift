@@ -204,15 +204,14 @@ package final class TakeFolder: Sendable {
         let bytes = try contents(of: name, limit: Self.manifestLimit)
         var manifest: TakeManifest
         do {
-            // Read by itself: a later version may lack what this one needs.
-            let version = try JSONDecoder().decode(Version.self, from: Data(bytes)).version
-            guard version <= TakeManifest.currentVersion else {
-                throw TakeStoreError.laterVersion(take: id.text, version: version)
-            }
             manifest = try JSONDecoder().decode(TakeManifest.self, from: Data(bytes))
+            try refuse(version: manifest.version)
         } catch let error as TakeStoreError {
             throw error
         } catch {
+            // A later version may lack what this one needs.
+            let later = try? JSONDecoder().decode(Version.self, from: Data(bytes)).version
+            if let later { try refuse(version: later) }
             throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
@@ -322,6 +321,11 @@ package final class TakeFolder: Sendable {
         let version: Int
     }
 
+    private func refuse(version: Int) throws(TakeStoreError) {
+        guard version > TakeManifest.currentVersion else { return }
+        throw .laterVersion(take: id.text, version: version)
+    }
+
     /// Removes the audio and makes that durable.
     ///
     /// With it goes a damaged manifest, from which nothing more can be learned. Blocks on the disk.
@@ -367,6 +371,18 @@ package final class TakeFolder: Sendable {
 
     /// When the take's manifest was written last, in seconds since 1970; nil without one.
     package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
+
+    /// Whether there is neither a manifest nor a byte of audio in it, nor anything unknown.
+    var isHollow: Bool {
+        let folder = folder
+        // What cannot be looked at may hold anything.
+        guard let names = try? folder.names() else { return false }
+        return names.allSatisfy { name in
+            if Self.textNames.contains(name) { return name.hasSuffix(Self.newSuffix) }
+            return Self.ownNames.contains(name) && name != Self.damagedName
+                && (try? folder.byteCount(of: name)) == 0  // As above.
+        }
+    }
 
     /// Names of files that this program did not put there.
     func foreignNames() throws(SystemError) -> [String] {

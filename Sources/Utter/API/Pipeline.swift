@@ -104,7 +104,8 @@ public final class Pipeline: Sendable {
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             id: nextID(), plan: delivery,
-            machine: TakeMachine(parts: [part]), pipeline: self, token: token,
+            machine: TakeMachine(parts: [part], awaitsSound: !plan.source.isLive),
+            pipeline: self, token: token,
             limit: plan.serviceLimit)
         began(run)
         let first = exchange.request
@@ -139,6 +140,9 @@ public final class Pipeline: Sendable {
         guard let stated = manifest.byteCount,
             let format = AudioCodec(rawValue: manifest.format)
         else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
+        guard manifest.frames != 0 else {
+            throw .unreadable(take: folder.id.text, reason: "there is no sound in it")
+        }
         let audio = try folder.openAudio(of: manifest)
         // A take whose end the disk refused ends before the length that was recorded.
         let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
@@ -251,6 +255,7 @@ public final class Pipeline: Sendable {
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
         wiring.shutDown()
+        unwritten.clear()
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 

@@ -6,6 +6,8 @@ public import SpeechService
 
 /// What happens to a take, in order.
 public enum TakeEvent: Sendable {
+    /// The source is not open yet, though it has had a second for that; it is waited for.
+    case opening(source: String)
     /// The source is open and delivers this; its first frame may still be awaited.
     case listening(source: String, format: StreamFormat)
     /// The first frame came from the source, so long after the take began: nothing that is said

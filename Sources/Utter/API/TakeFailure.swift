@@ -81,6 +81,7 @@ extension TakeFailure {
         case .outsideLimits(let reason): "the recording was not sent: \(reason)"
         case .unfinished(let time):
             "the service has not finished after \(Self.minutes(time)); it goes on"
+        case .tooShort(.zero): "nothing was recorded, and nothing is sent"
         case .tooShort(let length):
             "too short: \(Int(length / .milliseconds(1))) ms were recorded, and are not sent"
         case .cancelled: "cancelled"

@@ -41,7 +41,7 @@ struct OpenedTake {
                 manifest.holder = getpid()
                 let folder = try store.makeTake(manifest.id)
                 manifest.audio = folder.newAudioName(manifest.audio)
-                journal = try folder.makeJournal(fileName: manifest.audio)
+                journal = try Self.makeJournal(manifest.audio, in: folder, of: store)
                 // Before the network hears of the take: who is killed now leaves more than its
                 // audio. The sync thread makes it durable, and tells when it cannot be written.
                 try? folder.save(manifest, isDurable: false)
@@ -50,7 +50,7 @@ struct OpenedTake {
                     sync: pipeline.sync,
                     manifest: manifest,
                     onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
-                        unwritten.note(id, error)
+                        unwritten.note(id, error) { store.removeIfHollow(folder) }
                         onSave(error)
                     })
                 unprotected = nil
@@ -62,5 +62,17 @@ struct OpenedTake {
         journal = Journal()
         record = nil
         unprotected = reason
+    }
+
+    /// The file of the audio; where there is none, no folder is left either.
+    private static func makeJournal(
+        _ name: String, in folder: TakeFolder, of store: TakeStore
+    ) throws(SystemError) -> Journal {
+        do throws(SystemError) {
+            return try folder.makeJournal(fileName: name)
+        } catch {
+            store.removeEmptyTake(folder)
+            throw error
+        }
     }
 }

@@ -9,6 +9,8 @@ extension TakeMachine {
     enum Event: Sendable {
         /// There is a journal, on the disk or in memory.
         case opened
+        /// The first sample has come.
+        case began
         /// No more audio is captured; `isEmpty` if none was.
         case captured(CaptureEnd, isEmpty: Bool)
         /// The journal holds all that was captured, or as much as there was room for.

@@ -58,10 +58,19 @@ struct TakeMachine: Sendable {
     private(set) var protection = Protection()
     /// Whether the recording ends, and not because a person who may change their mind wants it.
     private var isEndFinal = false
+    /// Whether there is a journal.
+    private var hasJournal = false
+    /// Whether there is something to be sent, or may be.
+    private var hasSound = true
     private var actions: [Action] = []
 
     /// Begins with a recording that is about to be made.
-    init(parts: [TakePart]) { self.parts = parts }
+    ///
+    /// If it `awaitsSound`, no request begins before the first sample: what has none is not billed.
+    init(parts: [TakePart], awaitsSound: Bool = false) {
+        self.parts = parts
+        hasSound = !awaitsSound
+    }
 
     /// Begins with a recording of an earlier run, whose digests are known.
     init(parts: [TakePart], recorded: JournalSeal) {
@@ -78,9 +87,9 @@ struct TakeMachine: Sendable {
         actions = []
         switch event {
         case .opened:
-            for index in parts.indices {
-                if case .waiting(.journal) = parts[index].delivery { begin(index) }
-            }
+            hasJournal = true
+            beginAll()
+        case .began: noteSound()
         case .captured(let end, let isEmpty): capture(end, isEmpty: isEmpty, now)
         case .sealed(let seal): complete(seal, now)
         case .noted(let index): note(index)
@@ -140,6 +149,13 @@ struct TakeMachine: Sendable {
             concludeAll(.tooShort(StreamFormat.speech.duration(ofFrames: frames)), now)
         default: break
         }
+        noteSound()
+    }
+
+    private mutating func noteSound() {
+        guard !hasSound else { return }
+        hasSound = true
+        beginAll()
     }
 
     private mutating func complete(_ seal: JournalSeal, _ now: Moment) {
@@ -162,6 +178,14 @@ struct TakeMachine: Sendable {
     }
 
     // MARK: - The delivery of a part
+
+    /// Begins what waits for the journal, once there is one with something in it.
+    private mutating func beginAll() {
+        guard hasJournal, hasSound else { return }
+        for index in parts.indices {
+            if case .waiting(.journal) = parts[index].delivery { begin(index) }
+        }
+    }
 
     /// Begins the next request by writing it down, unless its length is not known yet.
     private mutating func begin(_ index: Int, after pause: Pause = Pause()) {

@@ -18,12 +18,15 @@ extension TakeRun {
     /// On the capture thread, with what happens to the recording of the source.
     func follow(_ event: CaptureEvent, of source: String) {
         switch event {
+        case .late: tell(.opening(source: source))
         case .opened(let format, let details):
             tell(.listening(source: source, format: format))
             if let details { tell(.negotiated(details)) }
         case .signal(let state): tell(.signal(state))
         case .quiet: tell(.quiet)
-        case .began: tell(.began(after: meter.elapsed))
+        case .began:
+            handle(.began)
+            tell(.began(after: meter.elapsed))
         case .resumed: handle(.resumed)
         case .ended(let end): didCapture(end)
         }

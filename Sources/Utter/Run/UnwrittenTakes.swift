@@ -9,19 +9,32 @@ package import TakeStore
 /// What became of such a take is not on the disk: an answered one will be sent again. It is known
 /// for sure once the sync thread has ended, after the take's last event. Usable from any thread.
 package final class UnwrittenTakes: Sendable {
-    private let reasons = Mutex<[TakeID: String]>([:])
+    private struct Unwritten {
+        var reason: String
+        var clear: @Sendable () -> Void
+    }
+
+    private let takes = Mutex<[TakeID: Unwritten]>([:])
 
     init() {}
 
     /// The takes, oldest first, and why.
     package var all: [(id: TakeID, reason: String)] {
-        reasons.withLock { reasons in
-            reasons.map { (id: $0.key, reason: $0.value) }.sorted { $0.id.text < $1.id.text }
+        takes.withLock { takes in
+            takes.map { (id: $0.key, reason: $0.value.reason) }.sorted { $0.id.text < $1.id.text }
         }
     }
 
-    /// The manifest of a take could not be written, or nil when it could.
-    func note(_ id: TakeID, _ error: SystemError?) {
-        reasons.withLock { $0[id] = error?.description }
+    /// The manifest of a take could not be written, or nil when it could; `clear` takes away what
+    /// is of no use when the disk has nothing of the take in the end.
+    func note(_ id: TakeID, _ error: SystemError?, clear: @escaping @Sendable () -> Void = {}) {
+        takes.withLock { takes in
+            takes[id] = error.map { Unwritten(reason: $0.description, clear: clear) }
+        }
+    }
+
+    /// Clears away what is of no use; once the sync thread has ended.
+    func clear() {
+        for take in takes.withLock({ Array($0.values) }) { take.clear() }
     }
 }

@@ -76,7 +76,7 @@ package struct CommandFailure: Error {
             switch error {
             case .noSuchTake, .audioGone, .notWaiting: .noInput
             case .ambiguous: .usage
-            case .unreadable, .damaged, .laterVersion: .localIO
+            case .unreadable, .unchangeable, .damaged, .laterVersion: .localIO
             case .keyMissing, .keyWrong: .configuration
             case .inUse: .notDelivered
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration

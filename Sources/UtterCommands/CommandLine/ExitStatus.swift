@@ -77,7 +77,7 @@ package enum ExitStatus: Int32 {
         case .deviceNotFound, .deviceBusy, .deviceUnusable, .deviceUnclear, .deviceIsMonitor,
             .cannotOpen:
             self = .noInput
-        case .formatRefused, .unusableAudio, .foreignAudio: self = .unusableAudio
+        case .formatRefused, .unusableAudio, .noSound, .foreignAudio: self = .unusableAudio
         case .permissionDenied, .fileForbidden: self = .configuration
         case .readFailed, .limitReached: self = .localIO
         case .deviceLost, .deviceSilent, .deviceHangs, .deviceFailed: self = .microphoneLost

@@ -22,7 +22,7 @@ package enum Launch {
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
-        let session: TakeSession
+        var session: TakeSession
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
@@ -59,7 +59,8 @@ package enum Launch {
         }
         var status: ExitStatus
         do throws(CommandFailure) {
-            try session.checkStore(isRequired: keep.requireKeep)
+            session.requiresKeep = keep.requireKeep
+            try session.checkStore()
             status = try await body(session)
         } catch {
             status = session.refuse(error)

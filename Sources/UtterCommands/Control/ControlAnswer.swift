@@ -6,6 +6,8 @@ internal import FoundationEssentials
 struct ControlAnswer: Codable, Sendable, Equatable {
     /// What a line says.
     enum Kind: String, Codable {
+        /// It was read, and is done when the client says that it is still there.
+        case ready
         /// It is done; nothing follows.
         case done
         /// It is not done, and why; nothing follows.

@@ -15,9 +15,14 @@ struct ControlClient: ~Copyable {
     /// How long the other side may be silent while an answer is awaited.
     static let patience = Duration.seconds(10)
     /// How long an answer may take: as long as the command that prints a token, and more.
+    ///
+    /// Longer than the other side waits for a client's word, so that nothing is done for one that
+    /// has given up.
     private static let firstPatience = Duration.seconds(30)
     /// How often a program that ends, and does not answer any more, is looked for again.
     private static let attempts = 100
+    /// How long it is looked for.
+    private static let searchTime = Duration.seconds(30)
 
     /// What a connection says next.
     enum Said {
@@ -57,14 +62,13 @@ struct ControlClient: ~Copyable {
     static func ask(
         _ request: ControlRequest, at place: ControlPlace
     ) throws(CommandFailure) -> Conversation? {
+        let deadline = ContinuousClock.now + searchTime
         for attempt in 0..<attempts {
             guard var client = try connect(to: place) else { return nil }
-            switch client.say(request) ? client.next(within: firstPatience) : .closed {
+            let (said, isConfirmed) = client.ask(request)
+            switch said {
             case .answer(let answer): return Conversation(client: client, first: answer)
-            case .nothing:
-                throw CommandFailure(
-                    "the utter that has the control socket does not answer",
-                    hint: "end it, and try again", status: .notDelivered)
+            case .nothing: throw silence(of: place, mayBeDone: isConfirmed)
             case .line:
                 throw CommandFailure(
                     "what has the control socket does not speak version "
@@ -74,12 +78,37 @@ struct ControlClient: ~Copyable {
             case .closed:
                 // Behind a connection that ssh forwards there is no process to wait for.
                 if place.isGiven, attempt > 2 { return nil }
+                guard deadline > .now else { throw silence(of: place, mayBeDone: false) }
                 _ = poll(nil, 0, Int32(min(attempt + 1, 50)))
             }
         }
-        throw CommandFailure(
-            "the utter that has the control socket does not answer",
-            hint: "end it, and try again", status: .notDelivered)
+        throw silence(of: place, mayBeDone: false)
+    }
+
+    /// Asks, and says that this process is still there when it is asked that.
+    ///
+    /// - Returns: the answer, and whether that may have been said.
+    private mutating func ask(_ request: ControlRequest) -> (Said, isConfirmed: Bool) {
+        var request = request
+        request.confirm = request.command.hasEffect ? true : nil
+        guard say(request) else { return (.closed, false) }
+        let said = next(within: request.confirm == true ? Self.patience : Self.firstPatience)
+        guard case .answer(let answer) = said, answer.kind == .ready else { return (said, false) }
+        guard say(ControlRequest(.confirmed)) else { return (.closed, false) }
+        return (next(within: Self.firstPatience), true)
+    }
+
+    /// A process has the socket, and says nothing.
+    private static func silence(of place: ControlPlace, mayBeDone: Bool) -> CommandFailure {
+        CommandFailure(
+            "the utter that has the control socket does not answer, and "
+                + (mayBeDone ? "may do what it was asked for" : "has done nothing"),
+            hint: mayBeDone
+                ? "see what it does with: utter status"
+                : place.isGiven
+                    ? "see whether the connection to its machine is alive"
+                    : "end it, and try again",
+            status: .notDelivered)
     }
 
     /// Says something; false when the other side is gone.

@@ -17,6 +17,8 @@ final class ControlConnection {
     enum State: Equatable {
         /// Its request.
         case asking
+        /// Its word that it is still there.
+        case confirming
         /// The answer to what it has asked for.
         case asked
         /// The end of a take, which it waits for.
@@ -32,6 +34,8 @@ final class ControlConnection {
     let id: ControlClientID
     private let socket: OwnedDescriptor
     private(set) var state = State.asking
+    /// What it has asked for, and is to confirm.
+    private var unconfirmed: ControlRequest?
     private var input = ControlLine(limit: ControlRequest.byteLimit)
     private var output: ArraySlice<UInt8> = []
     /// When what is awaited must have come.
@@ -73,8 +77,11 @@ final class ControlConnection {
 
     /// Whether there is nothing left to be done for it.
     var isOver: Bool {
-        isLost || isFlushed && (state == .closing || hasFinished && state == .asking)
+        isLost || isFlushed && (state == .closing || hasFinished && isToSayMore)
     }
+
+    /// Whether nothing is done for it before it has said something.
+    private var isToSayMore: Bool { state == .asking || state == .confirming }
 
     // MARK: - Reading
 
@@ -105,6 +112,24 @@ final class ControlConnection {
     func nextLine() -> Result<[UInt8], ControlMistake>? {
         if let line = input.next() { return .success(line) }
         return input.isTooLong ? .failure(.tooLong) : nil
+    }
+
+    // MARK: - Confirming
+
+    /// Asks it whether it is still there, and keeps what it has asked for.
+    func askToConfirm(_ request: ControlRequest) {
+        unconfirmed = request
+        become(.confirming)
+        tell(ControlAnswer(.ready))
+    }
+
+    /// It has said that it is still there.
+    ///
+    /// - Returns: what it has asked for; nil when that took so long that it may be gone again.
+    func confirmed(at now: ContinuousClock.Instant) -> ControlRequest? {
+        defer { unconfirmed = nil }
+        guard let deadline, now < deadline else { return nil }
+        return unconfirmed
     }
 
     // MARK: - Writing
@@ -147,7 +172,7 @@ final class ControlConnection {
     private func settleDeadline() {
         guard output.isEmpty else { return }
         switch state {
-        case .asking, .printing, .closing: break
+        case .asking, .confirming, .printing, .closing: break
         case .waiting: deadline = .now + Self.reassurance
         case .asked, .following: deadline = nil
         }

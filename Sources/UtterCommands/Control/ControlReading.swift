@@ -62,7 +62,7 @@ enum ControlReading {
         guard var conversation = try ControlClient.ask(request, at: place) else { return nil }
         let first = conversation.first
         switch first.kind {
-        case .done, .status:
+        case .done, .status, .ready:
             if let message = first.message { StandardError.line(message) }
             return .textPrinted
         case .refused:

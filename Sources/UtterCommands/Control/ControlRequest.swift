@@ -18,8 +18,18 @@ struct ControlRequest: Codable, Sendable, Equatable {
         case status
         /// What happens now, and each change of it.
         case follow
+        /// The one who has asked is still there, and wants what it has asked for.
+        case confirmed
         /// The text of the answer has been printed.
         case taken
+
+        /// Whether it begins or ends something, so that it must not be done for one who is gone.
+        var hasEffect: Bool {
+            switch self {
+            case .start, .stop, .toggle, .cancel: true
+            case .status, .follow, .confirmed, .taken: false
+            }
+        }
     }
 
     /// The version of the protocol that is spoken here.
@@ -33,6 +43,8 @@ struct ControlRequest: Codable, Sendable, Equatable {
     var take: String?
     /// Whether the object of `--json` is wanted behind the result, in a line of its own.
     var report: Bool?
+    /// Whether it is to be done only once the one who asks has said that it is still there.
+    var confirm: Bool?
     /// When the process was begun that asks; nil when it is on another machine, or does not say so.
     var begun: ProcessBeginning?
 

@@ -130,8 +130,15 @@ struct ControlWorker: Worker {
     }
 
     private func take(_ request: ControlRequest, of connection: ControlConnection) {
+        var request = request
         switch connection.state {
+        // One that has gone does not hear what has come of it.
+        case .asking where connection.isLost && request.command.hasEffect: return
+        case .asking where request.confirm == true: return connection.askToConfirm(request)
         case .asking: break
+        case .confirming where request.command == .confirmed:
+            guard let confirmed = connection.confirmed(at: .now) else { return connection.giveUp() }
+            request = confirmed
         case .printing where request.command == .taken:
             settle(connection, hasPrinted: true)
             return connection.become(.closing)

@@ -12,8 +12,8 @@ extension Recorder: ControlHandler {
         case .follow:
             server?.reply(.follow(state.withLock { $0.status }), to: client)
             return
-        // One who has not been given anything has nothing to say of it.
-        case .taken: return answer(.done(), to: client)
+        // One who has not been asked or given anything has nothing to say of it.
+        case .taken, .confirmed: return answer(.done(), to: client)
         case .start:
             guard !state.withLock({ $0.hasEnded(request) }) else {
                 return answer(.refused(ControlReading.stoppedBefore), to: client)
@@ -76,7 +76,7 @@ extension Recorder: ControlHandler {
             server?.give(
                 conclusion.answer, report: late.wantsReport ? conclusion.report : nil, to: client)
         }
-        closeIfDone()
+        forgetUnclaimed()
     }
 }
 
@@ -93,6 +93,16 @@ extension Recorder.State {
             let begun = request.begun, begun.isPast
         else { return }
         lastEnd = max(lastEnd ?? begun, begun)
+    }
+
+    /// Takes those out that have ended and that no client asks for, unless a request is carried out.
+    mutating func removeUnclaimed() -> [Recorder.Entry] {
+        guard requests == 0 else { return [] }
+        let isUnclaimed = { (entry: Recorder.Entry) in
+            entry.conclusion != nil && entry.claimant == nil && !entry.isLingering
+        }
+        defer { entries.removeAll(where: isUnclaimed) }
+        return entries.filter(isUnclaimed)
     }
 
     /// What a client is answered, and the take that has ended already whose text it gets.

@@ -136,7 +136,7 @@ final class Recorder: Sendable {
             return state.failure
         }
         failure?.report()
-        closeIfDone()
+        forgetUnclaimed()
     }
 
     /// Ends the program when nothing is left to be done.
@@ -199,6 +199,7 @@ final class Recorder: Sendable {
             shortage: { [session] in session.pipeline.shortage })
         for await event in take.events {
             reporter.show(event)
+            if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
             talk?.note(event, of: number)
             show(event, of: take)
         }
@@ -243,8 +244,16 @@ final class Recorder: Sendable {
             try? await Task.sleep(for: Self.lingering)
             expire(number)
         } else {
-            remove(number)?.tellUnclaimed()
+            forgetUnclaimed()
         }
+    }
+
+    /// Lets go of takes that have ended and that no client asks for.
+    ///
+    /// Not while a request is carried out: it may be for one of them.
+    func forgetUnclaimed() {
+        for entry in state.withLock({ $0.removeUnclaimed() }) { entry.tellUnclaimed() }
+        closeIfDone()
     }
 
     /// Stops to wait for one who asks for a text.
@@ -256,15 +265,6 @@ final class Recorder: Sendable {
         }
         entry?.tellUnclaimed()
         closeIfDone()
-    }
-
-    func remove(_ number: Int) -> Entry? {
-        state.withLock { state in
-            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
-                return nil
-            }
-            return state.entries.remove(at: index)
-        }
     }
 
     // MARK: - What happens

@@ -84,7 +84,7 @@ package final class RemoteTalk: Sendable {
         }
         switch conversation.first.kind {
         case .refused: throw conversation.first.refusal
-        case .done, .status:
+        case .done, .status, .ready:
             if let message = conversation.first.message { StandardError.line(message) }
             return false
         case .waiting, .result:

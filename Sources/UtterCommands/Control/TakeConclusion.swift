@@ -28,7 +28,7 @@ extension TakeSession {
     func conclusion(
         of outcome: TakeOutcome, by plan: DeliveryPlan, hungUp: Bool, isServiceUnset: Bool
     ) -> TakeConclusion {
-        var status = ExitStatus(outcome)
+        var status = status(of: outcome)
         if case .failure(.left) = outcome.result, hungUp { status = .hungUp }
         let telling = OutcomeTelling(
             outcome, output: output, keepsAudio: audioTime.map { $0 > .zero } ?? false,
@@ -42,7 +42,8 @@ extension TakeSession {
             ToldLine.line(notice == .protectedAgain ? notice.text : "warning: \(notice.text)")
         }
         return TakeConclusion(
-            take: outcome.id, status: status, text: text, lines: warnings + telling.lines,
+            take: outcome.id, status: status, text: text,
+            lines: warnings + telling.lines + brokenPromise(outcome),
             report: OutcomeReport(outcome, status: status, isKept: isKept(outcome)).json,
             isSettled: isSettled(outcome))
     }

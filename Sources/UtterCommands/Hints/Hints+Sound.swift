@@ -31,6 +31,7 @@ extension Hints {
         case .unusableAudio:
             "utter reads WAV of PCM and floating point, FLAC and Ogg Opus; "
                 + "convert others with: \(conversion)"
+        case .noSound: "look at what the program says that has made it"
         case .foreignAudio:
             "install the program ffmpeg, by which utter reads it: sudo apt install ffmpeg"
         }

@@ -20,6 +20,7 @@ extension Hints {
         case .folderUnsafe:
             "look at what is in it, then make it a folder of yours with mode 0700; or set "
                 + "XDG_STATE_HOME"
+        case .unchangeable: "look who may write there, and whether the disk is read-only"
         case .unreadable, .damaged, .audioGone(_, wasAnswered: false), .notWanted, .notWaiting: nil
         }
     }

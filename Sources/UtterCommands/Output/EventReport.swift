@@ -52,6 +52,7 @@ struct EventReport: Encodable {
         self.event = ""
         (self.take, self.file, atMs) = (take.text, file, time.milliseconds)
         switch event {
+        case .opening(let source): (self.event, self.source) = ("opening", source)
         case .listening(let source, let format):
             self.event = "listening"
             (self.source, rate, channels) = (source, format.sampleRate, format.channelCount)

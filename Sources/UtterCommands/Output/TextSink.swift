@@ -123,5 +123,5 @@ package enum TextSink: Sendable, Equatable {
 
 extension SystemError {
     /// Whether the disk has no room.
-    fileprivate var isOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+    var isOfRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
 }

@@ -39,14 +39,14 @@ package struct TranscriptFolder: Sendable {
         }
         self.names = names
         if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
-            throw Self.failure(path, SystemError.last("mkdir \(path)"))
+            throw Self.unusable(path, SystemError.last("mkdir \(path)"))
         }
         guard unsafe access(path, W_OK | X_OK) == 0 else {
-            throw Self.failure(path, SystemError.last("open \(path)"))
+            throw Self.unusable(path, SystemError.last("open \(path)"))
         }
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw Self.failure(path, SystemError(call: "open \(path)", code: ENOTDIR))
+            throw Self.unusable(path, SystemError(call: "open \(path)", code: ENOTDIR))
         }
     }
 
@@ -100,6 +100,13 @@ package struct TranscriptFolder: Sendable {
         CommandFailure(
             "'\(place)' exists already", hint: "replace it with --force, or name another folder",
             status: .localIO)
+    }
+
+    /// A folder that was named wrongly, or on a disk without room for it.
+    private static func unusable(_ path: String, _ error: SystemError) -> CommandFailure {
+        var failure = failure(path, error)
+        if !error.isOfRoom { failure.status = .configuration }
+        return failure
     }
 
     private static func failure(_ place: String, _ error: SystemError) -> CommandFailure {

@@ -9,9 +9,13 @@ internal import Utter
 /// The files whose recordings are kept because they could not be delivered.
 ///
 /// A file that is sent once more goes on as the take that it has: however often that fails, the
-/// disk has one copy, and the service sees one id. Both calls block on the disk.
+/// disk has one copy, and the service sees one id. A note beside the takes names those that are of
+/// files, so that the others, which may be thousands, are not looked at. Both calls block on the
+/// disk.
 final class KnownFiles: Sendable {
     private static let pieceSize = 1 << 20
+    /// More takes than this are not noted; the oldest go first.
+    private static let longestNote = 2_000
 
     private let store: TakeStore?
     private let lookup: TakeLookup
@@ -51,23 +55,42 @@ final class KnownFiles: Sendable {
         else { return }
         manifest.file = Self.identity(of: path)
         // As above.
-        try? folder.save(manifest)
+        guard (try? folder.save(manifest)) != nil else { return }
+        known.withLock { _ in Self.write(Self.noted(in: store) + [take], in: store) }
     }
 
     private func takes(in store: TakeStore) -> [SentFile: [TakeManifest]] {
         known.withLock { known in
             if let known { return known }
-            // What cannot be read is not known.
-            let takes = try? TakeLookup.takes(in: store) {
-                $0.file != nil && [.kept, .cancelled].contains($0.state)
-            }
             var found: [SentFile: [TakeManifest]] = [:]
-            for take in takes ?? [] {
-                if let file = take.file { found[file, default: []].append(take) }
+            let noted = Self.noted(in: store)
+            let waiting = noted.filter { id in
+                do throws(TakeStoreError) {
+                    let take = try store.take(id).manifest()
+                    if let file = take.file, [.kept, .cancelled].contains(take.state) {
+                        found[file, default: []].append(take)
+                    }
+                    return take.state != .answered
+                } catch {
+                    // What cannot be read now may be read next time.
+                    if case .noSuchTake = error { return false }
+                    return true
+                }
             }
+            if waiting.count < noted.count { Self.write(waiting, in: store) }
             known = found
             return found
         }
+    }
+
+    private static func noted(in store: TakeStore) -> [TakeID] {
+        String(decoding: store.note(.takesOfFiles), as: UTF8.self).split(separator: "\n")
+            .compactMap { TakeID(String($0)) }
+    }
+
+    private static func write(_ takes: [TakeID], in store: TakeStore) {
+        let lines = takes.suffix(longestNote).map { $0.text + "\n" }
+        store.note(Array(lines.joined().utf8), as: .takesOfFiles)
     }
 
     /// The length of an ordinary file; nil of anything else, which may be another thing next time.

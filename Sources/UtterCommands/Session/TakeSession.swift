@@ -51,6 +51,9 @@ package struct TakeSession {
     /// Whether each text stands behind the name of its file.
     package var namesTexts = false
 
+    /// Whether a take that the disk does not keep is none.
+    var requiresKeep = false
+
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
@@ -193,6 +196,7 @@ package struct TakeSession {
         cues?.prepare(warning: reporter.warning)
         for await event in take.events {
             note(event)
+            if requiresKeep, reporter.isOfVoice, case .noticed(.unprotected) = event { take.stop() }
             reporter.show(event)
             tell(event, of: take)
             cues?.note(event, of: take)
@@ -214,7 +218,7 @@ package struct TakeSession {
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
         live: LiveLine? = nil, mayAsk: Bool = true
     ) async -> ExitStatus {
-        var status = ExitStatus(outcome)
+        var status = status(of: outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
@@ -229,7 +233,7 @@ package struct TakeSession {
             Self.write(above: live) { tellUnprinted(outcome, telling) }
             return .localIO
         }
-        Self.write(above: live) { telling.lines.tell() }
+        Self.write(above: live) { (telling.lines + brokenPromise(outcome)).tell() }
         if outcome.isAtRisk { await rescue(take, outcome, by: plan, mayAsk: mayAsk) }
         await noteFile(of: outcome)
         if isSettled(outcome) { take.release(keepingAudioFor: audioTime) }
@@ -276,25 +280,6 @@ package struct TakeSession {
 
     /// How to exit when a signal has asked for it, or nil.
     package var farewellStatus: ExitStatus? { running.farewellStatus }
-
-    /// Makes sure that the folder of takes is ours alone, and that takes can be kept if that
-    /// `isRequired`.
-    ///
-    /// - Throws: `CommandFailure` when they cannot.
-    func checkStore(isRequired: Bool) throws(CommandFailure) {
-        switch pipeline.store {
-        case .failure(.notWanted): break
-        case .failure(let error):
-            if case .folderUnsafe = error { throw CommandFailure(error) }
-            guard isRequired else { return }
-            throw CommandFailure(error.description, hint: Hints.of(error), status: .localIO)
-        case .success:
-            guard isRequired, let shortage = pipeline.shortage else { return }
-            throw CommandFailure(
-                "the take cannot be kept: \(shortage.description)", hint: Hints.of(shortage),
-                status: .localIO)
-        }
-    }
 
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {

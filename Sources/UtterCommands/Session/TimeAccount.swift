@@ -78,9 +78,6 @@ package struct TimeAccount {
     }
 
     private func milliseconds(_ duration: Duration) -> String {
-        let micro =
-            duration.components.seconds * 1_000_000
-            + duration.components.attoseconds / 1_000_000_000_000
-        return "\(micro / 1_000).\(micro / 100 % 10) ms"
+        StatusLine.milliseconds(duration)
     }
 }

@@ -20,6 +20,13 @@ extension StatusLine {
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
     }
 
+    /// Milliseconds, to the tenth below 100.
+    package static func milliseconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .microseconds(100)).rounded())
+        guard tenths < 1_000 else { return "\((tenths + 5) / 10) ms" }
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+
     /// A byte count with a unit.
     static func size(_ count: Int) -> String {
         count < 1_000

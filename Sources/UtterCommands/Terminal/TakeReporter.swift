@@ -56,6 +56,7 @@ struct TakeReporter {
     mutating func show(_ event: TakeEvent) {
         line.note(event, at: .now)
         switch event {
+        case .opening(let source): tellOpening(of: source)
         case .listening(let source, let format):
             let layout = format.channelCount == 1 ? " mono" : ", \(format.channelCount) channels"
             let verb = activity.isSending ? "sending" : "recording from"
@@ -87,7 +88,7 @@ struct TakeReporter {
             hasBegun = true
             began = .now
             if let opening { say(opening, about: .course) }
-            detail("first frame after \(delay / .milliseconds(1)) ms")
+            detail("first frame after \(StatusLine.milliseconds(delay))")
         case .resumed: detail("recording goes on")
         case .sent:
             detail("all of it was sent")
@@ -122,6 +123,16 @@ struct TakeReporter {
             detail("attempt \(attempt), to \(url)")
         }
         live?.show(line, of: number)
+    }
+
+    /// Where no live line shows that nothing is recorded yet, says so.
+    private func tellOpening(of source: String) {
+        guard live == nil else { return }
+        say(
+            activity.isSending
+                ? "waiting for '\(source)', from which nothing has come yet"
+                : "the microphone '\(source)' does not answer yet: nothing is recorded",
+            about: .course)
     }
 
     /// A text that may still change, for `--partials` where no live line shows it.

@@ -38,8 +38,66 @@ import Testing
         let recorder = try await bench.record()
         let half = try bench.connect()
         try half.say("{")
+        let unconfirmed = try bench.connect()
+        try unconfirmed.say(#"{"version":1,"command":"cancel","confirm":true}"# + "\n")
         #expect(try await half.rest() == "")
+        #expect(try await unconfirmed.rest() == #"{"kind":"ready","version":1}"# + "\n")
         try await expectWhole(bench, recorder)
+    }
+
+    @Test(arguments: ["", #","confirm":true"#])
+    func forOneThatHasGoneNothingIsDone(_ confirms: String) async throws {
+        let bench = try ControlBench(.hearing("whole"))
+        let daemon = try await bench.daemon()
+        /// Asks while the daemon hears nothing, and goes.
+        func ask(_ commands: String...) throws {
+            daemon.signal(SIGSTOP)
+            for command in commands {
+                try bench.connect().say(
+                    #"{"version":1,"command":"\#(command)"\#(confirms)}"# + "\n")
+            }
+            daemon.signal(SIGCONT)
+        }
+        try ask("start", "toggle")
+        #expect(try await bench.run("status").outputText == "idle\n")
+        #expect(try await bench.run("start").status == .exited(0))
+        _ = try #require(await bench.server.wait(untilBytes: 6_400))
+        try ask("stop", "toggle", "cancel")
+        daemon.signal(SIGUSR1)
+        #expect(await daemon.wait(for: "was not printed", in: .error))
+        #expect(try await bench.run("last").outputText == "whole\n")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+        #expect(bench.card.account.opens == 1)
+    }
+
+    @Test func whatIsConfirmedIsDone() async throws {
+        let bench = try ControlBench(.hearing("confirmed"))
+        let recorder = try await bench.record()
+        let client = try bench.connect()
+        try client.say(#"{"version":1,"command":"stop","confirm":true}"# + "\n")
+        try client.say(#"{"version":1,"command":"confirmed"}"# + "\n")
+        client.finish()
+        let kinds = try await client.rest().split(separator: "\n").map {
+            try JSONText(Array($0.utf8))["kind"]
+        }
+        #expect(kinds.first == .string("ready"))
+        #expect(kinds.last == .string("result"))
+        #expect(try await recorder.result().status == .exited(0))
+    }
+
+    @Test func aWordThatComesTooLateConfirmsNothing() throws {
+        var ends: [Int32] = [-1, -1]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        let other = OwnedDescriptor(taking: ends[1])
+        let connection = ControlConnection(
+            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        let now = ContinuousClock.now
+        connection.askToConfirm(ControlRequest(.start))
+        #expect(connection.confirmed(at: now + .seconds(6)) == nil)
+        connection.askToConfirm(ControlRequest(.start))
+        #expect(connection.confirmed(at: now) == ControlRequest(.start))
+        withExtendedLifetime(other) {}
     }
 
     @Test func aLineThatIsTooLongIsRefused() async throws {

@@ -58,6 +58,52 @@ import Testing
         try expectEachTextOnce(printed, errors, of: bench)
     }
 
+    /// Each of them begins or ends something, however soon what it ends is over by itself.
+    @Test(arguments: [false, true])
+    func togglesAtOnceFindWhatTheyEnd(_ hasDaemon: Bool) async throws {
+        let bench = try ControlBench(Self.server())
+        let daemon = hasDaemon ? try await bench.daemon() : nil
+        let script = """
+            for round in 1 2; do
+                for i in $(seq 10); do { "$0" toggle >/dev/null; echo "status $?."; } & done
+                wait
+            done
+            """
+        let storm = try bench.bench.startShell(script, [])
+        // As many may be resumed as stopped: what is left over is given up.
+        while storm.status == nil {
+            await onOwnThread { _ = poll(nil, 0, 50) }
+            _ = try await Self.text(of: ControlRequest(.cancel), at: bench.place)
+        }
+        let result = try await storm.result()
+        daemon?.signal(SIGTERM)
+        _ = try await daemon?.result()
+        #expect(result.outputText.matches(of: /status \d+\./).count == 20)
+        #expect(!result.outputText.contains("status 67"), "\(result.errorText)")
+        #expect(!result.errorText.contains("nothing is being recorded"))
+    }
+
+    @Test func aToggleIsNeverRefusedForWhatItEnds() async throws {
+        let bench = try ControlBench(Self.server())
+        let daemon = try await bench.daemon()
+        let refused = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<3 * Self.clients {
+                group.addTask { [place = bench.place] in
+                    try await onOwnThread {
+                        Result { () throws(CommandFailure) in
+                            // What is stopped at once is too short, and its take is soon over.
+                            try ControlClient.ask(ControlRequest(.toggle), at: place)?.first.kind
+                        }
+                    }.get() == .refused
+                }
+            }
+            return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
+        }
+        #expect(refused == 0)
+        daemon.signal(SIGTERM)
+        _ = try await daemon.result()
+    }
+
     @Test func noTakeIsLostInARaceOfConnections() async throws {
         let bench = try ControlBench(Self.server())
         let daemon = try await bench.daemon("--min", "0")
@@ -96,6 +142,8 @@ import Testing
         var stops: [Task<String?, any Error>] = []
         var isLast = false
         while !isLast {
+            // The programs have the processors to themselves in between.
+            await onOwnThread { _ = poll(nil, 0, 50) }
             isLast = !isGoingOn()
             stops.append(Task { try await Self.text(of: ControlRequest(.stop), at: bench.place) })
             _ = try await Self.text(of: ControlRequest(.status), at: bench.place)

@@ -7,40 +7,64 @@ import TestSupport
 /// Carries connections from one socket to another, as `ssh -R` does between two machines.
 final class ControlRelay: Sendable {
     private let stop: Wakeup
+    private let change: Wakeup
+    private let isFrozen = Observed(false)
 
     /// Begins to carry from a socket that it makes to the one to which it leads.
     init(from here: String, to there: String) throws {
         let stop = try Wakeup()
-        self.stop = stop
+        let change = try Wakeup()
+        (self.stop, self.change) = (stop, change)
         let listener = RelayEnd(try LocalSocket.listen(at: here))
-        _ = try NamedThread(name: "test-relay") {
+        _ = try NamedThread(name: "test-relay") { [isFrozen] in
             var pairs: [(RelayEnd, RelayEnd)] = []
+            // Clients that are not led on yet.
+            var waiting: [RelayEnd] = []
             while true {
-                var events = [stop.descriptor, listener.number].map {
+                let carries = !isFrozen.value
+                if carries {
+                    for client in waiting {
+                        guard
+                            // Without a program there, ssh closes the connection too.
+                            let target = try? LocalSocket.connect(to: there, within: .seconds(5))
+                        else { continue }
+                        pairs.append((client, RelayEnd(target)))
+                    }
+                    waiting = []
+                }
+                var events = [stop.descriptor, change.descriptor, listener.number].map {
                     pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
                 }
-                let numbers = pairs.flatMap { [$0.0.polled, $0.1.polled] }
+                let numbers = pairs.flatMap { carries ? [$0.0.polled, $0.1.polled] : [] }
                 events += numbers.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
                 poll(&events, nfds_t(events.count), -1)
                 if events[0].revents != 0 { return }
-                for index in pairs.indices {
+                if events[1].revents != 0 { change.drain() }
+                for index in pairs.indices where carries {
                     let (one, other) = pairs[index]
-                    if events[2 + 2 * index].revents != 0 { one.carry(to: other) }
-                    if events[3 + 2 * index].revents != 0 { other.carry(to: one) }
+                    if events[3 + 2 * index].revents != 0 { one.carry(to: other) }
+                    if events[4 + 2 * index].revents != 0 { other.carry(to: one) }
                 }
                 pairs.removeAll { $0.0.isOver && $0.1.isOver }
-                guard events[1].revents != 0,
+                if events[2].revents != 0,
                     // One that has gone again is no connection.
                     let client = try? LocalSocket.accept(from: listener.number)
-                else { continue }
-                let end = RelayEnd(client)
-                // Without a program there, ssh closes the connection too.
-                guard let target = try? LocalSocket.connect(to: there, within: .seconds(5)) else {
-                    continue
+                {
+                    waiting.append(RelayEnd(client))
                 }
-                pairs.append((end, RelayEnd(target)))
             }
         }
+    }
+
+    /// Carries nothing until it thaws; connections come about all the same.
+    func freeze() { set(true) }
+
+    /// Carries on, first what came meanwhile.
+    func thaw() { set(false) }
+
+    private func set(_ value: Bool) {
+        isFrozen.update { $0 = value }
+        change.signal()
     }
 
     deinit { stop.signal() }

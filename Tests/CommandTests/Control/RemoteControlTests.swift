@@ -102,6 +102,35 @@ import Testing
         withExtendedLifetime(away) {}
     }
 
+    @Test func aConnectionThatThawsDoesNothingForThoseWhoGaveUp() async throws {
+        let desk = try ControlBench(.hearing("asked for again"))
+        let daemon = try await desk.daemon()
+        let folder = try TemporaryFolder()
+        let relay = try ControlRelay(from: folder.path("desk"), to: desk.place.path)
+        let shell = try Bench(["UTTER_SOCKET": folder.path("desk")])
+        relay.freeze()
+        let frozen = try ["start", "toggle", "stop", "cancel"].map { try shell.start([$0]) }
+        for run in frozen {
+            let result = try await run.result()
+            #expect(result.status == .exited(75))
+            #expect(
+                result.errorText
+                    == "utter: error: the utter that has the control socket does not answer, and "
+                    + "has done nothing\n"
+                    + "utter: hint: see whether the connection to its machine is alive\n")
+        }
+        relay.thaw()
+        // What was held back comes first.
+        #expect(try await shell.run("status").outputText == "idle\n")
+        #expect(try await shell.run("toggle").status == .exited(0))
+        _ = try #require(await desk.server.wait(untilBytes: 6_400))
+        #expect(try await shell.run("toggle").outputText == "asked for again\n")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+        #expect(desk.card.account.opens == 1)
+        #expect(try desk.bench.takes().count == 1)
+    }
+
     @Test(arguments: [["status"], ["stop"], ["cancel"]])
     func aSocketThatLeadsNowhereIsSaid(_ command: [String]) async throws {
         let folder = try TemporaryFolder()

@@ -24,29 +24,8 @@ final class PortalDouble: Sendable {
         case silent
     }
 
-    /// What the test has it do.
-    private enum Order: Sendable {
-        case signal(String, String, time: UInt64)
-        case change(String)
-        case close
-        case end
-    }
-
-    private struct State {
-        var orders: [Order] = []
-        var calls: [String] = []
-        var shortcuts: [BusValue] = []
-        var registered: String?
-    }
-
     let bus: PrivateBus
-    private let manner: Manner
-    private let trigger: String
-    private let state = Mutex(State())
-    private let ready = Settlement<String?>()
-
-    private static let session = "/org/freedesktop/portal/desktop/session/test/utter"
-    private static let shortcuts = "org.freedesktop.portal.GlobalShortcuts"
+    private let server: PortalServer
 
     /// Starts a bus with a portal.
     ///
@@ -56,50 +35,87 @@ final class PortalDouble: Sendable {
     /// - Throws: when there is no bus.
     init(_ manner: Manner = .granting, trigger: String = "F9") async throws {
         bus = try await PrivateBus()
-        (self.manner, self.trigger) = (manner, trigger)
-        _ = try NamedThread(name: "portal") { [self] in
-            do throws(BusError) {
-                try serve()
-            } catch {
-                ready.settle(error.description)
-            }
-        }
-        try #require(await ready.value == nil)
+        let server = PortalServer(address: bus.address, manner, trigger)
+        self.server = server
+        // It must not keep the double, whose end is its own.
+        _ = try NamedThread(name: "portal") { server.run() }
+        try #require(await server.ready.value == nil)
     }
 
-    deinit { state.withLock { $0.orders.append(.end) } }
+    deinit { server.order(.end) }
 
     /// The methods that were called, in order.
-    var calls: [String] { state.withLock { $0.calls } }
+    var calls: [String] { server.state.withLock { $0.calls } }
 
     /// The shortcuts that were asked for.
-    var asked: [BusValue] { state.withLock { $0.shortcuts } }
+    var asked: [BusValue] { server.state.withLock { $0.shortcuts } }
 
     /// The application that has named itself.
-    var registered: String? { state.withLock { $0.registered } }
+    var registered: String? { server.state.withLock { $0.registered } }
 
     /// Presses a shortcut.
     func press(_ id: String = "talk", at time: UInt64) {
-        order(.signal("Activated", id, time: time))
+        server.order(.signal("Activated", id, time: time))
     }
 
     /// Lets a shortcut go.
     func release(_ id: String = "talk", at time: UInt64) {
-        order(.signal("Deactivated", id, time: time))
+        server.order(.signal("Deactivated", id, time: time))
     }
 
     /// Gives the shortcut another key.
-    func change(to trigger: String) { order(.change(trigger)) }
+    func change(to trigger: String) { server.order(.change(trigger)) }
 
     /// Ends the session.
-    func close() { order(.close) }
+    func close() { server.order(.close) }
+}
 
-    private func order(_ order: Order) { state.withLock { $0.orders.append(order) } }
+/// What `PortalDouble` has on its thread.
+private final class PortalServer: Sendable {
+    /// What the test has it do.
+    enum Order: Sendable {
+        case signal(String, String, time: UInt64)
+        case change(String)
+        case close
+        case end
+    }
+
+    struct State {
+        var orders: [Order] = []
+        var calls: [String] = []
+        var shortcuts: [BusValue] = []
+        var registered: String?
+    }
+
+    let state = Mutex(State())
+    /// Why it cannot serve; nil once it does.
+    let ready = Settlement<String?>()
+    private let address: String
+    private let manner: PortalDouble.Manner
+    private let trigger: String
+
+    private static let session = "/org/freedesktop/portal/desktop/session/test/utter"
+    private static let shortcuts = "org.freedesktop.portal.GlobalShortcuts"
+
+    init(address: String, _ manner: PortalDouble.Manner, _ trigger: String) {
+        (self.address, self.manner, self.trigger) = (address, manner, trigger)
+    }
+
+    func order(_ order: Order) { state.withLock { $0.orders.append(order) } }
 
     // MARK: - The thread
 
+    /// Serves until the order to end, or until the bus does.
+    func run() {
+        do throws(BusError) {
+            try serve()
+        } catch {
+            ready.settle(error.description)
+        }
+    }
+
     private func serve() throws(BusError) {
-        let bus = try Bus(address: bus.address)
+        let bus = try Bus(address: address)
         try bus.take(name: "org.freedesktop.portal.Desktop")
         ready.settle(nil)
         while true {

@@ -32,8 +32,7 @@ import Testing
             (SIGTERM, .exited(143)), (SIGHUP, .exited(129)), (SIGINT, .exited(130)),
             (SIGQUIT, .signalled(SIGQUIT)),
         ]
-        + (unsafe getenv("TSAN_OPTIONS") == nil && getenv("LSAN_OPTIONS") == nil
-            ? [SIGSEGV, SIGABRT, SIGBUS].map { ($0, .signalled($0)) } : [])
+        + (Sanitizer.isUsed ? [] : [SIGSEGV, SIGABRT, SIGBUS].map { ($0, .signalled($0)) })
 
     @Test(arguments: signals) func itIsPutRightWhenASignalEndsTheProgram(
         _ signal: Int32, _ status: CommandResult.Status

@@ -33,6 +33,27 @@ import Testing
         #expect(server.requests.map(\.body).allSatisfy { $0 == server.requests[0].body })
     }
 
+    @Test func onlyWhatWaitsIsNoted() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "busy"), .answer(status: 503, text: "busy")],
+            otherwise: .answer(text: "at last"))
+        let bench = try Bench(server: server)
+        let note = bench.folder.path("state/utter/takes-of-files")
+        let text = { String(decoding: try readFile(note), as: UTF8.self) }
+        #expect(try await send(bench, Clip.digits.path).status == .exited(75))
+        #expect(try await send(bench, Clip.goForward.path).status == .exited(75))
+        let ids = try bench.takes().map(\.id)
+        #expect(try text() == ids.map { $0 + "\n" }.joined())
+        #expect(try await send(bench, Clip.digits.path).status == .exited(0))
+        // It is found out by the next one that looks.
+        #expect(try await send(bench, Clip.cards.path).status == .exited(0))
+        #expect(try text() == ids[1] + "\n")
+        // Without the note, the file is copied once more.
+        #expect(unlink(note) == 0)
+        #expect(try await send(bench, Clip.goForward.path).status == .exited(0))
+        #expect(try bench.takes().count == 4)
+    }
+
     @Test(arguments: ["ogg-opus", "flac", "wav"])
     func theFormatDoesNotMatter(_ format: String) async throws {
         let bench = try Bench()

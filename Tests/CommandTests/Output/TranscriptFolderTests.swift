@@ -94,6 +94,18 @@ import UtterCommands
         #expect(result.errorText.contains("--output-dir: "))
     }
 
+    /// One status for one thing, whichever option names it, and before anything is sent.
+    @Test(arguments: ["--output-dir", "-o"])
+    func aPlaceThatIsNotThereIsStatus78(_ option: String) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "no"))
+        let bench = try Bench(server: server)
+        let place = bench.folder.path("nowhere/x")
+        let result = try await bench.run("send", option, place, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("'\(place)' cannot be "))
+        #expect(server.connectionCount == 0)
+    }
+
     @Test func aNameIsHarmless() {
         #expect(TranscriptFolder.name(of: "a/b/note.old.wav") == "note.old")
         #expect(TranscriptFolder.name(of: "x/\u{1B}]0;t\u{7}\n\u{202E}.wav") == "_]0;t___")

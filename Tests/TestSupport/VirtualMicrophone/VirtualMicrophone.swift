@@ -14,7 +14,7 @@ public final class VirtualMicrophone: Sendable {
     /// Commands, by their word in the file `state`.
     private enum Command: Int {
         case busy = 32
-        case denied, unplug, muteClock, suspend, position, stuck
+        case denied, unplug, muteClock, suspend, position, stuck, block, misread
     }
 
     /// How a card goes away.
@@ -94,6 +94,15 @@ public final class VirtualMicrophone: Sendable {
 
     /// Stops the card as `setHanging` does, until it is started anew.
     public func setStuck() { command(.stuck, 1) }
+
+    /// Makes the driver not answer while it is prepared, or answer at last.
+    public func setBlocking(_ isBlocking: Bool = true) { command(.block, isBlocking ? 1 : 0) }
+
+    /// Makes the driver refuse every read, as if there were nothing.
+    public func setRefusing() { command(.misread, 1) }
+
+    /// Makes the driver say that each read gave twice as much as it was asked for.
+    public func setBoasting() { command(.misread, 2) }
 
     /// Takes the card's clock away: it has captured so many frames, and captures no more by itself.
     public func setPosition(_ frames: Int) { command(.position, UInt64(frames + 1)) }

@@ -43,8 +43,10 @@ package struct TakeEntry: Encodable {
         in store: TakeStore, maxAge: Duration
     ) throws(TakeStoreError) -> [TakeEntry] {
         let clock = SpoolAge(in: store)
-        let takes = try store.ids().map { id in
+        let takes = try store.ids().compactMap { id -> TakeEntry? in
             var entry = TakeEntry(id, in: store)
+            // A full disk has left it, or another program is making it: there is nothing to see.
+            if entry.unreadable != nil, store.isHollow(id) { return nil }
             if entry.isKept {
                 entry.waited = clock.age(since: id.date)
                 entry.tooOld = entry.waited >= maxAge ? true : nil

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// For how long a source is being opened, and what follows from that.
+///
+/// Pure. A driver may block while its device is opened: a person hears of it, and a device that has
+/// taken too long is given up.
+struct OpeningWatch {
+    /// What a look has found.
+    enum Finding: Equatable {
+        /// Nothing new.
+        case nothing
+        /// It takes so long that a person has to hear of it; found once.
+        case late
+        /// A device is not waited for any longer.
+        case hopeless
+    }
+
+    /// More than a card or a sound server takes that is well.
+    static let lateness = Duration.seconds(1)
+    /// A headset that has to be woken, or a sound server that is just starting, takes less.
+    static let patience = Duration.seconds(60)
+    /// After a stop of the whole program the driver gets this time to show that it is alive.
+    private static let secondLook = Duration.seconds(1)
+
+    private let isLive: Bool
+    private var began: ContinuousClock.Instant?
+    private var doubtful: ContinuousClock.Instant?
+    /// Whether a person has to hear of it.
+    private(set) var isLate = false
+
+    /// Waits for a device, if it `isLive`, or for a file or a pipe, which is never given up.
+    init(isLive: Bool) { self.isLive = isLive }
+
+    /// Looks; the first look is the beginning.
+    mutating func look(at now: ContinuousClock.Instant) -> Finding {
+        let since = began ?? now
+        began = since
+        guard isLate else {
+            isLate = now >= since + Self.lateness
+            return isLate ? .late : .nothing
+        }
+        guard isLive, now >= since + Self.patience else { return .nothing }
+        guard let doubtful else {
+            doubtful = now
+            return .nothing
+        }
+        return now >= doubtful + Self.secondLook ? .hopeless : .nothing
+    }
+
+    /// When to look again; nil when the opening alone matters.
+    var due: ContinuousClock.Instant? {
+        guard let began else { return nil }
+        guard isLate else { return began + Self.lateness }
+        guard isLive else { return nil }
+        return doubtful.map { $0 + Self.secondLook } ?? began + Self.patience
+    }
+}

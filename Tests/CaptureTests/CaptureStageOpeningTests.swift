@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import Capture
+
+/// A source whose opening takes long, or for ever.
+@Suite struct CaptureStageOpeningTests {
+    private let start = ContinuousClock.now
+
+    private func bench(isLive: Bool = true) -> CaptureStageBench {
+        CaptureStageBench(
+            CaptureStageScript(isLive: isLive, [.frames(320)]), plan: CapturePlan(), opens: false)
+    }
+
+    private func lates(_ bench: CaptureStageBench) -> Int {
+        bench.events.count { if case .late = $0 { true } else { false } }
+    }
+
+    private func turn(_ bench: CaptureStageBench, after seconds: Int...) {
+        for second in seconds { bench.stage.turn(now: start + .seconds(second)) }
+    }
+
+    private func due(_ bench: CaptureStageBench) -> Duration? {
+        guard case .source(.until(let instant))? = bench.stage.pendingWait else { return nil }
+        return instant - start
+    }
+
+    @Test func itIsToldOnceThatADeviceDoesNotAnswer() {
+        let bench = bench()
+        turn(bench, after: 0)
+        #expect(bench.events.isEmpty)
+        #expect(due(bench) == OpeningWatch.lateness)
+        turn(bench, after: 1, 2, 3)
+        #expect(lates(bench) == 1)
+        #expect(due(bench) == OpeningWatch.patience)
+        bench.stage.opening.open()
+        #expect(bench.runToEnd())
+        #expect(lates(bench) == 1)
+        #expect(bench.end?.cause == .finished)
+        #expect(bench.account.capturedFrames == 320)
+    }
+
+    @Test func aDeviceThatNeverAnswersIsGivenUp() {
+        let bench = bench()
+        turn(bench, after: 0, 1, 59)
+        #expect(bench.end == nil)
+        // A program that was stopped looks once more.
+        turn(bench, after: 60)
+        #expect(bench.end == nil)
+        turn(bench, after: 61)
+        #expect(
+            bench.end?.cause == .source(.deviceHangs(device: "script", seconds: 60)))
+    }
+
+    @Test func aFileIsNeverGivenUp() {
+        let bench = bench(isLive: false)
+        turn(bench, after: 0, 1, 60, 61, 1_000, 1_001)
+        #expect(lates(bench) == 1)
+        #expect(bench.stage.pendingWait != nil)
+        #expect(due(bench) == nil)
+    }
+
+    @Test func aStopIsHeededOnceItIsToldThatNothingAnswers() {
+        let bench = bench()
+        turn(bench, after: 0)
+        bench.control.requestStop()
+        turn(bench, after: 0)
+        // The device may be there in a moment, and a last word be said.
+        #expect(bench.end == nil)
+        turn(bench, after: 1, 1)
+        #expect(bench.end?.cause == .tooShort(frames: 0))
+    }
+
+    @Test(arguments: [true, false])
+    func aStopWithoutTailWaitsForNoOpening(isLive: Bool) {
+        let bench = bench(isLive: isLive)
+        turn(bench, after: 0)
+        bench.control.requestStop(keepsTail: false)
+        turn(bench, after: 0)
+        let cause: CaptureEnd.Cause =
+            isLive ? .tooShort(frames: 0) : .source(.noSound(name: "script"))
+        #expect(bench.end?.cause == cause)
+    }
+
+    @Test(arguments: [true, false])
+    func whatHasNotOneSampleIsNotFinished(isLive: Bool) {
+        let bench = CaptureStageBench(CaptureStageScript(isLive: isLive, []))
+        #expect(bench.runToEnd())
+        let cause: CaptureEnd.Cause =
+            isLive ? .tooShort(frames: 0) : .source(.noSound(name: "script"))
+        #expect(bench.end?.cause == cause)
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AudioCodecs
+import Glibc
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// A recording without a sample: nothing of it reaches a service, which would want to be paid.
+@Suite struct EmptyRecordingTests {
+    /// What a program writes that ends before it has written any sound.
+    enum Beginning: CaseIterable {
+        case raw, wav, ffmpegWAV, flac, opus
+
+        var bytes: [UInt8] {
+            get throws {
+                switch self {
+                case .raw: return [0x78]
+                case .wav: return try Array(readFile(Clip.digits.path).prefix(44))
+                case .ffmpegWAV: return try Self.begun(.wav)
+                case .flac: return try Self.begun(.flac)
+                case .opus: return try Self.begun(.oggOpus)
+                }
+            }
+        }
+
+        /// What stands before the first sample, and what an encoder adds when none has come.
+        private static func begun(_ codec: AudioCodec) throws -> [UInt8] {
+            let encoder = try codec.makeEncoder()
+            var bytes: [UInt8] = []
+            try encoder.begin(into: &bytes)
+            try encoder.finish(into: &bytes)
+            return bytes
+        }
+    }
+
+    private func expectNothing(
+        _ result: CommandResult, of name: String, to server: RecordingServer, on bench: Bench
+    ) throws {
+        #expect(result.status == .exited(65), "\(result.errorText)")
+        #expect(result.output.isEmpty)
+        #expect(
+            result.errorText.contains(
+                "utter: error: there is no sound in '\(name)': nothing is sent\n"),
+            "\(result.errorText)")
+        #expect(result.errorText.contains("utter: hint: look at what the program says"))
+        #expect(server.connectionCount == 0)
+        #expect(try bench.takes().isEmpty)
+    }
+
+    @Test(arguments: Beginning.allCases)
+    func nothingIsSentOfStandardInputWithoutASample(_ beginning: Beginning) async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "no"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run("send", "-", input: .bytes(try beginning.bytes))
+        try expectNothing(result, of: "standard input", to: server, on: bench)
+    }
+
+    @Test(arguments: Beginning.allCases.dropFirst(), ["auto", "chunked", "length"])
+    func nothingIsSentOfAFileWithoutASample(_ beginning: Beginning, _ framing: String) async throws
+    {
+        let server = try RecordingServer(otherwise: .answer(text: "no"))
+        let bench = try Bench(server: server)
+        let file = try bench.folder.write(try beginning.bytes, to: "empty")
+        let result = try await bench.run("send", "--framing", framing, file)
+        try expectNothing(result, of: file, to: server, on: bench)
+    }
+
+    @Test func anotherFileIsSentAllTheSame() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "digits"))
+        let bench = try Bench(server: server)
+        let file = try bench.folder.write(try Beginning.wav.bytes, to: "empty.wav")
+        let result = try await bench.run("send", file, Clip.digits.path)
+        #expect(result.status == .exited(65))
+        #expect(result.outputText == "\(Clip.digits.path): digits\n")
+        #expect(server.requests.count == 1)
+    }
+
+    /// Samples that the converter still holds back when the file ends are sound.
+    @Test func aFileOfOneSampleIsSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "a click"))
+        let bench = try Bench(server: server)
+        let result = try await bench.run(
+            "send", "--rate", "48000", "-", input: .bytes([0x10, 0x20, 0x10, 0x20, 0x10, 0x20]))
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.count == 1)
+    }
+}
