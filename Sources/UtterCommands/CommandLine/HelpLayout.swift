@@ -32,6 +32,7 @@ struct HelpLayout {
     /// Help in lines of that width.
     ///
     /// - Parameter text: the parser's, whose lines are broken nowhere but in the sources.
+    /// - Returns: the lines, with their ends.
     func text(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let usage = lines.firstIndex { $0.hasPrefix(Self.usage) } ?? lines.endIndex

@@ -20,7 +20,7 @@ package enum StandardOutput {
     /// - Throws: the status to exit with, when not all of it could be written; why is said, unless the
     ///   reader has read enough.
     static func show(_ text: String) throws {
-        guard !print(text) else { return }
+        guard !StandardOutput.print(text) else { return }
         let error = SystemError.last("write")
         guard error.code != EPIPE else { throw ExitStatus.localIO.code }
         throw Launch.exit(
