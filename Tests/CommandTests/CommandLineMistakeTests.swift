@@ -34,6 +34,11 @@ import Testing
             "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
         (["-d5s"], "write it like: -d 5s"), (["list", "-n3"], "write it like: -n 3"),
+        (["--for5s"], "write it like: --for 5s"), (["RECORD"], "did you mean 'record'?"),
+        (
+            ["\u{2013}for", "5s"],
+            "an option begins with '-', and this with another dash: '\u{2013}'"
+        ),
         (["--out", "note.txt"], "did you mean '--output'?"),
         (["--clipboard"], "did you mean '--copy'?"),
     ]

@@ -265,6 +265,34 @@ import Testing
         #expect(server.requests.first?.body == samples)
     }
 
+    @Test(arguments: [("/tmp", "Is a directory"), ("&-", "Bad file descriptor")])
+    func aStandardInputThatCannotBeReadIsStatus66(_ place: String, _ reason: String) async throws {
+        let result = try await Bench().startShell("exec \"$0\" send - <\(place)", []).result()
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText.hasPrefix("utter: error: standard input cannot be read: \(reason)\n"),
+            "\(result.errorText)")
+    }
+
+    @Test func aNameThatIsNoTextGetsAnotherWay() async throws {
+        let result = try await Bench().startShell(
+            #"exec "$0" send "$(printf 'caf\351.wav')""#, []
+        ).result()
+        #expect(result.status == .exited(66))
+        #expect(
+            result.errorText.contains(
+                "hint: its name is not UTF-8: rename it, or send it with: utter send - < FILE\n"))
+    }
+
+    @Test(arguments: ["list --json", "--help", "setup binds sway"])
+    func aStandardOutputThatTakesNothingIsSaid(_ words: String) async throws {
+        let result = try await Bench().startShell("exec \"$0\" \(words) >/dev/full", []).result()
+        #expect(result.status == .exited(74))
+        #expect(
+            result.errorText
+                == "utter: error: standard output takes nothing: No space left on device\n")
+    }
+
     @Test func nothingOnStandardInputIsStatus65() async throws {
         let bench = try Bench()
         for input in [CommandRun.Input.nothing, .bytes([])] {

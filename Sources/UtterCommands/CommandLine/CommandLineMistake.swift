@@ -41,9 +41,11 @@ struct CommandLineMistake: Error, Equatable {
         var mistake = CommandLineMistake(message: "there is no command '\(word)'", hints: [])
         if !isHelp, names.commands.contains("send"), isFile(word) || looksLikeAudio(word) {
             mistake.hints = ["send a file with: utter send \(ShellWord.quoted(word))"]
-        } else if let meant = synonyms[word].flatMap({ names.commands.contains($0) ? $0 : nil })
-            ?? EditDistance.nearest(to: word, among: names.commands)
-        {
+        } else if let dash = word.first, "\u{2010}"..."\u{2015}" ~= dash || dash == "\u{2212}" {
+            mistake.hints = ["an option begins with '-', and this with another dash: '\(dash)'"]
+        } else if let meant = synonyms[word.lowercased()].flatMap({
+            names.commands.contains($0) ? $0 : nil
+        }) ?? EditDistance.nearest(to: word.lowercased(), among: names.commands) {
             mistake.hints = ["did you mean '\(meant)'?"]
         }
         mistake.hints.append("see 'utter --help' for the commands")
@@ -103,16 +105,18 @@ struct CommandLineMistake: Error, Equatable {
         }
         guard typed.hasPrefix("--") else { return joined(typed, own) }
         let long = own.filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
-        return EditDistance.nearest(to: String(typed.dropFirst(2)), among: long)
-            .map { "did you mean '--\($0)'?" }
+        let near = EditDistance.nearest(to: String(typed.dropFirst(2)), among: long)
+        return near.map { "did you mean '--\($0)'?" } ?? joined(typed, own)
     }
 
-    /// What to write for a short option whose number stands right behind it; nil for anything else.
+    /// What to write for an option whose number stands right behind it; nil for anything else.
     private static func joined(_ typed: String, _ options: [String]) -> String? {
-        let (option, value) = (String(typed.prefix(2)), typed.dropFirst(2))
-        guard options.contains(option), value.first.map({ $0.isNumber || $0 == "-" }) == true
+        let option = typed.prefix { $0 == "-" || $0.isLetter }
+        let name = option.hasPrefix("--") ? option : option.prefix(2)
+        let value = typed.dropFirst(name.count)
+        guard options.contains(String(name)), value.first?.isNumber == true || value.hasPrefix("-")
         else { return nil }
-        return "write it like: \(option) \(value)"
+        return "write it like: \(name) \(value)"
     }
 
     /// The parser's sentence the way ours are written: no capital, no full stop.

@@ -32,7 +32,7 @@ struct HelpLayout {
     /// Help in lines of that width.
     ///
     /// - Parameter text: the parser's, whose lines are broken nowhere but in the sources.
-    /// - Returns: the same words.
+    /// - Returns: the lines, with their ends.
     func text(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let usage = lines.firstIndex { $0.hasPrefix(Self.usage) } ?? lines.endIndex
@@ -42,7 +42,7 @@ struct HelpLayout {
 
     // MARK: - Overview
 
-    /// Fills paragraphs; what is indented stands for itself.
+    /// Fills paragraphs; what is indented, or has two columns, stands for itself.
     private func overview(_ lines: ArraySlice<Substring>) -> [String] {
         var filled: [String] = []
         var paragraph: [Substring] = []
@@ -51,7 +51,7 @@ struct HelpLayout {
             paragraph = []
         }
         for line in lines {
-            guard line.isEmpty || line.hasPrefix(" ") else {
+            guard line.isEmpty || line.hasPrefix(" ") || line.contains("  ") else {
                 paragraph.append(line)
                 continue
             }
@@ -62,7 +62,7 @@ struct HelpLayout {
         return filled
     }
 
-    /// An indented line: a command, and what it does in a second column.
+    /// A line of a list: a command, and what it does in a second column.
     private func example(_ line: Substring) -> [String] {
         let indent = line.prefix { $0 == " " }.count
         let words = line.dropFirst(indent)
@@ -100,8 +100,10 @@ struct HelpLayout {
     private func beside(_ first: Substring, _ second: Substring, at column: Int) -> [String] {
         let isEmpty = first.allSatisfy { $0 == " " }
         guard columns - column >= Self.leastRoom else {
-            let label = isEmpty ? [] : hanging(first.dropFirst(2), behind: "  ", indent: 4)
-            return label + hanging(second, behind: "      ", indent: 6)
+            let margin = first.prefix { $0 == " " }
+            let label = hanging(
+                first.dropFirst(margin.count), behind: margin, indent: margin.count + 2)
+            return (isEmpty ? [] : label) + hanging(second, behind: "      ", indent: 6)
         }
         let head = TextWidth.padded(isEmpty ? "" : String(first), to: column)
         return hanging(second, behind: head[...], indent: column)
@@ -121,7 +123,8 @@ struct HelpLayout {
         }
         let margin = String(repeating: " ", count: indent)
         return TextWidth.wrapped(String(glued), columns: columns - indent).enumerated().map {
-            let line = String($0.element.map { $0 == glue ? " " : $0 })
+            let end = $0.element.lastIndex { $0 != " " } ?? $0.element.startIndex
+            let line = String($0.element[...end].map { $0 == glue ? " " : $0 })
             return ($0.offset == 0 ? String(head) : margin) + line
         }
     }

@@ -108,7 +108,8 @@ package enum Program {
         let text = root.fullMessage(for: error, columns: 100_000)
         if HelpLayout.isHelp(text) {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
-            let isPrinted = StandardOutput.print(layout.text(text))
+            // What is thrown is the status, and it has been said why.
+            let isPrinted = (try? StandardOutput.show(layout.text(text))) != nil
             exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
         }
         switch root.exitCode(for: error) {

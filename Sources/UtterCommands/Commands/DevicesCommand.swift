@@ -46,6 +46,6 @@ struct DevicesCommand: ParsableCommand {
             let listing = DeviceListing(devices, isOpened: !playback)
             text = json ? try listing.json() : listing.table
         }
-        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        try StandardOutput.show(text)
     }
 }

@@ -73,7 +73,7 @@ struct DoctorCommand: AsyncParsableCommand {
     }
 
     private func say(_ text: String) throws {
-        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        try StandardOutput.show(text)
     }
 
     private static func text(_ row: Row) -> String {

@@ -52,9 +52,7 @@ struct LevelCommand: AsyncParsableCommand {
             throw Launch.exit(error, as: json ? .object : .text)
         }
         let listing = SignalListing(report)
-        guard StandardOutput.print(json ? listing.json : listing.text) else {
-            throw ExitStatus.localIO.code
-        }
+        try StandardOutput.show(json ? listing.json : listing.text)
         if !listing.isGood { throw ExitStatus.heardNothing.code }
     }
 

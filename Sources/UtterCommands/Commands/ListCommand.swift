@@ -72,7 +72,7 @@ struct ListCommand: ParsableCommand {
             ? JSONOutput.text(chosen, isPretty: true)
             : TakeEntry.table(chosen, among: ids)
                 .lines(columns: StandardOutput.columns).joined(separator: "\n")
-        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        try StandardOutput.show(text)
         if !json { Self.tellAge(entries) }
     }
 

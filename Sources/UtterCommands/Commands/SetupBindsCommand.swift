@@ -14,8 +14,6 @@ struct SetupBindsCommand: ParsableCommand {
     func run() throws {
         let word = Desktop.word(forProgramIn: Launch.programFolder)
         // Its last line feed is added again.
-        guard StandardOutput.print(String(desktop.bindings(of: word).dropLast())) else {
-            throw ExitStatus.localIO.code
-        }
+        try StandardOutput.show(String(desktop.bindings(of: word).dropLast()))
     }
 }

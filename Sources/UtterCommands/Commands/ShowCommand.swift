@@ -53,6 +53,6 @@ struct ShowCommand: ParsableCommand {
             let report = TakeReport(manifest, audio: path, isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }
-        guard StandardOutput.print(text) else { throw ExitStatus.localIO.code }
+        try StandardOutput.show(text)
     }
 }

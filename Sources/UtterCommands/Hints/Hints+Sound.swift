@@ -24,6 +24,8 @@ extension Hints {
         case .deviceHangs:
             "connect it again, or pass another device: utter devices lists them"
         case .deviceFailed, .readFailed: nil
+        case .cannotOpen(let name, _) where name.contains("\u{FFFD}"):
+            "its name is not UTF-8: rename it, or send it with: utter send - < FILE"
         case .cannotOpen: "check the name"
         case .limitReached(_, let error): of(error)
         case .unusableAudio:

@@ -36,6 +36,9 @@ package struct KeyDecoder {
     /// After how long without a byte anything else that has begun is given up.
     package static let sequenceTime = Duration.seconds(1)
 
+    /// After how long without a byte a paste is: one whose end is on its way must not become keys.
+    package static let pasteTime = Duration.seconds(5)
+
     private var state = State.ground
     private var parameters: [UInt8] = []
     private var length = 0
@@ -50,6 +53,7 @@ package struct KeyDecoder {
         switch state {
         case .ground: nil
         case .escape: Self.escapeTime
+        case .paste: Self.pasteTime
         default: Self.sequenceTime
         }
     }

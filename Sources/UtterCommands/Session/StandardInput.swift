@@ -25,7 +25,7 @@ enum StandardInput {
                 hint: "pipe it in: arecord -t raw -f S16_LE -r 16000 | utter send -",
                 status: .noInput)
         }
-        let (prefix, type) = firstBytes(unless: isOver)
+        let (prefix, type) = try firstBytes(unless: isOver)
         guard !prefix.isEmpty else {
             throw CommandFailure(
                 "standard input is empty",
@@ -55,7 +55,9 @@ enum StandardInput {
     ///
     /// Signals do what they always do meanwhile: nothing has been heard that could be lost. One
     /// that came just before has been taken by the thread of the signals, and is asked for.
-    private static func firstBytes(unless isOver: () -> Bool) -> ([UInt8], InputType) {
+    private static func firstBytes(
+        unless isOver: () -> Bool
+    ) throws(CommandFailure) -> ([UInt8], InputType) {
         Signals.unblock()
         defer { Signals.block() }
         var bytes: [UInt8] = []
@@ -66,11 +68,17 @@ enum StandardInput {
             if isOver() { return ([], type) }
             guard isReady else { continue }
             var more = [UInt8](repeating: 0, count: wanted - bytes.count)
-            // What cannot be read at all has nothing in it.
-            let found = try? retryingInterrupts("read") {
-                unsafe read(STDIN_FILENO, &more, more.count)
+            let found: Int
+            do throws(SystemError) {
+                found = try retryingInterrupts("read") {
+                    unsafe read(STDIN_FILENO, &more, more.count)
+                }
+            } catch {
+                throw CommandFailure(
+                    "standard input cannot be read: \(error.reason)",
+                    hint: "look at where it comes from", status: .noInput)
             }
-            guard let found, found > 0 else { break }
+            guard found > 0 else { break }
             bytes += more[..<found]
             type = InputType(bytes.span)
         }

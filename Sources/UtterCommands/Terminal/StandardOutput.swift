@@ -15,6 +15,18 @@ package enum StandardOutput {
         variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
     }
 
+    /// Writes what a command is there for, and ends its line.
+    ///
+    /// - Throws: the status to exit with, when not all of it could be written; why is said, unless the
+    ///   reader has read enough.
+    static func show(_ text: String) throws {
+        guard !StandardOutput.print(text) else { return }
+        let error = SystemError.last("write")
+        guard error.code != EPIPE else { throw ExitStatus.localIO.code }
+        throw Launch.exit(
+            CommandFailure("standard output takes nothing: \(error.reason)", status: .localIO))
+    }
+
     /// Writes a line; false, with `errno`, when not all of it could be written.
     package static func print(_ text: String) -> Bool {
         write(Array(text.utf8) + [0x0A])

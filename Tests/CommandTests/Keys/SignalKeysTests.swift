@@ -65,7 +65,7 @@ import UtterCommands
         var decoder = KeyDecoder()
         for byte in "\u{1B}[200~abc\u{3}".utf8 { _ = decoder.decode(byte) }
         #expect(decoder.isInPaste)
-        #expect(decoder.idle(for: KeyDecoder.sequenceTime) == nil)
+        #expect(decoder.idle(for: KeyDecoder.pasteTime) == nil)
         #expect(decoder.decode(0x03) == .key(KeyEvent(KeyCode("c"), .press, .control)))
     }
 }
