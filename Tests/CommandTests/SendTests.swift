@@ -284,7 +284,7 @@ import Testing
                 "hint: its name is not UTF-8: rename it, or send it with: utter send - < FILE\n"))
     }
 
-    @Test(arguments: ["list --json", "--help", "setup binds sway"])
+    @Test(arguments: ["list --json", "--help", "--version", "setup binds sway"])
     func aStandardOutputThatTakesNothingIsSaid(_ words: String) async throws {
         let result = try await Bench().startShell("exec \"$0\" \(words) >/dev/full", []).result()
         #expect(result.status == .exited(74))

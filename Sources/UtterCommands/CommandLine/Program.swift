@@ -108,12 +108,10 @@ package enum Program {
         let text = root.fullMessage(for: error, columns: 100_000)
         if HelpLayout.isHelp(text) {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
-            // What is thrown is the status, and it has been said why.
-            let isPrinted = (try? StandardOutput.show(layout.text(text))) != nil
-            exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
+            show(layout.text(text))
         }
         switch root.exitCode(for: error) {
-        case .success: root.exit(withError: error)
+        case .success: show(text)
         case .validationFailure:
             // The parser's last line names the command whose help explains it.
             let lines = text.split(separator: "\n")
@@ -126,6 +124,13 @@ package enum Program {
             StandardError.error(root.message(for: error))
             exit(ExitStatus.internalError.rawValue)
         }
+    }
+
+    /// Prints what was asked for, and ends the process.
+    private static func show(_ text: String) -> Never {
+        // What is thrown is the status, and it has been said why.
+        let isPrinted = (try? StandardOutput.show(text)) != nil
+        exit((isPrinted ? ExitStatus.textPrinted : .localIO).rawValue)
     }
 
     /// The free descriptors that a take without a microphone needs: ours, those of libcurl, and

@@ -67,6 +67,13 @@ struct ControlPlace: Equatable, Sendable {
                 "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
                 hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
         }
+        // The folder around it is made at login, and removed at the last logout.
+        let base = String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex))
+        guard isGiven || Folder.mayExist(at: base) else {
+            throw CommandFailure(
+                "the control socket has no folder: XDG_RUNTIME_DIR is \(base), which is not there",
+                hint: "set it to a folder of yours, or unset it", status: .configuration)
+        }
         do throws(SystemError) {
             try Folder.make(at: folder).closeToOthers()
         } catch {

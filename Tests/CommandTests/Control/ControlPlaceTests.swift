@@ -52,6 +52,17 @@ import Testing
         #expect(try place(["XDG_RUNTIME_DIR": fitting]).path.utf8.count == 106)
     }
 
+    @Test func theFolderOfTheSessionIsNotMade() throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.path("nope")
+        let failure = #expect(throws: CommandFailure.self) {
+            try place(["XDG_RUNTIME_DIR": missing]).prepareFolder()
+        }
+        #expect(
+            failure?.message.contains("XDG_RUNTIME_DIR is \(missing), which is not there") == true)
+        #expect(try folder.names(in: ".").isEmpty)
+    }
+
     @Test func aFolderThatOthersMayWriteInIsRefused() throws {
         let folder = try TemporaryFolder()
         let place = try place(["XDG_RUNTIME_DIR": folder.path])
