@@ -8,12 +8,15 @@ import Testing
 
 /// Values on a real bus, and the clock of shortcuts.
 @Suite struct BusTests {
-    private static let values: [BusValue] = [
-        .string("a"), .path("/a/b"), .unsigned(7), .long(1 << 40), .bool(true),
-        .variant(.array([], of: "(sa{sv})")),
-        .options(["x": .string("y"), "z": .array([.string("1"), .string("2")], of: "s")]),
-        .array([.structure([.string("id"), .options(["n": .bool(false)])])], of: "(sa{sv})"),
-    ]
+    /// No constant: the leak sanitizer does not see what an enum keeps in a global variable.
+    private static var values: [BusValue] {
+        [
+            .string("a"), .path("/a/b"), .unsigned(7), .long(1 << 40), .bool(true),
+            .variant(.array([], of: "(sa{sv})")),
+            .options(["x": .string("y"), "z": .array([.string("1"), .string("2")], of: "s")]),
+            .array([.structure([.string("id"), .options(["n": .bool(false)])])], of: "(sa{sv})"),
+        ]
+    }
 
     @Test func whatIsWrittenIsRead() async throws {
         let bus = try await PrivateBus()
