@@ -15,12 +15,18 @@ internal import Utter
 final class KnownFiles: Sendable {
     private static let pieceSize = 1 << 20
     /// More takes than this are not noted; the oldest go first.
-    private static let longestNote = 2_000
+    private static let longestNote = 1_500
 
     private let store: TakeStore?
     private let lookup: TakeLookup
-    /// The takes that wait, or nil before they are looked for.
-    private let known = Mutex<[SentFile: [TakeManifest]]?>(nil)
+    /// The takes that are noted, or nil before they are looked for.
+    private let known = Mutex<[Noted]?>(nil)
+
+    /// A line of the note: a take, and the length of its file, which that of an encrypted one has not.
+    private struct Noted {
+        var take: TakeID
+        var byteCount: Int?
+    }
 
     /// Looks in a store; in none, no file is known.
     init(in store: TakeStore?, _ lookup: TakeLookup) { (self.store, self.lookup) = (store, lookup) }
@@ -28,13 +34,11 @@ final class KnownFiles: Sendable {
     /// The kept take of a file that was to go to the same service; nil when there is none.
     func take(of path: String, for plan: DeliveryPlan) -> TakeFolder? {
         guard let store, let size = Self.byteCount(of: path) else { return nil }
-        let known = takes(in: store)
+        let waiting = takes(ofFilesOf: size, in: store)
         // Most files are new, and are not read for this.
-        guard known.keys.contains(where: { $0.byteCount == size }),
-            let file = Self.identity(of: path)
-        else { return nil }
-        let take = known[file]?.last { take in
-            take.url == plan.service.url.description
+        guard !waiting.isEmpty, let file = Self.identity(of: path) else { return nil }
+        let take = waiting.last { take in
+            take.file == file && take.url == plan.service.url.description
                 && take.delivery?.profile?.texts.first?.name == plan.profile?.profile.name
         }
         // One that has gone meanwhile is none.
@@ -56,40 +60,49 @@ final class KnownFiles: Sendable {
         manifest.file = Self.identity(of: path)
         // As above.
         guard (try? folder.save(manifest)) != nil else { return }
-        known.withLock { _ in Self.write(Self.noted(in: store) + [take], in: store) }
+        let size = manifest.isEncrypted ? nil : manifest.file?.byteCount
+        known.withLock { _ in
+            Self.write(Self.noted(in: store) + [Noted(take: take, byteCount: size)], in: store)
+        }
     }
 
-    private func takes(in store: TakeStore) -> [SentFile: [TakeManifest]] {
+    /// The takes that wait, and may be of a file of this length.
+    private func takes(ofFilesOf size: Int, in store: TakeStore) -> [TakeManifest] {
         known.withLock { known in
-            if let known { return known }
-            var found: [SentFile: [TakeManifest]] = [:]
-            let noted = Self.noted(in: store)
-            let waiting = noted.filter { id in
+            var noted = known ?? Self.noted(in: store)
+            var (found, over): ([TakeManifest], Set<TakeID>) = ([], [])
+            for entry in noted where entry.byteCount ?? size == size {
                 do throws(TakeStoreError) {
-                    let take = try store.take(id).manifest()
-                    if let file = take.file, [.kept, .cancelled].contains(take.state) {
-                        found[file, default: []].append(take)
-                    }
-                    return take.state != .answered
+                    let take = try store.take(entry.take).manifest()
+                    if take.state == .answered { over.insert(take.id) }
+                    if [.kept, .cancelled].contains(take.state) { found.append(take) }
                 } catch {
                     // What cannot be read now may be read next time.
-                    if case .noSuchTake = error { return false }
-                    return true
+                    if case .noSuchTake = error { over.insert(entry.take) }
                 }
             }
-            if waiting.count < noted.count { Self.write(waiting, in: store) }
-            known = found
+            if !over.isEmpty {
+                noted.removeAll { over.contains($0.take) }
+                Self.write(noted, in: store)
+            }
+            known = noted
             return found
         }
     }
 
-    private static func noted(in store: TakeStore) -> [TakeID] {
+    private static func noted(in store: TakeStore) -> [Noted] {
         String(decoding: store.note(.takesOfFiles), as: UTF8.self).split(separator: "\n")
-            .compactMap { TakeID(String($0)) }
+            .compactMap { line in
+                let words = line.split(separator: " ")
+                return words.first.flatMap { TakeID(String($0)) }
+                    .map { Noted(take: $0, byteCount: words.count > 1 ? Int(words[1]) : nil) }
+            }
     }
 
-    private static func write(_ takes: [TakeID], in store: TakeStore) {
-        let lines = takes.suffix(longestNote).map { $0.text + "\n" }
+    private static func write(_ noted: [Noted], in store: TakeStore) {
+        let lines = noted.suffix(longestNote).map { entry in
+            entry.take.text + (entry.byteCount.map { " \($0)" } ?? "") + "\n"
+        }
         store.note(Array(lines.joined().utf8), as: .takesOfFiles)
     }
 
