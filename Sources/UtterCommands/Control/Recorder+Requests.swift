@@ -42,20 +42,22 @@ extension Recorder: ControlHandler {
 
     func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
         let entry = state.withLock { state -> Entry? in
-            guard let index = state.entries.firstIndex(where: { $0.claimant == client }) else {
-                return nil
+            let isTheirs = { (entry: Entry) in entry.claimant == client && !entry.isPrinted }
+            guard let index = state.entries.firstIndex(where: isTheirs) else { return nil }
+            if hasPrinted, state.entries[index].conclusion != nil {
+                state.entries[index].isPrinted = true
+            } else {
+                // Another client may have the text, if it asks in time.
+                state.entries[index].claimant = nil
             }
-            state.entries[index].claimant = nil
-            return state.entries[index].conclusion == nil ? nil : state.entries.remove(at: index)
+            return state.entries[index]
         }
-        guard let entry else { return }
-        if !hasPrinted {
-            entry.tellUnclaimed()
-        } else if entry.conclusion?.isSettled == true {
+        guard let entry, let conclusion = entry.conclusion else { return }
+        if entry.isPrinted, conclusion.isSettled {
             entry.take.release(keepingAudioFor: session.audioTime)
         }
         if state.withLock({ $0.status.isDaemon }) { session.pipeline.sweep() }
-        closeIfDone()
+        forgetOver()
     }
 
     private func answer(_ answer: ControlAnswer, to client: ControlClientID) {
@@ -76,7 +78,7 @@ extension Recorder: ControlHandler {
             server?.give(
                 conclusion.answer, report: late.wantsReport ? conclusion.report : nil, to: client)
         }
-        forgetUnclaimed()
+        forgetOver()
     }
 }
 
@@ -95,14 +97,16 @@ extension Recorder.State {
         lastEnd = max(lastEnd ?? begun, begun)
     }
 
-    /// Takes those out that have ended and that no client asks for, unless a request is carried out.
-    mutating func removeUnclaimed() -> [Recorder.Entry] {
+    /// Takes those out that have ended, and whose text is printed or asked for by no client, unless
+    /// a request is carried out.
+    mutating func removeOver() -> [Recorder.Entry] {
         guard requests == 0 else { return [] }
-        let isUnclaimed = { (entry: Recorder.Entry) in
-            entry.conclusion != nil && entry.claimant == nil && !entry.isLingering
+        let isOver = { (entry: Recorder.Entry) in
+            entry.conclusion != nil
+                && (entry.isPrinted || entry.claimant == nil && !entry.isLingering)
         }
-        defer { entries.removeAll(where: isUnclaimed) }
-        return entries.filter(isUnclaimed)
+        defer { entries.removeAll(where: isOver) }
+        return entries.filter(isOver)
     }
 
     /// What a client is answered, and the take that has ended already whose text it gets.

@@ -23,6 +23,8 @@ final class Recorder: Sendable {
         var wasStopped = false
         /// How it ended; nil as long as it has not.
         var conclusion: TakeConclusion?
+        /// Whether its client has printed the text.
+        var isPrinted = false
     }
 
     struct State {
@@ -136,7 +138,7 @@ final class Recorder: Sendable {
             return state.failure
         }
         failure?.report()
-        forgetUnclaimed()
+        forgetOver()
     }
 
     /// Ends the program when nothing is left to be done.
@@ -244,15 +246,15 @@ final class Recorder: Sendable {
             try? await Task.sleep(for: Self.lingering)
             expire(number)
         } else {
-            forgetUnclaimed()
+            forgetOver()
         }
     }
 
-    /// Lets go of takes that have ended and that no client asks for.
+    /// Lets go of takes that have ended, and whose text is printed or asked for by no client.
     ///
     /// Not while a request is carried out: it may be for one of them.
-    func forgetUnclaimed() {
-        for entry in state.withLock({ $0.removeUnclaimed() }) { entry.tellUnclaimed() }
+    func forgetOver() {
+        for entry in state.withLock({ $0.removeOver() }) { entry.tellUnclaimed() }
         closeIfDone()
     }
 
@@ -340,7 +342,7 @@ extension Recorder.Entry {
 
     /// Tells the person at the recorder how a take ended whose text no client has got.
     func tellUnclaimed() {
-        guard let conclusion else { return }
+        guard let conclusion, !isPrinted else { return }
         conclusion.lines.tell()
         guard conclusion.text != nil else { return }
         StandardError.line("the text of take \(conclusion.take.text) was not printed")
