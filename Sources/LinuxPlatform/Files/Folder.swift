@@ -219,11 +219,17 @@ package final class Folder: Sendable {
 
     /// The size of a file in bytes.
     package func byteCount(of name: String) throws(SystemError) -> Int {
+        guard let size = size(of: name) else { throw SystemError.last("stat \(path)/\(name)") }
+        return size
+    }
+
+    /// The size of a file in bytes; nil when there is none, or it cannot be looked at.
+    ///
+    /// For names that are mostly not there: making an error takes longer than looking.
+    package func size(of name: String) -> Int? {
         var status = stat()
         let flags = AT_SYMLINK_NOFOLLOW
-        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
-            throw SystemError.last("stat \(path)/\(name)")
-        }
+        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else { return nil }
         return Int(status.st_size)
     }
 

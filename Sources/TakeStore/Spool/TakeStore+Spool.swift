@@ -71,7 +71,7 @@ extension TakeStore {
     package func audioByteCount(of id: TakeID) -> Int? {
         for name in TakeFolder.audioNames {
             // Of several names only one is there.
-            if let size = try? takes.byteCount(of: "\(id.text)/\(name)") { return size }
+            if let size = takes.size(of: "\(id.text)/\(name)") { return size }
         }
         return nil
     }

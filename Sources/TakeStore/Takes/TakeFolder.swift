@@ -25,8 +25,10 @@ package final class TakeFolder: Sendable {
     static let notedName = "take.json.begun"
     /// More than any answer may hold.
     private static let answerLimit = 1 << 26
-    static let audioNames = Set(AudioCodec.allCases.map(\.fileExtension)).sorted()
-        .flatMap { ["audio.\($0)", "audio.\($0)\(encryptedSuffix)"] }
+    /// The usual ones first.
+    static let audioNames = ["", encryptedSuffix].flatMap { suffix in
+        Set(AudioCodec.allCases.map(\.fileExtension)).sorted(by: >).map { "audio.\($0)\(suffix)" }
+    }
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
