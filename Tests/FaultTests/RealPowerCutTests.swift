@@ -165,7 +165,9 @@ struct RealPowerCutTests {
     func whatWasDurableIsThereAfterAPowerCut(_ moment: Moment, _ format: String) async throws {
         let remains = try await Self.remains(of: moment, format)
         switch moment {
-        case .spoken, .sealed: #expect(!remains.durable.isEmpty)
+        case .spoken, .sealed:
+            // Its name alone is worth nothing.
+            #expect(remains.durable.values.contains { !$0.isEmpty })
         // Less than a power cut may cost; what is durable all the same must be there.
         case .sent: break
         // The audio may be gone by then.
