@@ -112,11 +112,34 @@ import Testing
         #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
     }
 
-    @Test(arguments: ["", "x", "-5", "99999999999999999999999"])
-    func aDamagedHintIsNone(_ text: String) throws {
-        try scratch.write(Array(text.utf8), to: "utter/size")
+    @Test(arguments: [
+        "", "x", "-5", "99999999999999999999999", "5\n\n", "5 zzz\nzzz", "\u{0}", "5 5 5",
+    ])
+    func aDamagedNoteHidesNoTake(_ text: String) throws {
+        try scratch.write(Array(text.utf8), to: "utter/takes-with-audio")
         try leave(0)
-        #expect(store.shortage(by: limits(bytes: 5)) == nil)
+        #expect(store.shortage(by: limits(bytes: 6)) == nil)
+        #expect(store.shortage(by: limits(takes: 1)) == .takes(1, limit: 1))
+    }
+
+    @Test func answeredTakesAreLookedAtOnceAnHour() throws {
+        for number in 0..<200 { try leave(number, audio: number % 20 == 0 ? 10 : nil) }
+        let now = Date()
+        Retention.standard.sweep(store, now: now)
+        let audio = try (0..<10).map { try id($0 * 20) }
+        #expect(store.audioTakes == audio)
+        // A new one is always looked at, and what has gone is found to have gone.
+        try leave(200)
+        try store.remove(try store.take(audio[0]))
+        #expect(store.audioTakes == audio.dropFirst() + [try id(200)])
+        // One that comes back is found later.
+        let back = try id(1)
+        try scratch.write([1, 2], to: "utter/takes/\(back.text)/audio.wav")
+        Retention.standard.sweep(store, now: now + 60)
+        #expect(store.shortage(by: limits(takes: 10)) == .takes(10, limit: 10))
+        Retention.standard.sweep(store, now: now + 3_601)
+        #expect(store.audioTakes == [back] + audio.dropFirst() + [try id(200)])
+        #expect(store.shortage(by: limits(bytes: 102)) == .bytes(102, limit: 102))
     }
 
     @Test func aDiskThatIsNearlyFullIsNoticed() throws {

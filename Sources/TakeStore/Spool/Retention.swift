@@ -73,11 +73,12 @@ public struct Retention: Sendable, Equatable {
         let youngest = min(answered, cancelled)
         // A folder that cannot be read has nothing to delete. The newest come first, so that the
         // oldest audio is what exceeds its bytes.
-        for id in ((try? store.ids()) ?? []).reversed() {
+        let takes = clock.isNewHour ? (try? store.ids()) ?? [] : store.audioTakes
+        for id in takes.reversed() {
             // Cheap questions first: most takes are young, and have no audio any more; what is
             // older is looked at once an hour.
             guard
-                clock.isNewHour && clock.age(since: id.date) >= youngest
+                !clock.isNewHour || clock.age(since: id.date) >= youngest
                     || store.audioByteCount(of: id) != nil,
                 let take = try? store.take(id),  // Not to be opened, not to be deleted.
                 let manifest = try? take.manifest()  // Not to be read, not to be deleted.
@@ -98,6 +99,7 @@ public struct Retention: Sendable, Equatable {
                 try? take.removeAudio(fileName: manifest.audio)
             }
         }
+        store.measure(anew: clock.isNewHour)
         return removed.reversed()
     }
 
@@ -122,8 +124,7 @@ public struct Retention: Sendable, Equatable {
     /// Blocks on the disk only when a limit is near.
     package static func shortage(in store: TakeStore, by limits: SpoolLimits) -> SpoolShortage? {
         guard var shortage = store.shortage(by: limits) else { return nil }
-        // A folder that cannot be read has nothing to give back.
-        for id in (try? store.ids()) ?? [] where removeReleasedAudio(of: id, in: store) {
+        for id in store.audioTakes where removeReleasedAudio(of: id, in: store) {
             guard let next = store.shortage(by: limits) else { return nil }
             shortage = next
         }

@@ -15,6 +15,8 @@ extension TakeStore {
         case passphraseSalt = "passphrase-salt"
         /// The takes that were made of a person's own files, and could not be delivered.
         case takesOfFiles = "takes-of-files"
+        /// The takes that have audio; see `AudioNote`.
+        case audio = "takes-with-audio"
     }
 
     private static let noteLimit = 64 << 10

@@ -4,38 +4,41 @@ internal import LinuxPlatform
 
 /// How full the spool is.
 extension TakeStore {
-    /// Holds the bytes of audio as they were measured last, as digits; only ever a hint.
-    private static let sizeName = "size"
-
     /// Says which limit a new take would pass; nil when there is room.
     ///
     /// Where the disk is short, the takes that a person has removed are deleted for good first.
     ///
     /// Nearly free unless a limit is near: it counts names, of which answered takes are some, reads
-    /// the size that was measured last, and asks the file system once. Only when one of them is
-    /// over its limit are the takes looked at.
+    /// the note of the takes with audio, and asks the file system once. Only when one of them is
+    /// over its limit are the takes looked at that may have audio.
     package func shortage(by limits: SpoolLimits) -> SpoolShortage? {
         if let free = freeByteCount(wanting: limits.free), free < limits.free {
             return .free(free, limit: limits.free)
         }
         // What cannot be counted is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
-        guard names >= limits.takes || hintedSize >= limits.bytes else { return nil }
-        let (count, bytes) = audio()
-        if count >= limits.takes { return .takes(count, limit: limits.takes) }
+        let noted = noted
+        guard names >= limits.takes || noted.byteCount >= limits.bytes else { return nil }
+        let (ids, bytes) = audio(by: noted)
+        if ids.count >= limits.takes { return .takes(ids.count, limit: limits.takes) }
         if bytes >= limits.bytes { return .bytes(bytes, limit: limits.bytes) }
         return nil
     }
 
-    /// Measures the audio that is kept, for the next start.
+    /// Notes which takes have audio, for the next start.
     ///
-    /// Looks at every take: slow with many of them.
-    package func measure() {
-        let size = audio().bytes
-        guard size != hintedSize else { return }
-        // Without the hint, the limit is noticed later.
-        try? state.replaceFile(Self.sizeName, with: Array("\(size)\n".utf8))
+    /// - Parameter isAnew: whether all takes are looked at, which is slow with many of them.
+    package func measure(anew isAnew: Bool = false) {
+        let noted = noted
+        let (ids, bytes) = audio(by: isAnew ? AudioNote() : noted)
+        // What cannot be listed now is noted next time.
+        guard let names = try? takes.names() else { return }
+        let found = AudioNote(names: names, takes: ids, byteCount: bytes)
+        if found.bytes != noted.bytes { note(found.bytes, as: .audio) }
     }
+
+    /// The takes that have audio, in the order in which they began.
+    package var audioTakes: [TakeID] { audio(by: noted).takes }
 
     /// Whether less of the disk is free than the limits want.
     package func isDiskShort(by limits: SpoolLimits) -> Bool {
@@ -49,22 +52,18 @@ extension TakeStore {
         return takes.freeByteCount
     }
 
-    private var hintedSize: Int {
-        // The first start has none.
-        guard let bytes = try? state.contents(of: Self.sizeName, limit: 32) else { return 0 }
-        return Int(String(decoding: bytes.dropLast(), as: UTF8.self)) ?? 0
-    }
+    private var noted: AudioNote { AudioNote(note(.audio)) }
 
     /// The takes that have audio, which those that are answered have not as a rule, and its size.
-    private func audio() -> (count: Int, bytes: Int) {
-        var (count, bytes) = (0, 0)
+    private func audio(by noted: AudioNote) -> (takes: [TakeID], bytes: Int) {
+        var (found, bytes): ([TakeID], Int) = ([], 0)
         // As above.
-        for id in ((try? takes.names()) ?? []).compactMap({ TakeID($0) }) {
-            guard let size = audioByteCount(of: id) else { continue }
-            count += 1
+        for name in ((try? takes.names()) ?? []) where noted.mayHaveAudio(name) {
+            guard let id = TakeID(name), let size = audioByteCount(of: id) else { continue }
+            found.append(id)
             bytes += size
         }
-        return (count, bytes)
+        return (found, bytes)
     }
 
     /// The size of a take's audio by a look at its name alone; nil when there is none.

@@ -155,6 +155,13 @@ package final class TakeStore: Sendable {
         try names().compactMap { TakeID($0) }
     }
 
+    /// The name of the take that began last; nil without takes.
+    ///
+    /// - Throws: `TakeStoreError.folderUnusable`.
+    package func newestID() throws(TakeStoreError) -> TakeID? {
+        try names().reversed().lazy.compactMap { TakeID($0) }.first
+    }
+
     /// Names of entries among the takes that are not takes; hidden ones are not listed.
     ///
     /// - Throws: `TakeStoreError.folderUnusable`.

@@ -66,7 +66,7 @@ public final class Pipeline: Sendable {
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
         // Without the names, the clock says which take comes next.
-        newest = Mutex(try? store.get().ids().last)
+        newest = Mutex(try? store.get().newestID())
         lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
         // What opens a service does not stand in the clear beside takes that do not.
         tokens = TokenCache(in: key == nil ? try? store.get() : nil, sync: wiring.sync)
@@ -238,15 +238,12 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// Deletes what is over its time on the disk, and measures the rest, on the sync thread.
+    /// Deletes what is over its time on the disk, and notes what the rest holds, on the sync thread.
     ///
     /// From any thread; does not block.
     public func sweep() {
         guard case .success(let store) = store else { return }
-        sync.perform { [retention] in
-            retention.sweep(store)
-            store.measure()
-        }
+        sync.perform { [retention] in _ = retention.sweep(store) }
     }
 
     /// Ends the loops and waits for them, the disk included.
