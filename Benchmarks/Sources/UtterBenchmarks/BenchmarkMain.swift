@@ -12,7 +12,7 @@ import Glibc
 ///     … keys                                a key to the first frame, and to the last byte
 ///     … side-by-side                        30 processes beside 30 of arecord and curl
 ///     … many                                50 and 300 takes in one process
-///     … spool                               list and start with a thousand takes kept
+///     … spool                               list and start with many takes on the disk
 ///
 /// A JSON object a line goes to standard output, a table to standard error. The machine should
 /// have nothing else to do; `UTTER_BENCH_PROGRAM` names another build to measure.
@@ -58,7 +58,7 @@ enum BenchmarkMain {
                 case "keys":
                     try TalkBenchmarks(workplace: workplace, report: report).keys(runs: runs)
                 case "spool":
-                    try SpoolBenchmarks(workplace: workplace, report: report).thousand(runs: runs)
+                    try SpoolBenchmarks(workplace: workplace, report: report).many(runs: runs)
                 case "lateness": try live.lateness()
                 case "memory": try live.memory()
                 case "cpu": try live.processorTime()
