@@ -41,17 +41,7 @@ extension Recorder: ControlHandler {
     }
 
     func didEnd(_ client: ControlClientID, hasPrinted: Bool) {
-        let entry = state.withLock { state -> Entry? in
-            let isTheirs = { (entry: Entry) in entry.claimant == client && !entry.isPrinted }
-            guard let index = state.entries.firstIndex(where: isTheirs) else { return nil }
-            if hasPrinted, state.entries[index].conclusion != nil {
-                state.entries[index].isPrinted = true
-            } else {
-                // Another client may have the text, if it asks in time.
-                state.entries[index].claimant = nil
-            }
-            return state.entries[index]
-        }
+        let entry = state.withLock { $0.letGo(of: client, hasPrinted: hasPrinted) }
         guard let entry, let conclusion = entry.conclusion else { return }
         if entry.isPrinted, conclusion.isSettled {
             entry.take.release(keepingAudioFor: session.audioTime)
@@ -95,6 +85,21 @@ extension Recorder.State {
             let begun = request.begun, begun.isPast
         else { return }
         lastEnd = max(lastEnd ?? begun, begun)
+    }
+
+    /// Notes that a client waits for no text any more.
+    ///
+    /// - Returns: the take whose text that was.
+    mutating func letGo(of client: ControlClientID, hasPrinted: Bool) -> Recorder.Entry? {
+        let isTheirs = { (entry: Recorder.Entry) in entry.claimant == client && !entry.isPrinted }
+        guard let index = entries.firstIndex(where: isTheirs) else { return nil }
+        if hasPrinted, entries[index].conclusion != nil {
+            entries[index].isPrinted = true
+        } else {
+            // Another client may have the text, if it asks in time.
+            entries[index].claimant = nil
+        }
+        return entries[index]
     }
 
     /// Takes those out that have ended, and whose text is printed or asked for by no client, unless
