@@ -210,6 +210,27 @@ import Testing
         }
     }
 
+    /// Swift reads the command line there; not with a sanitizer, which reads more there.
+    @Test(
+        .enabled(if: NameService.isAvailable, "needs a mount of its own"),
+        .disabled(if: Sanitizer.isUsed),
+        arguments: [["--version"], ["rm", "last"], []])
+    func aCommandLineThatCannotBeReadIsNotAnEmptyOne(_ arguments: [String]) async throws {
+        let bench = try Bench(server: try RecordingServer.hearing("nothing"))
+        let script = #"mount -t tmpfs none /proc && exec "$0" "$@""#
+        let result = try await bench.startShell(
+            #"exec unshare -Urm sh -c '\#(script)' "$0" "$@""#, arguments
+        ).result()
+        #expect(result.status == .exited(74))
+        #expect(result.outputText.isEmpty)
+        #expect(
+            result.errorText == """
+                utter: error: the command line cannot be read from /proc/self/cmdline
+                utter: hint: mount it with: mount -t proc proc /proc
+
+                """)
+    }
+
     /// Not with a sanitizer, which needs more of both for itself.
     @Test(
         .disabled(if: Sanitizer.isUsed),

@@ -18,6 +18,12 @@ package enum Program {
         _ root: Root.Type
     ) -> Never {
         openStandardDescriptors()
+        // The kernel gives every program a name; without it, `utter rm` would seem to be `utter`.
+        if CommandLine.arguments.isEmpty {
+            end(
+                limit: "the command line cannot be read from /proc/self/cmdline",
+                hint: "mount it with: mount -t proc proc /proc")
+        }
         // It throws when no descriptor is left, which is reported below.
         let executor = try? ThreadExecutor()
         guard let executor, ProcessLimits.areDescriptorsLeft(neededDescriptors) else {
@@ -141,7 +147,7 @@ package enum Program {
     /// without memory Swift ends the process with a trap.
     private static let neededAddressSpace = 160 << 20
 
-    /// Says that the process may not have enough, and ends it.
+    /// Says what the process may not have, and ends it.
     private static func end(limit: String, hint: String) -> Never {
         StandardError.error(limit)
         StandardError.hint(hint)
