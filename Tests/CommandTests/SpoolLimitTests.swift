@@ -40,6 +40,24 @@ import Testing
         #expect(!option.errorText.contains("warning"))
     }
 
+    @Test func theLimitsHoldWithinOneRun() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 413, text: "too big"))
+        let folder = try TemporaryFolder()
+        let bench = try Bench(server: server, ["TMPDIR": folder.path])
+        // Each is a little less than 89 kB.
+        let files = try (0..<6).map { number in
+            try bench.folder.write(
+                try readFile(Clip.goForward.path) + [0, 0], to: "\(number).wav")
+        }
+        let result = try await bench.start(
+            ["send", "--no-retry", "--jobs", "1", "--max-bytes", "200k"] + files
+        ).result()
+        #expect(result.errorText.ranges(of: "\nutter: kept: ").count == 3, "\(result.errorText)")
+        #expect(try bench.takes().count == 3)
+        // The others would have been in memory only.
+        #expect(try folder.names().count == 3)
+    }
+
     @Test(arguments: [["UTTER_MAX_TAKES": "2"], ["UTTER_MAX_BYTES": "150k"]])
     func audioOfAnsweredTakesKeepsNoNewOneFromTheDisk(_ variables: [String: String]) async throws {
         let server = try RecordingServer(otherwise: .answer(text: "heard"))

@@ -35,6 +35,19 @@ import Testing
         }
     }
 
+    /// Messages are shortened, and what is no JSON is shown from the byte where it is none.
+    @Test(arguments: [
+        ("your key sk-ABCDEFGH…", "your key …"), ("your key sk-ABCDEFGH", "your key …"),
+        ("your key sk-A…", "your key …"), ("IJKLMNOP' is no key", "…' is no key"),
+        ("MNOP and sk-A", "… and …"), ("sk-ABCDEFGHIJKLMNOP…", "……"),
+        // A few letters are there by chance.
+        ("your key sk-…", "your key sk-…"), ("NOP", "NOP"), ("", ""), ("…", "…"),
+        ("736b2d41424344", "…"), ("c2stQUJDREVG", "…"),
+    ])
+    func whatACutHasLeftOfASecretGoes(_ text: String, _ clean: String) {
+        #expect(Redaction(["sk-ABCDEFGHIJKLMNOP"]).redacted(text) == clean)
+    }
+
     @Test func theLongestSpellingGoesFirst() {
         #expect(Redaction(["abcd", "abcdef"]).redacted("xabcdefx") == "x…x")
         #expect(Redaction(["aa"]).redacted("aaaaa") == "……a")

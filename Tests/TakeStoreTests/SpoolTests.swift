@@ -142,6 +142,31 @@ import Testing
         #expect(store.shortage(by: limits(bytes: 102)) == .bytes(102, limit: 102))
     }
 
+    @Test func aTakeThatIsBackCountsAtOnce() throws {
+        for number in 0..<40 { try leave(number, audio: number == 0 ? 700 : nil) }
+        #expect(try store.setAside(try store.take(try id(0))))
+        store.measure(anew: true)
+        #expect(store.shortage(by: limits(bytes: 700)) == nil)
+        _ = try store.restore(try id(0))
+        #expect(store.audioTakes == [try id(0)])
+        #expect(store.shortage(by: limits(bytes: 700)) == .bytes(700, limit: 700))
+    }
+
+    @Test func whatThisProcessHasMadeCountsAtOnce() throws {
+        try leave(0, audio: 600)
+        store.measure()
+        try leave(1, audio: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        store.hasGrown(by: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
+        // What has gone meanwhile is found to have gone.
+        try store.remove(try store.take(try id(0)))
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        store.hasGrown(by: 400)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        #expect(store.shortage(by: limits(bytes: 500)) == .bytes(500, limit: 500))
+    }
+
     @Test func aDiskThatIsNearlyFullIsNoticed() throws {
         guard case .free = store.shortage(by: limits(free: .max)) else {
             Issue.record("there is no disk with that much room")

@@ -235,6 +235,13 @@ struct TakeWorld {
         // Whatever has no answer is kept: an outcome that is a success removes the audio.
         if case .success = ending.result { expect(isAnswered, "an answer from nowhere") }
         expect(ending.seal != nil, "the end without a seal")
+        // Whatever a service says of it: there was nothing.
+        let before = moves.prefix { $0 != .capturedNothing }
+        if before.count < moves.count, !before.contains(.cancel), !before.contains(.leave) {
+            var isOfCapture = false
+            if case .failure(.capture) = ending.result { isOfCapture = true }
+            expect(isOfCapture, "\(ending.result) of a microphone that was not there")
+        }
     }
 
     private mutating func expect(_ isRight: Bool, _ fault: @autoclosure () -> String) {

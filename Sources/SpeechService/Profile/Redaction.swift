@@ -47,11 +47,44 @@ package struct Redaction: Sendable {
         return end == 0 ? bytes : rest + bytes[end...]
     }
 
-    /// The text without secrets.
+    /// The text without secrets, and without what a cut has left of one at its begin or end.
     package func redacted(_ text: String) -> String {
         let bytes = Array(text.utf8)
-        let clean = redacted(bytes)
+        let clean = withoutRemains(redacted(bytes))
         return clean == bytes ? text : String(decoding: clean, as: UTF8.self)
+    }
+
+    /// The bytes without the end of a secret at their begin, and the begin of one at their end.
+    private func withoutRemains(_ bytes: [UInt8]) -> [UInt8] {
+        let mark = Array(Self.mark.utf8)
+        // What was cut says so.
+        let isMarked = bytes.suffix(mark.count).elementsEqual(mark)
+        var rest = isMarked ? bytes.dropLast(mark.count) : bytes[...]
+        let all = spellings.values.joined()
+        let end =
+            all.map { spelling in
+                Self.longest(spelling, in: rest) {
+                    rest.suffix($0).elementsEqual(spelling.prefix($0))
+                }
+            }.max() ?? 0
+        rest = rest.dropLast(end)
+        let begin =
+            all.map { spelling in
+                Self.longest(spelling, in: rest) {
+                    rest.prefix($0).elementsEqual(spelling.suffix($0))
+                }
+            }.max() ?? 0
+        return (begin > 0 ? mark : []) + rest.dropFirst(begin) + (isMarked || end > 0 ? mark : [])
+    }
+
+    /// The greatest number of bytes of a part of a spelling that the text has; 0 for fewer than by
+    /// chance.
+    private static func longest(
+        _ spelling: [UInt8], in text: ArraySlice<UInt8>, where isThere: (Int) -> Bool
+    ) -> Int {
+        let most = min(spelling.count - 1, text.count)
+        guard most >= shortestEncoded else { return 0 }
+        return (shortestEncoded...most).last(where: isThere) ?? 0
     }
 
     // MARK: - Spellings

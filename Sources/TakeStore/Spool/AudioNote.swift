@@ -47,6 +47,12 @@ struct AudioNote: Equatable {
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
+    /// Notes a take that has audio again.
+    mutating func add(_ take: TakeID, byteCount: Int) {
+        takes.insert(take.text)
+        self.byteCount += byteCount
+    }
+
     /// Whether a take may have audio.
     func mayHaveAudio(_ name: String) -> Bool { name > newest || takes.contains(name) }
 }

@@ -75,6 +75,7 @@ extension TakeStore {
             guard error.code != ENOENT else { throw .noSuchTake(id.text) }
             throw .unchangeable(take: id.text, .restore, reason: error.description)
         }
+        noteReturn(of: id)
         return try take(id)
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
+internal import Synchronization
 
 /// How full the spool is.
 extension TakeStore {
@@ -18,8 +19,11 @@ extension TakeStore {
         // What cannot be counted is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
         let noted = noted
-        guard names >= limits.takes || noted.byteCount >= limits.bytes else { return nil }
+        let estimate = noted.byteCount + growth.load(ordering: .relaxed)
+        guard names >= limits.takes || estimate >= limits.bytes else { return nil }
         let (ids, bytes) = audio(by: noted)
+        // What has been deleted meanwhile is known now.
+        growth.store(bytes - noted.byteCount, ordering: .relaxed)
         if ids.count >= limits.takes { return .takes(ids.count, limit: limits.takes) }
         if bytes >= limits.bytes { return .bytes(bytes, limit: limits.bytes) }
         return nil
@@ -35,6 +39,22 @@ extension TakeStore {
         guard let names = try? takes.names() else { return }
         let found = AudioNote(names: names, takes: ids, byteCount: bytes)
         if found.bytes != noted.bytes { note(found.bytes, as: .audio) }
+        growth.store(0, ordering: .relaxed)
+    }
+
+    /// Notes that a take is back, perhaps with audio.
+    func noteReturn(of id: TakeID) {
+        guard let size = audioByteCount(of: id) else { return }
+        var noted = noted
+        noted.add(id, byteCount: size)
+        note(noted.bytes, as: .audio)
+    }
+
+    /// Says that there are so many bytes of audio more: those of a take that this process has made.
+    ///
+    /// From any thread.
+    package func hasGrown(by byteCount: Int) {
+        growth.add(byteCount, ordering: .relaxed)
     }
 
     /// The takes that have audio, in the order in which they began.

@@ -24,6 +24,8 @@ package final class TakeStore: Sendable {
     let key: EncryptionKey?
     /// Whether the names of the folder itself, and of those above it, are durable.
     private let isAnchored = Atomic(false)
+    /// Bytes of audio that there are more than the note says, as far as this process knows.
+    let growth = Atomic(0)
 
     /// Opens the folder of takes, making it when it is missing.
     ///

@@ -143,7 +143,10 @@ struct TakeMachine: Sendable {
         actions.append(.tell(.captured(end)))
         // What never began has nothing to be sent.
         switch end.cause {
-        case .source(let error) where isEmpty: concludeAll(.capture(error), now)
+        case .source(let error) where isEmpty:
+            concludeAll(.capture(error), now)
+            // A service that has answered already was sent nothing.
+            for index in parts.indices { parts[index].overrule(by: .capture(error)) }
         case .encoder(let error) where isEmpty: concludeAll(.encoding(error), now)
         case .tooShort(let frames):
             concludeAll(.tooShort(StreamFormat.speech.duration(ofFrames: frames)), now)

@@ -47,4 +47,11 @@ struct TakePart: Sendable {
         self.exchange = exchange
         (self.digest, isDigested) = (digest, digest != nil)
     }
+
+    /// Says what counts instead of what a service has said, but not of what the person wanted.
+    mutating func overrule(by failure: TakeFailure) {
+        guard case .done(let result) = delivery else { return }
+        if case .failure(let before) = result, before.isUnwanted || before == .left { return }
+        delivery = .done(.failure(failure))
+    }
 }

@@ -208,6 +208,7 @@ final class TakeRecord: Sendable {
     func seal(_ seal: JournalSeal, _ account: CaptureAccount, isWhole: Bool, isSending: Bool) {
         // Not by the file's name: only the journal knows whether that file can be trusted.
         sync.perform { [journal] in journal.finish() }
+        store.hasGrown(by: seal.byteCount)
         save { manifest in
             if manifest.state == .recording { manifest.state = isSending ? .sending : .sealed }
             manifest.byteCount = seal.byteCount

@@ -79,7 +79,7 @@ package struct Configuration: Sendable {
             throw SettingsError(
                 "'\(setting.name)' is '\(text)', which is not \(setting.form)", at: place)
         }
-        let isPath = setting.kind == .path
+        let isPath = setting.kind.isPath(text)
         entries[setting.name] = Entry(
             text: isPath ? ConfigurationFile.expanded(text) : text, place: place)
     }
@@ -88,7 +88,7 @@ package struct Configuration: Sendable {
         _ kind: SettingKind, _ key: String, from reader: inout SettingsReader
     ) throws(SettingsError) -> String? {
         switch kind {
-        case .text, .path: return try reader.string(key)
+        case .text, .path, .nameOrPath: return try reader.string(key)
         case .flag: return try reader.flag(key).map { "\($0)" }
         case .count: return try reader.integer(key).map(String.init)
         case .size:

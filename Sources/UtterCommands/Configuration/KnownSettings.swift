@@ -5,7 +5,7 @@ package import Utter
 /// The settings that there are.
 package enum KnownSettings {
     /// The service by its name, or the file that describes it.
-    package static let service = Setting("service", "UTTER_SERVICE")
+    package static let service = Setting("service", "UTTER_SERVICE", .nameOrPath)
     /// The language that is spoken, for services that want to know.
     package static let language = Setting("language")
     /// The model, for services that have several.

@@ -33,7 +33,10 @@ package struct ServiceSettings: Sendable {
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.name = name
         let entry = try Self.entry("profile", &reader)
-        profile = entry?.text ?? name
+        profile =
+            entry.map {
+                Services.isPath($0.text) ? ConfigurationFile.expanded($0.text) : $0.text
+            } ?? name
         place = entry?.place
         url = try Self.entry("url", &reader)
         format = try Self.entry("format", &reader)

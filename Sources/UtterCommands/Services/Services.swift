@@ -11,13 +11,13 @@ package enum Services {
 
     /// Finds the profile that a person names.
     ///
-    /// - Parameter name: its name, or the path of a file: what has a slash or ends in `.toml`.
+    /// - Parameter name: its name, or the path of a file (`isPath`).
     /// - Returns: the profile.
     /// - Throws: `CommandFailure` when there is none, or when it cannot be used.
     package static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
         let texts: [ProfileText]
         do {
-            if name.contains("/") || name.hasSuffix(".toml") {
+            if isPath(name) {
                 texts = try ProfileChain.texts(of: file(name), in: shelves)
             } else if let found = try ProfileChain.texts(of: name, in: shelves) {
                 texts = found
@@ -55,6 +55,9 @@ package enum Services {
             throw error.standing(at: configuration[setting.name]?.place)
         }
     }
+
+    /// Whether a text that names a profile is the path of a file.
+    static func isPath(_ name: String) -> Bool { name.contains("/") || name.hasSuffix(".toml") }
 
     /// The names of all profiles: the person's own, then the others.
     package static func names() throws(CommandFailure) -> [String] {

@@ -45,6 +45,26 @@ import Testing
         #expect(request.body.starts(with: Array("fLaC".utf8)))
     }
 
+    /// Not in the folder in which it is called, which may be another person's.
+    @Test(arguments: [
+        "service = './mine.toml'", "service = 'mine.toml'",
+        "service = 'a'\n[services.a]\nprofile = 'mine.toml'",
+    ])
+    func aPathInTheSettingsBeginsBesideThem(_ settings: String) async throws {
+        let (meant, other) = (
+            try RecordingServer(otherwise: Self.answer), try RecordingServer(otherwise: Self.answer)
+        )
+        let bench = try Bench(["UTTER_URL": ""])
+        try bench.configure(settings)
+        try bench.folder.write(Array(profile(meant).utf8), to: ".config/utter/mine.toml")
+        try bench.folder.write(Array(profile(other).utf8), to: "mine.toml")
+        let result = try await bench.startShell(
+            #"cd "$HOME" && exec "$0" "$@""#, ["send", Clip.goForward.path]
+        ).result()
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(meant.requests.count == 1 && other.connectionCount == 0)
+    }
+
     @Test func optionsGoBeforeTheProfile() async throws {
         let server = try RecordingServer(otherwise: Self.answer)
         let bench = try Bench.withProfiles(["mine": profile(server)], ["UTTER_SERVICE": "mine"])
