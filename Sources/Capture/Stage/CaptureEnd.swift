@@ -49,6 +49,12 @@ public struct CaptureEnd: Sendable {
     /// What was agreed on with a device; nil for what is none, or could not be opened.
     public var details: SourceDetails?
 
+    /// Whether the end of a source that is not live was asked for before it came, as far as is known.
+    package private(set) var isCut = false
+
+    /// Whether the recording has all that it was to have.
+    package var isWhole: Bool { cause == .limitReached || cause == .finished && !isCut }
+
     /// Creates an end without gaps.
     package init(
         cause: Cause, gaps: [Gap] = [], warning: String? = nil, hasVoice: Bool? = nil,
@@ -59,5 +65,11 @@ public struct CaptureEnd: Sendable {
         self.warning = warning
         self.hasVoice = hasVoice
         self.details = details
+    }
+
+    /// Says that a source that is not live was stopped, of which more might have come.
+    package mutating func cut(_ source: String) {
+        isCut = true
+        if cause == .finished { warning = "the rest of '\(source)' was not read" }
     }
 }

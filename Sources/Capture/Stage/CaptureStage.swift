@@ -201,6 +201,7 @@ package final class CaptureStage {
     /// Takes what the device still holds; the source then says `end`.
     private func drain() {
         source.requestStop()
+        isCut = !source.isLive
         phase = .draining
     }
 
@@ -220,14 +221,13 @@ package final class CaptureStage {
             }
         }
         guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
-        // Before the ring: a body that ends first might be answered before it is known that
-        // there was nothing to send.
-        tell(
-            .ended(
-                CaptureEnd(
-                    cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
-                    warning: isOurs ? source.warning : nil,
-                    hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)))
+        // Before the ring: a body that ends first might be answered before this is known.
+        var end = CaptureEnd(
+            cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
+            warning: isOurs ? source.warning : nil,
+            hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)
+        if isCut { end.cut(source.name) }
+        tell(.ended(end))
         output.finish()
         phase = .ended
     }
@@ -238,7 +238,8 @@ package final class CaptureStage {
             && account.capturedFrames + account.gapFrames == 0
     }
 
-    private var isEncodingFinished = false
+    /// Whether the encoder has finished, and whether a source that is not live was stopped.
+    private var (isEncodingFinished, isCut) = (false, false)
 
     private func finishEncoding() throws(EncodingError) {
         guard !isEncodingFinished else { return }

@@ -69,6 +69,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var frames: Int?
     /// Frames of them that are silence in place of what was lost.
     package var gapFrames: Int?
+    /// Whether the take may have less than its source, such as a file, which was not read to its
+    /// end as far as is known; nil is no, and of a microphone.
+    package var isPart: Bool?
     /// The process that records or sends the take; nil when it is done.
     ///
     /// For a person: whether it still lives is told by the folder's lock.

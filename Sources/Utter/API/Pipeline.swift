@@ -198,7 +198,10 @@ public final class Pipeline: Sendable {
             folder: folder, journal: kept, before: before, store: store, sync: sync,
             manifest: manifest,
             onSave: { [unwritten] in unwritten.note(folder.id, $0) })
-        for report in [audio.damageReport, shortfall].compactMap(\.self) {
+        let interruption =
+            manifest.isPart == true
+            ? "the end of '\(manifest.source)' may be missing: its reading was interrupted" : nil
+        for report in [audio.damageReport, shortfall, interruption].compactMap(\.self) {
             run.handle(.protection(.damage(report)))
         }
         began(run)

@@ -72,7 +72,7 @@ extension TakeMachine {
         /// Write down how far a job has come, with what is written next.
         case saveProgress(ExchangeProgress?)
         /// Write down that the audio is complete, and whether it is on its way.
-        case saveSeal(JournalSeal, isSending: Bool)
+        case saveSeal(JournalSeal, isWhole: Bool, isSending: Bool)
         /// Write everything once more: the place may be a new one.
         case saveAgain
         /// Tell the caller.

@@ -164,7 +164,8 @@ struct TakeMachine: Sendable {
         if let loss = seal.loss, seal.byteCount <= parts[0].start {
             concludeAll(.journal(reason: loss.description), now)
         }
-        actions.append(.saveSeal(seal, isSending: parts.indices.contains { isUndecided($0) }))
+        let isSending = parts.indices.contains { isUndecided($0) }
+        actions.append(.saveSeal(seal, isWhole: end.isWhole, isSending: isSending))
         for index in parts.indices {
             // What is awaited by a person does not wait for a pause that was made for a speaker.
             switch parts[index].delivery {

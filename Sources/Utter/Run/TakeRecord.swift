@@ -204,8 +204,8 @@ final class TakeRecord: Sendable {
 
     /// Says that the audio is complete, as soon as it is durable itself.
     ///
-    /// It is on its way at once if `isSending`.
-    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isSending: Bool) {
+    /// It has all of its source if `isWhole`, and is on its way at once if `isSending`.
+    func seal(_ seal: JournalSeal, _ account: CaptureAccount, isWhole: Bool, isSending: Bool) {
         // Not by the file's name: only the journal knows whether that file can be trusted.
         sync.perform { [journal] in journal.finish() }
         save { manifest in
@@ -214,6 +214,7 @@ final class TakeRecord: Sendable {
             manifest.sha256 = seal.sha256
             manifest.frames = account.encodedFrames
             manifest.gapFrames = account.gapFrames
+            if isWhole { manifest.isPart = nil }
         }
     }
 

@@ -83,7 +83,7 @@ final class Wiring: Sendable {
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(),
-            open: { [self] in open(manifest(of: run, from: source.name, first), for: run) },
+            open: { [self] in open(manifest(of: run, from: source, first), for: run) },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
@@ -128,13 +128,14 @@ final class Wiring: Sendable {
     }
 
     private func manifest(
-        of run: TakeRun, from source: String, _ first: ExchangeRequest?
+        of run: TakeRun, from source: any CaptureSource, _ first: ExchangeRequest?
     ) -> TakeManifest {
         let plan = run.plan
         var manifest = TakeManifest(
             id: run.id, created: Date(), audio: "audio.\(plan.format.fileExtension)",
-            format: plan.format.name, source: source, url: plan.service.url.description)
+            format: plan.format.name, source: source.name, url: plan.service.url.description)
         manifest.delivery = plan.record
+        if !source.isLive { manifest.isPart = true }
         if let first { manifest.beginTransfer(first.number, at: Date(), to: manifest.url) }
         return manifest
     }
@@ -172,8 +173,8 @@ final class Wiring: Sendable {
             capture.wake()
         case .saveAttempt(let attempt): run.record?.endTransfer(attempt)
         case .saveProgress(let progress): run.record?.noteProgress(progress)
-        case .saveSeal(let seal, let isSending):
-            run.record?.seal(seal, run.account, isSending: isSending)
+        case .saveSeal(let seal, let isWhole, let isSending):
+            run.record?.seal(seal, run.account, isWhole: isWhole, isSending: isSending)
         case .saveAgain: run.record?.save { _ in }
         case .tell(let event): run.tell(event)
         case .settle(let ending): run.settle(ending)

@@ -22,6 +22,9 @@ final class KnownFiles: Sendable {
     /// The takes that are noted, or nil before they are looked for.
     private let known = Mutex<[Noted]?>(nil)
 
+    /// What the files of takes that run were before they were read.
+    private let versions = Mutex<[TakeID: FileVersion]>([:])
+
     /// A line of the note: a take, and the length of its file, which that of an encrypted one has not.
     private struct Noted {
         var take: TakeID
@@ -45,10 +48,25 @@ final class KnownFiles: Sendable {
         return take.flatMap { try? store.take($0.id) }
     }
 
-    /// Notes which file a take was made of.
+    /// Remembers what the file of a take was before the take began; nil when there is none.
+    func began(_ take: TakeID, _ version: FileVersion?) {
+        versions.withLock { $0[take] = version }
+    }
+
+    /// Forgets it again; nil when nothing is known, as of a take of an earlier run.
+    func ended(_ take: TakeID) -> FileVersion? {
+        versions.withLock { $0.removeValue(forKey: take) }
+    }
+
+    /// Notes of which file a take is the whole.
     ///
     /// Where that fails, the file is copied once more by the next try; nothing else is lost.
-    func note(_ path: String, as take: TakeID) {
+    ///
+    /// - Parameters:
+    ///   - path: the file's.
+    ///   - version: what it was before it was read: another recording may be in its place by now.
+    ///   - take: the take.
+    func note(_ path: String, of version: FileVersion, as take: TakeID) {
         guard let store, Self.byteCount(of: path) != nil else { return }
         guard let folder = try? store.take(take),  // As above.
             (try? folder.lock()) == true  // As above.
@@ -58,6 +76,8 @@ final class KnownFiles: Sendable {
             manifest.file == nil, [.kept, .cancelled].contains(manifest.state)
         else { return }
         manifest.file = Self.identity(of: path)
+        // Not before its bytes are known, too.
+        guard version == FileVersion(of: path) else { return }
         // As above.
         guard (try? folder.save(manifest)) != nil else { return }
         let size = manifest.isEncrypted ? nil : manifest.file?.byteCount

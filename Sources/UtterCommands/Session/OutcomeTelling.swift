@@ -82,6 +82,9 @@ struct OutcomeTelling {
         }
         let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))")
         guard case .failure = outcome.result else { return [kept] }
+        if outcome.capture.isCut {
+            return [kept, .hint("that is a part only: send the file once more")]
+        }
         return [kept, .hint("send it again with: utter retry \(outcome.id.text)")]
     }
 

@@ -99,16 +99,20 @@ package struct TakeSession {
         {
             return take
         }
-        return pipeline.start(plan)
+        let version = file.flatMap { FileVersion(of: $0) }
+        let take = pipeline.start(plan)
+        known.began(take.id, version)
+        return take
     }
 
     /// Notes which file a take was made of that is kept whole, so that the next try goes on with it.
     func noteFile(of outcome: TakeOutcome) async {
-        guard let file, !isSettled(outcome), outcome.audioPath != nil,
-            outcome.unprotected == nil, outcome.capture.cause == .finished
+        guard let file, let version = known.ended(outcome.id), !isSettled(outcome),
+            outcome.audioPath != nil, outcome.unprotected == nil,
+            outcome.capture.cause == .finished, !outcome.capture.isCut
         else { return }
         await pipeline.settled()
-        known.note(file, as: outcome.id)
+        known.note(file, of: version, as: outcome.id)
     }
 
     /// Whether there is a line that shows takes.

@@ -88,6 +88,70 @@ import Testing
         }
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func aFileThatWasReadInPartIsReadAnew(_ signal: Int32) async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readOn]], otherwise: .answer(text: "all of it"))
+        let bench = try Bench(server: server)
+        let run = try bench.start(["send", "--pace", "realtime", Clip.digits.path])
+        _ = try #require(await server.wait(untilBytes: 6_400))
+        run.signal(signal)
+        let cut = try await run.result()
+        #expect(cut.status == .exited(128 + signal))
+        #expect(cut.errorText.contains("hint: that is a part only: send the file once more"))
+        let part = try #require(try bench.onlyTake())
+
+        #expect(try await send(bench, Clip.digits.path).outputText == "all of it\n")
+        let whole = try #require(server.requests.last?.body)
+        #expect(whole == Array(try readFile(Clip.digits.path).dropFirst(44)))
+        #expect(try bench.takes().count == 2)
+        // What is there of it can be sent all the same, and is said to be a part.
+        let again = try await bench.run("retry", part.id)
+        #expect(again.outputText == "all of it\n")
+        #expect(
+            again.errorText.contains(
+                "warning: not whole: the end of '\(Clip.digits.path)' may be missing"))
+        let rest = try #require(server.requests.last?.body)
+        #expect(rest.count < whole.count && whole.starts(with: rest))
+    }
+
+    @Test func aStopInMidFileIsToldWithItsText() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "a part"))
+        let bench = try Bench(server: server)
+        let run = try bench.start(["send", "--pace", "realtime", Clip.digits.path])
+        _ = try #require(await server.wait(untilBytes: 6_400))
+        run.signal(SIGUSR1)
+        let result = try await run.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "a part\n")
+        let warning = "warning: the rest of '\(Clip.digits.path)' was not read"
+        #expect(result.errorText.contains(warning))
+    }
+
+    @Test func anotherRecordingInThePlaceOfAFileIsAnotherFile() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("voice.wav")
+        let (first, second) = (try readFile(Clip.digits.path), try readFile(Clip.goForward.path))
+        try folder.write(first, to: "voice.wav")
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBodyToEnd,
+                    .perform { _ in
+                        // It shows in what is sent next.
+                        try? folder.write(second, to: "voice.wav")
+                    },
+                    .respond(status: 503, text: "busy"),
+                ]
+            ], otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        #expect(try await send(bench, path).status == .exited(75))
+        #expect(try await send(bench, path).status == .exited(0))
+        let bodies = server.requests.map(\.body)
+        #expect(bodies == [first, second].map { Array($0.dropFirst(44)) })
+        #expect(try bench.takes().count == 2)
+    }
+
     @Test func anEncryptedTakeDoesNotTellWhichFileItIs() async throws {
         let bench = try Bench()
         let key = bench.folder.path("key")
