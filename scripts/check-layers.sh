@@ -39,7 +39,7 @@ findings=$(
         function named(text) {
             return text ~ /(^|[^A-Za-z0-9-])--[a-z]/ || text ~ /(UTTER|XDG)_[A-Z]/ \
                 || text ~ /(^|[^A-Za-z])utter (record|send|list|retry|flush|show|last)([^a-z]|$)/ \
-                || text ~ /(^|[^A-Za-z])utter (loop|play|export|rm|key new|devices|serve|demo|setup|config|start|stop|toggle|cancel|status|daemon|keys)([^a-z]|$)/
+                || text ~ /(^|[^A-Za-z])utter (loop|play|export|rm|key new|devices|level|doctor|services|serve|demo|setup|config|start|stop|toggle|cancel|status|daemon|keys)([^a-z]|$)/
         }
 
         # The insides of the strings of a line.

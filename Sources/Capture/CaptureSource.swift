@@ -5,9 +5,11 @@ public import Glibc
 
 /// Where PCM comes from: a microphone, a WAV file, standard input.
 ///
-/// A thread of its own opens a source, and hands it to the capture thread, which drives it: `read`
-/// until it says `wait`, then a wait on what it names, and so on until it says `end`; then `close`.
-/// No two members are called at once. No member but `open` may block longer than a period.
+/// A thread of its own opens a source. Another one drives it afterwards: `read` until it says
+/// `wait`, then a wait on what it names, and so on until it says `end`; then `close`. That is the
+/// capture thread, or of a live source a thread of its own (`microphone`), so that a driver that
+/// blocks holds up nothing else. `name` and `isLive` may be asked on any thread; no two other
+/// members are called at once. No member but `open` may block longer than a period.
 public protocol CaptureSource: AnyObject, Sendable {
     /// What a person calls this source: a device name, a file name, "standard input".
     var name: String { get }
@@ -25,7 +27,7 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// What was agreed on with a device that is open; nil for what is none.
     ///
-    /// Asked on the capture thread.
+    /// Asked on the thread that has opened the source, or on the one that drives it.
     var details: SourceDetails? { get }
 
     /// What a person should know of a source that ended well, such as a file cut short.
@@ -64,7 +66,7 @@ public protocol CaptureSource: AnyObject, Sendable {
 
     /// Asks for the end: `read` delivers what the device already holds and then says `.end`.
     ///
-    /// Called on the capture thread, at the moment when the tail is over.
+    /// Called on the thread that drives the source, when the tail is over.
     func requestStop()
 
     /// Releases the device or file. Idempotent.

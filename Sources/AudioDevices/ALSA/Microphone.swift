@@ -9,8 +9,8 @@ public import Glibc
 /// Takes 16 kHz mono where the device has it and the nearest rate and layout where not; the caller
 /// converts. Reads once a period, a period at a time, and counts every frame that is lost.
 ///
-/// `@unchecked Sendable` because the stream is touched on the capture thread alone, as
-/// `CaptureSource` says.
+/// `@unchecked Sendable` because the stream is touched by one thread at a time: the one that opens
+/// the device, then the one that drives it, as `CaptureSource` says.
 public final class Microphone: CaptureSource, @unchecked Sendable {
     /// The ALSA name of the device, such as "default" or "plughw:CARD=PCH".
     public let name: String
@@ -25,8 +25,8 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - device: an ALSA name, as `CaptureDevices.list` gives them.
-    ///   - period: how often it is read; the device takes what is nearest. A sample waits half of it
-    ///     on average.
+    ///   - period: how often it is read; the device takes what is nearest. A sample waits half of
+    ///     it on average.
     public init(device: String = "default", period: Duration = usualPeriod) {
         name = device
         self.period = period
@@ -38,7 +38,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     /// The card behind an open device.
     ///
     /// Nil while it is closed, or when a sound server stands before the card. Called on the
-    /// capture thread.
+    /// thread that drives the device.
     package var cardName: String? { stream?.cardName ?? nil }
 
     /// What was agreed on with the open device; nil while it is closed.

@@ -7,8 +7,8 @@ internal import Synchronization
 
 /// An open microphone that is lent to one take, together with what was said before.
 ///
-/// `@unchecked Sendable` because what is not locked is touched on the capture thread alone, as
-/// `CaptureSource` says.
+/// `@unchecked Sendable` because what is not locked is touched by one thread at a time: the one
+/// that opens it, then the one that drives it, as `CaptureSource` says.
 final class LentMicrophone: CaptureSource, @unchecked Sendable {
     private let keeper: PreRoll
     private let kept: KeptSource

@@ -8,11 +8,12 @@ internal import Upload
 ///
 /// Pure: it is told how each request has ended, and says what follows. Nothing else knows how many
 /// requests make a delivery. `PostOnce` makes one, `JobExchange` the steps of a job, `TokenFirst`
-/// fetches a token before either. Others are values beside them, and each needs one thing more, at
-/// the place that is named:
+/// fetches a token before either. Others are values beside them. Those that send the recording in
+/// pieces need a body that ends before the recording does, and an account that adds the pieces up:
+/// `TakeOutcome` takes the last attempt for the whole body. Besides, each needs what is named here:
 ///
-/// - *Create, then append from the offset that the server names* (tus, the IETF draft): the range of
-///   the body is the request's, not the part's; the URL that the server has made is written down
+/// - *Create, then append from the offset that the server names* (tus, the IETF draft): the range
+///   of the body is the request's, not the part's; the URL that the server has made is written down
 ///   with the attempt (`TakeMachine.Action.note`), before the first byte goes there.
 /// - *Parts and a commit* (S3): each request sends a range of known length, as soon as the journal
 ///   has it: one more reason to wait beside the seal (`TakeMachine.Delivery.waiting`).
