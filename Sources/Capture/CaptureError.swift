@@ -102,3 +102,5 @@ extension CaptureError {
         return "\(tenths / 10).\(tenths % 10)"
     }
 }
+
+extension CaptureError: CustomStringConvertible {}

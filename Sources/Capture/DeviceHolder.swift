@@ -3,9 +3,9 @@
 /// A program that records from a sound card.
 public struct DeviceHolder: Sendable, Hashable {
     /// Its process.
-    public var process: Int32
+    package var process: Int32
     /// Its name, as the kernel knows it.
-    public var program: String
+    package var program: String
 
     /// Names a program.
     package init(process: Int32, program: String) {
@@ -16,3 +16,5 @@ public struct DeviceHolder: Sendable, Hashable {
     /// The name and the number.
     public var description: String { "'\(program)' (process \(process))" }
 }
+
+extension DeviceHolder: CustomStringConvertible {}

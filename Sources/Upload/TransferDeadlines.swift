@@ -12,7 +12,7 @@ public struct TransferDeadlines: Sendable, Equatable {
     /// From the last body byte until the answer is complete.
     public var answer: Duration
     /// From the head of a refusal until its end: what was heard by then is the answer.
-    public var refusal: Duration
+    package var refusal: Duration
     /// From the start until the end, speech included.
     public var whole: Duration
 

@@ -35,7 +35,7 @@ public struct TransferResult: Sendable {
     /// The final response's status (RFC 9110 §15), or nil when none came.
     public var status: Int?
     /// The final response's header fields; names in lower case.
-    public var headers: [(name: String, value: String)]
+    package var headers: [(name: String, value: String)]
     /// Bytes of the recording that the connection took, whatever the body makes of them.
     public var sentByteCount: Int
     /// Bytes of the body that the connection took, without chunk framing.
@@ -43,11 +43,11 @@ public struct TransferResult: Sendable {
     /// The same with chunk framing, where there is one.
     package var framedByteCount = 0
     /// Bytes of the answer's body that came, as they travelled.
-    public var receivedByteCount = 0
+    package var receivedByteCount = 0
     /// Whether the whole body was handed over.
     package var isBodyComplete: Bool
     /// When things happened.
-    public var timings: TransferTimings
+    package var timings: TransferTimings
     /// How long the service asks to wait (`Retry-After`, RFC 9110 §10.2.3), up to an hour; zero when
     /// it does not.
     package var retryAfter = Duration.zero
@@ -77,31 +77,31 @@ public struct TransferResult: Sendable {
 }
 
 /// When the parts of a transfer happened, as durations since its start.
-public struct TransferTimings: Sendable, Equatable {
+package struct TransferTimings: Sendable, Equatable {
     /// The start; nil when it did not begin.
-    public var began: ContinuousClock.Instant?
+    package var began: ContinuousClock.Instant?
     /// The name was resolved.
-    public var resolved: Duration?
+    package var resolved: Duration?
     /// The TCP connection stood.
-    public var connected: Duration?
+    package var connected: Duration?
     /// TLS was agreed; nil without TLS.
-    public var secured: Duration?
+    package var secured: Duration?
     /// The head of the request was handed to the connection.
-    public var headOut: Duration?
+    package var headOut: Duration?
     /// The first body byte was handed to the connection.
-    public var firstByteOut: Duration?
+    package var firstByteOut: Duration?
     /// The last body byte was handed to the connection.
-    public var lastByteOut: Duration?
+    package var lastByteOut: Duration?
     /// The final response's head was complete.
-    public var firstByteIn: Duration?
+    package var firstByteIn: Duration?
     /// The first byte of its body was read.
-    public var firstBodyByteIn: Duration?
+    package var firstBodyByteIn: Duration?
     /// The first words of the answer were understood; noted by what reads it.
-    public var firstText: Duration?
+    package var firstText: Duration?
     /// The last response byte was read.
-    public var lastByteIn: Duration?
+    package var lastByteIn: Duration?
     /// The transfer ended.
-    public var end: Duration?
+    package var end: Duration?
     /// The version of HTTP in which the service answered, such as "1.1"; nil without an answer.
-    public var httpVersion: String?
+    package var httpVersion: String?
 }

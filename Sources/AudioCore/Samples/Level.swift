@@ -5,10 +5,10 @@ internal import Glibc
 /// How loud a stretch of samples is.
 public struct Level: Sendable, Hashable {
     /// The largest magnitude, from 0 to 1 (full scale).
-    public var peak: Float
+    package var peak: Float
 
     /// The root of the mean square, from 0 to 1.
-    public var rootMeanSquare: Float
+    package var rootMeanSquare: Float
 
     /// Creates a level; both values from 0 to 1.
     package init(peak: Float, rootMeanSquare: Float) {

@@ -9,7 +9,7 @@ public struct CaptureDevice: Sendable, Hashable {
     public let description: String
 
     /// The name of its sound card, or nil when it is not bound to one.
-    public let card: String?
+    package let card: String?
 
     /// Whether this is what `Microphone` takes when nothing is said.
     public var isDefault: Bool { name == "default" }

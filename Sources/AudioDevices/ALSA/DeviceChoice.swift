@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Capture
+package import Capture
 internal import Glibc
 
 /// Finds the microphone that a person means.
-public enum DeviceChoice {
+package enum DeviceChoice {
     /// The ALSA name of the device that a text stands for: a name, or a part of one name or
     /// description.
     ///
@@ -17,7 +17,7 @@ public enum DeviceChoice {
     /// - Returns: its name.
     /// - Throws: `CaptureError.deviceUnclear` with the candidates, `deviceIsMonitor`, or that of the
     ///   list.
-    public static func name(
+    package static func name(
         meantBy text: String, allowsMonitor: Bool = false
     ) throws(CaptureError) -> String {
         let isName = text == "default" || text.contains(":")

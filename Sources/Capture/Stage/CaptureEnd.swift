@@ -47,7 +47,7 @@ public struct CaptureEnd: Sendable {
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
     public var hasVoice: Bool?
     /// What was agreed on with a device; nil for what is none, or could not be opened.
-    public var details: SourceDetails?
+    package var details: SourceDetails?
 
     /// Whether the end of a source that is not live was asked for before it came, as far as is known.
     package private(set) var isCut = false

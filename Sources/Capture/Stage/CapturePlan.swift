@@ -8,17 +8,17 @@ public struct CapturePlan: Sendable {
     public var tail: Tail
 
     /// Ends the take after exactly this many frames at 16 kHz, gaps included; nil is no limit.
-    public var longestFrames: Int?
+    package var longestFrames: Int?
 
     /// Drops the take when it is asked to end before it has this many frames at 16 kHz; zero drops
     /// none.
     ///
     /// For a live source: a key that was touched.
-    public var leastFrames = 0
+    package var leastFrames = 0
 
     /// Tells each time when a voice was heard and then none for this many frames at 16 kHz; nil is
     /// never.
-    public var silenceFrames: Int?
+    package var silenceFrames: Int?
 
     /// Creates a plan.
     ///

@@ -21,7 +21,7 @@ public struct Tail: Sendable, Equatable {
     package var longest: Int
 
     /// Creates a tail from durations.
-    public init(quiet: Duration, usual: Duration, longest: Duration) {
+    package init(quiet: Duration, usual: Duration, longest: Duration) {
         self.quiet = StreamFormat.speech.frames(in: quiet)
         self.usual = StreamFormat.speech.frames(in: usual)
         self.longest = StreamFormat.speech.frames(in: longest)

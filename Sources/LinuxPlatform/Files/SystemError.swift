@@ -11,7 +11,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     public let code: Int32
 
     /// Creates an error from a call's name and its `errno`.
-    public init(call: String, code: Int32) {
+    package init(call: String, code: Int32) {
         self.call = call
         self.code = code
     }

@@ -12,8 +12,8 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Run a local speech-recognition endpoint until Ctrl-C.",
         discussion: """
-            POST audio (WAV, Ogg Opus, or raw PCM) to /recognize; partial texts come back
-            as JSON lines while the upload runs. Without --grammar it recognises
+            POST audio (WAV, Ogg Opus, FLAC or raw PCM), alone or in a form, to /recognize;
+            partial texts come back as JSON lines while the upload runs. Without --grammar it recognises
             free speech in US English, with many mistakes.
             """)
 

@@ -27,7 +27,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
     public var idleTimeout = Duration.seconds(60)
 
     /// How long recognitions may go on after `shutdown`.
-    public var shutdownGracePeriod = Duration.seconds(10)
+    package var shutdownGracePeriod = Duration.seconds(10)
 
     /// Whether clients may ask for faults with `X-Misbehave`; for tests of clients.
     public var allowsFaults = false
@@ -35,7 +35,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// Is told about every request when its answer is over; for a log.
     ///
     /// Called on a thread of the server, which must not be made to wait.
-    public var onRequest: (@Sendable (ServedRequest) -> Void)?
+    package var onRequest: (@Sendable (ServedRequest) -> Void)?
 
     /// Creates a configuration with the defaults above.
     public init(model: RecognitionModel = .languageModel) {

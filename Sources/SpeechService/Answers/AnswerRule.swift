@@ -30,11 +30,11 @@ public struct AnswerRule: Sendable, Hashable {
     /// By what the service says and sends, as the usual services say it.
     public static let automatic = AnswerRule(framing: .automatic)
     /// The body is the text.
-    public static let text = AnswerRule(framing: .text)
+    package static let text = AnswerRule(framing: .text)
     /// The body is a stream of events in the manner of OpenAI and its like.
-    public static let events = AnswerRule(framing: .events)
+    package static let events = AnswerRule(framing: .events)
     /// The body is a file of subtitles.
-    public static let subtitles = AnswerRule(framing: .subtitles)
+    package static let subtitles = AnswerRule(framing: .subtitles)
 
     /// The body is one JSON document with the text at this path.
     package static func json(path: JSONPath) -> AnswerRule {

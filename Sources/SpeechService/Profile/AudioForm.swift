@@ -8,11 +8,11 @@ public struct AudioForm: Sendable, Hashable {
     /// A field of text.
     public struct Field: Sendable, Hashable {
         /// The name; names may repeat.
-        public let name: String
+        package let name: String
         /// The value, which is sent as it is.
-        public let value: String
+        package let value: String
         /// The value's type (RFC 7578 §4.4); nil is text, which needs none.
-        public let contentType: String?
+        package let contentType: String?
 
         /// Creates a field.
         ///
@@ -53,12 +53,12 @@ public struct AudioForm: Sendable, Hashable {
     private static let byteLimit = 64 << 10
 
     /// The fields of text, in their order.
-    public private(set) var fields: [Field]
+    package private(set) var fields: [Field]
     /// The name of the recording's field.
-    public private(set) var fileField: String
+    package private(set) var fileField: String
     /// The recording's file name, by whose extension some services know its format; nil for `audio`
     /// with the extension of its format.
-    public private(set) var fileName: String?
+    package private(set) var fileName: String?
 
     /// Creates a form.
     ///

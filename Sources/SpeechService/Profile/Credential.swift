@@ -16,11 +16,11 @@ public struct Credential: Sendable, Hashable {
     }
 
     /// Where it stands.
-    public let place: Place
+    package let place: Place
     /// How it is written there.
-    public let form: SecretForm
+    package let form: SecretForm
     /// Where it comes from.
-    public let source: SecretSource
+    package let source: SecretSource
     private let secret: String
 
     /// Creates a credential for the `Authorization` field, such as `Bearer …` (RFC 9110 §11.4).

@@ -3,9 +3,9 @@
 /// A header field of the request, checked so that it cannot carry another one (RFC 9110 §5).
 public struct HeaderField: Sendable, Hashable {
     /// The name as it was written; names compare without regard to case.
-    public let name: String
+    package let name: String
     /// The value without outer white space; may be a secret, see `description`.
-    public let value: String
+    package let value: String
 
     /// Fields that say how the body is framed or how the connection is used: the sender's own.
     private static let reserved: Set<String> = [

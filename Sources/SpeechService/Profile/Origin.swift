@@ -3,11 +3,11 @@
 /// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4).
 public struct Origin: Sendable, Hashable {
     /// `http` or `https`.
-    public let scheme: String
+    package let scheme: String
     /// In lower case; an IPv6 address in its canonical form and in brackets.
-    public let host: String
+    package let host: String
     /// From 1 to 65535.
-    public let port: Int
+    package let port: Int
 
     /// Reads an origin such as `https://speech.example:8443`; a slash at the end is allowed.
     ///

@@ -13,7 +13,7 @@ public struct RecognitionService: Sendable, Hashable {
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
     /// What opens the service; they belong to the origin of `url`.
-    public var credentials: [Credential]
+    package var credentials: [Credential]
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
     public var contentType: String?

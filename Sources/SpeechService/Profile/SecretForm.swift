@@ -11,7 +11,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     /// The secret as it is.
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret as a query wants it.
-    public static let percentEncoded = SecretForm(unchecked: "{percent}")
+    package static let percentEncoded = SecretForm(unchecked: "{percent}")
 
     private enum Mark {
         case plain, percent

@@ -4,7 +4,7 @@
 /// fragment.
 public struct ServiceURL: Sendable, Hashable {
     /// Who is addressed.
-    public let origin: Origin
+    package let origin: Origin
 
     /// The path, which begins with a slash, and the query if there is one.
     package let target: String

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// The name of one take: when it began, and 50 random bits.
 ///
@@ -13,7 +13,7 @@ public struct TakeID: Sendable, Hashable, Codable {
     /// Takes over a name of an earlier run; nil when it cannot be one.
     ///
     /// So that a person's own folders beside the takes, such as a copy of one, are no takes.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.utf8.split(separator: 0x2D, omittingEmptySubsequences: false)
         let isDigit = { (byte: UInt8) in (0x30...0x39).contains(byte) }
         guard parts.map(\.count) == [8, 6, 12],
@@ -62,7 +62,7 @@ public struct TakeID: Sendable, Hashable, Codable {
     }
 
     /// When the take began, by its name; nil when the name says no time.
-    public var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
+    package var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
 
     /// Decodes a name.
     ///

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cassettes
-public import LinuxPlatform
+package import LinuxPlatform
 internal import Synchronization
 
 /// A folder into which requests and their answers are written, as `docs/cassettes.md` describes.
-public final class CassetteFolder: Sendable {
+package final class CassetteFolder: Sendable {
     private let folder: Folder
     private let firstFailure = Mutex<SystemError?>(nil)
     /// Whether the bytes of the bodies are written too; they hold the recording.
-    public let keepsBodies: Bool
+    package let keepsBodies: Bool
 
     /// Opens the folder, and makes it for its owner alone when it is missing; blocks on the disk.
     ///
     /// - Throws: `SystemError` when it cannot be made.
-    public init(path: String, keepsBodies: Bool = false) throws(SystemError) {
+    package init(path: String, keepsBodies: Bool = false) throws(SystemError) {
         folder = try Folder.make(at: path)
         self.keepsBodies = keepsBodies
     }
 
     /// Why a cassette is missing, if one is: known once the takes are over and `Pipeline.shutDown`
     /// has returned.
-    public var failure: SystemError? { firstFailure.withLock { $0 } }
+    package var failure: SystemError? { firstFailure.withLock { $0 } }
 
     /// Notes why a cassette could not be written; the first reason counts.
     func note(_ error: SystemError) { firstFailure.withLock { $0 = $0 ?? error } }

@@ -39,7 +39,7 @@ public struct DeliveryPlan: Sendable {
     package var longestIdleTime: Duration?
 
     /// Where each request and its answer is written; nil is nowhere.
-    public var cassettes: CassetteFolder?
+    package var cassettes: CassetteFolder?
 
     /// Whether `TakeEvent.progress` is told: where it is not shown, the caller is not woken for it.
     public var reportsProgress = true

@@ -235,7 +235,7 @@ public final class Pipeline: Sendable {
 
     /// Waits until the disk has what it was given so far: a take whose outcome is known is
     /// unlocked then, and can be sent again.
-    public func settled() async {
+    package func settled() async {
         await withCheckedContinuation { continuation in
             sync.perform { continuation.resume() }
         }

@@ -17,7 +17,7 @@ public final class Take: Sendable {
     public var id: TakeID { run.id }
 
     /// When it was begun.
-    public var began: ContinuousClock.Instant { run.meter.began }
+    package var began: ContinuousClock.Instant { run.meter.began }
 
     /// What happens, in order, until the outcome is known.
     ///

@@ -17,15 +17,15 @@ public struct TakeAccount: Sendable, Equatable {
     /// Bytes that came out of the encoder.
     public var encodedBytes: Int
     /// Bytes in the journal.
-    public var journaledBytes: Int
+    package var journaledBytes: Int
     /// The journal's byte at which the body begins.
-    public var bodyOffset: Int
+    package var bodyOffset: Int
     /// Bytes of the journal that the last attempt's connection took.
     public var sentBytes: Int
     /// Bytes of the body that it took: with what stands around the recording, and in base64.
-    public var wireBytes: Int
+    package var wireBytes: Int
     /// The SHA-256 of the journal in hexadecimal.
-    public var sha256: String
+    package var sha256: String
 }
 
 extension TakeAccount {

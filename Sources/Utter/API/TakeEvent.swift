@@ -62,11 +62,11 @@ public struct TakeProgress: Sendable, Equatable {
     /// Bytes that the journal holds.
     public var journaledByteCount: Int
     /// Bytes of them that are to be sent.
-    public var bodyByteCount: Int
+    package var bodyByteCount: Int
     /// Bytes that the connection of the present attempt has taken.
     public var sentByteCount: Int
     /// Whether the recording has ended, and the counts but the last will not grow.
     public var isComplete: Bool
     /// Whether the end was asked for, and the tail is being recorded.
-    public var isEnding = false
+    package var isEnding = false
 }

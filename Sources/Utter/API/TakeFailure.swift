@@ -181,3 +181,5 @@ extension TakeFailure {
         }
     }
 }
+
+extension TakeFailure: CustomStringConvertible {}

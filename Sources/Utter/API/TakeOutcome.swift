@@ -32,13 +32,13 @@ public struct TakeOutcome: Sendable {
     /// What the disk did meanwhile, in order; at most the newest 100.
     public var notices: [TakeNotice]
     /// The loudest sample of the recording in dBFS; nil for a take of an earlier run.
-    public var peakDecibels: Float?
+    package var peakDecibels: Float?
     /// How much of the recording the service had when it answered; nil when it had all.
-    public var answeredAfter: Duration?
+    package var answeredAfter: Duration?
     /// From the end of the recording to the complete answer; nil without an answer.
-    public var answerDelay: Duration?
+    package var answerDelay: Duration?
     /// When its parts happened.
-    public var times = TakeTimes()
+    package var times = TakeTimes()
 }
 
 extension TakeOutcome {
@@ -77,12 +77,12 @@ extension TakeOutcome {
     }
 
     /// How many requests were made because a service pointed to another place.
-    public var redirectCount: Int {
+    package var redirectCount: Int {
         attempts.dropLast().count { [307, 308].contains($0.result.status) }
     }
 
     /// How many requests were made because the one before had failed.
-    public var retryCount: Int { max(0, attempts.count - 1 - redirectCount) }
+    package var retryCount: Int { max(0, attempts.count - 1 - redirectCount) }
 
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
@@ -96,7 +96,7 @@ extension TakeOutcome {
     /// Why an answer settles nothing, in one line without capital and full stop; nil when it does.
     ///
     /// The take is kept then.
-    public var shortfall: String? {
+    package var shortfall: String? {
         guard case .success(let transcript) = result else { return nil }
         if let answeredAfter {
             return "the service answered when it had \(Self.seconds(answeredAfter)) of "
@@ -135,7 +135,7 @@ extension TakeOutcome {
 
     /// Whether it is unknown if the service has the take: it was sent whole, and no answer
     /// came that could be read.
-    public var isUnknown: Bool {
+    package var isUnknown: Bool {
         guard case .failure(let failure) = result, takenCount > 0 else { return false }
         return failure.leavesOutcomeOpen
     }
@@ -150,5 +150,5 @@ public struct TakeAttempt: Sendable {
     /// How it ended.
     public var result: TransferResult
     /// Whether it carried the recording.
-    public var carriesRecording = true
+    package var carriesRecording = true
 }

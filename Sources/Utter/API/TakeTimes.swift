@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// When the parts of a take happened, as durations since its beginning; nil is never.
-public struct TakeTimes: Sendable, Equatable {
+package struct TakeTimes: Sendable, Equatable {
     /// The beginning: the key, or the command.
-    public var began: ContinuousClock.Instant
+    package var began: ContinuousClock.Instant
     /// The first frame was captured.
-    public var firstFrame: Duration?
+    package var firstFrame: Duration?
     /// The end of the recording was asked for.
-    public var stopped: Duration?
+    package var stopped: Duration?
     /// The last frame was captured, or the recording has ended without one.
-    public var captured: Duration?
+    package var captured: Duration?
     /// The recording was complete in the journal.
-    public var sealed: Duration?
+    package var sealed: Duration?
     /// The outcome was known.
-    public var settled: Duration?
+    package var settled: Duration?
 
     /// Whether the request to end was taken back since it was made.
     private var isTakenBack = false
