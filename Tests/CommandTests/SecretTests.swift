@@ -3,6 +3,7 @@
 import Glibc
 import TestSupport
 import Testing
+import UtterCommands
 
 /// The token reaches the service and no other program.
 @Suite struct SecretTests {
@@ -30,6 +31,33 @@ import Testing
         #expect(
             server.requests.map { $0["Authorization"] }
                 == ["Bearer from-the-environment", "Bearer \(Self.key)"])
+    }
+
+    @Test func aPipeWithoutAWriterIsNotAwaitedForEver() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("pipe")
+        try #require(mkfifo(path, 0o600) == 0)
+        let failure = #expect(throws: CommandFailure.self) {
+            try SecretFile.read(path, option: "--token-file", patience: .zero)
+        }
+        #expect(
+            failure?.message
+                == "--token-file: '\(path)' is a pipe from which nothing came for 0 s")
+        #expect(failure?.status == .configuration)
+    }
+
+    @Test func aPipeMayTakeItsTime() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let pipe = bench.folder.path("pipe")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let script = #"""
+            { exec >"$2"; printf 'sesame'; printf -- '-4711\n'; } &
+            exec "$0" send --token-file "$2" "$1"
+            """#
+        let result = try await bench.startShell(script, [Clip.digits.path, pipe]).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
     }
 
     @Test func onlyTheFirstLineOfTheFileIsTheKey() async throws {

@@ -242,6 +242,10 @@ import Testing
         ("title = \"x\"", "test.toml:1:1: a profile needs a 'url'"),
         ("url = 1", "test.toml:1:7: 'url' must be a string, not a whole number"),
         (
+            "url = \"http://a/\"\nwords = 1",
+            "test.toml:2:9: 'words' must be a table, not a whole number"
+        ),
+        (
             "url = \"http://a/\"\nurll = 2",
             "test.toml:2:1: 'urll' is not known; did you mean 'url'?"
         ),

@@ -84,6 +84,8 @@ package struct ServiceProfile: Sendable, Hashable {
             for member in words.members where member.node.value != .flag(false) {
                 self.words.append(try ProfileWord(member.name, &inside))
             }
+        } else {
+            _ = try reader.table("words")
         }
         if let body = try Self.section("body", &reader, BodyPlan.init) { self.body = body }
         let formatPlace = reader.place("formats")

@@ -92,7 +92,7 @@ struct ControlClient: ~Copyable {
         var request = request
         request.confirm = request.command.hasEffect ? true : nil
         guard say(request) else { return (.closed, false) }
-        let said = next(within: request.confirm == true ? Self.patience : Self.firstPatience)
+        let said = next(within: Self.patience)
         guard case .answer(let answer) = said, answer.kind == .ready else { return (said, false) }
         guard say(ControlRequest(.confirmed)) else { return (.closed, false) }
         return (next(within: Self.firstPatience), true)

@@ -8,8 +8,12 @@ package struct SecretFile {
     /// More than any secret.
     private static let limit = 16 << 10
 
+    /// How long a pipe without a writer, or one that says nothing, is waited for.
+    package static let usualPatience = Duration.seconds(30)
+
     /// A file, and how the person has named it.
     private let path, option: String
+    private let patience: Duration
 
     /// Reads the first line of the file, without white space around it.
     ///
@@ -18,9 +22,9 @@ package struct SecretFile {
     ///
     /// `option` is what the person named the file behind, for messages.
     package static func read(
-        _ path: String, option: String = "--token-file"
+        _ path: String, option: String = "--token-file", patience: Duration = usualPatience
     ) throws(CommandFailure) -> String {
-        let file = SecretFile(path: path, option: option)
+        let file = SecretFile(path: path, option: option, patience: patience)
         let bytes = try file.bytes { $0.contains(0x0A) }
         var line = Array(bytes.prefix { $0 != 0x0A }.drop { $0 <= 0x20 })
         while let last = line.last, last <= 0x20 { line.removeLast() }
@@ -43,7 +47,7 @@ package struct SecretFile {
     package static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
-        try SecretFile(path: path, option: option).bytes { _ in false }
+        try SecretFile(path: path, option: option, patience: usualPatience).bytes { _ in false }
     }
 
     /// Writes a new file that its owner alone can read, durably.
@@ -82,7 +86,8 @@ package struct SecretFile {
 
     /// Reads up to the limit, or until enough is there.
     private func bytes(isEnough: ([UInt8]) -> Bool) throws(CommandFailure) -> [UInt8] {
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        // A named pipe that no process writes to would not even be opened.
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             throw failure("cannot be opened: \(SystemError.last("open").reason)")
         }
@@ -90,10 +95,18 @@ package struct SecretFile {
         try check(descriptor.number)
         do throws(SystemError) {
             // A pipe, as of <(pass show speech), comes in pieces.
-            return try readAll(descriptor.number, limit: Self.limit, until: isEnough)
+            return try readAll(
+                descriptor.number, limit: Self.limit, patience: patience, until: isEnough)
         } catch {
-            throw failure(
-                error.code == EFBIG ? "is too long for a key" : "cannot be read: \(error.reason)")
+            switch error.code {
+            case EFBIG: throw failure("is too long for a key")
+            case ETIMEDOUT:
+                let seconds = Int(patience / .seconds(1))
+                throw failure(
+                    "is a pipe from which nothing came for \(seconds) s",
+                    hint: "see whether a program writes to it")
+            default: throw failure("cannot be read: \(error.reason)")
+            }
         }
     }
 
