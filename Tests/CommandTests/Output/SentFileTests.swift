@@ -139,7 +139,7 @@ import Testing
                     .readHead, .readBodyToEnd,
                     .perform { _ in
                         // It shows in what is sent next.
-                        try? folder.write(second, to: "voice.wav")
+                        _ = try? folder.write(second, to: "voice.wav")
                     },
                     .respond(status: 503, text: "busy"),
                 ]
