@@ -31,14 +31,21 @@ package struct NamedFile: Sendable {
     /// Puts the bytes in the place of the file, which is the old one or the new one at any time.
     ///
     /// A link is followed, and the file keeps its permissions; a new one is its owner's alone. A
-    /// pipe or a device is written to as it is.
+    /// pipe or a device is written to as it is, and so is a file behind one of this process's own
+    /// descriptors, such as `/dev/stdout`: another process writes there too.
     ///
     /// - Throws: `SystemError`; what was there before is there still.
     package func replace(with bytes: [UInt8]) throws(SystemError) {
         switch try kind() {
         case .folder: throw SystemError(call: "open \(path)", code: EISDIR)
-        case .other: try write(bytes, flags: O_WRONLY | O_NONBLOCK | O_NOCTTY)
-        case .file, .missing: try place(bytes, isNew: false)
+        case .other: try write(bytes, to: try opened(O_WRONLY | O_NONBLOCK | O_NOCTTY))
+        case .file:
+            if let descriptor {
+                try write(bytes, to: try duplicate(of: descriptor))
+            } else {
+                try place(bytes, isNew: false)
+            }
+        case .missing: try place(bytes, isNew: false)
         }
     }
 
@@ -54,7 +61,18 @@ package struct NamedFile: Sendable {
     /// - Throws: `SystemError`: `ENOENT` when it is not there any more.
     package func append(_ bytes: [UInt8]) throws(SystemError) {
         let isOther = try kind() == .other
-        try write(bytes, flags: O_WRONLY | O_APPEND | O_NOCTTY | (isOther ? O_NONBLOCK : 0))
+        let flags = O_WRONLY | O_APPEND | O_NOCTTY | (isOther ? O_NONBLOCK : 0)
+        try write(bytes, to: try opened(flags))
+    }
+
+    /// The descriptor of this process that the path stands for.
+    private var descriptor: Int32? {
+        let names = ["/dev/stdout": STDOUT_FILENO, "/dev/stderr": STDERR_FILENO]
+        if let number = names[path] { return number }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+            return Int32(path.dropFirst(folder.count))
+        }
+        return nil
     }
 
     // MARK: - Kinds
@@ -141,26 +159,39 @@ package struct NamedFile: Sendable {
         _ = unsafe unlinkat(folder, temporary, 0)
     }
 
-    /// Writes where the descriptor stands; a pipe without a reader is an error, and one that is
-    /// full is waited for.
-    private func write(_ bytes: [UInt8], flags: Int32) throws(SystemError) {
-        let file = OwnedDescriptor(
+    private func opened(_ flags: Int32) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
             taking: try retryingInterrupts("open \(path)") {
                 unsafe open(path, flags | O_CLOEXEC)
             })
+    }
+
+    private func duplicate(of number: Int32) throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            taking: try retryingInterrupts("open \(path)") {
+                fcntl(number, F_DUPFD_CLOEXEC, 0)
+            })
+    }
+
+    /// Writes where the descriptor stands; a pipe without a reader is an error, and one that is
+    /// full is waited for.
+    private func write(
+        _ bytes: [UInt8], to file: borrowing OwnedDescriptor
+    ) throws(SystemError) {
+        let number = file.number
         var rest = bytes[...]
         while !rest.isEmpty {
             let present = rest
             do throws(SystemError) {
                 let count = try retryingInterrupts("write \(path)") {
                     unsafe present.withUnsafeBytes {
-                        unsafe Glibc.write(file.number, $0.baseAddress, $0.count)
+                        unsafe Glibc.write(number, $0.baseAddress, $0.count)
                     }
                 }
                 rest = rest.dropFirst(count)
             } catch {
                 guard error.code == EAGAIN else { throw error }
-                var writable = pollfd(fd: file.number, events: Int16(POLLOUT), revents: 0)
+                var writable = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
                 let milliseconds = Int32(Self.patience / .milliseconds(1))
                 if unsafe poll(&writable, 1, milliseconds) == 0 {
                     throw SystemError(call: "write \(path)", code: ETIMEDOUT)

@@ -128,6 +128,19 @@ import Testing
         #expect(try folder.names() == ["note"])
     }
 
+    /// The shell has the same file, and goes on behind what was written.
+    @Test(arguments: ["/dev/stdout", "/dev/fd/3"])
+    func aFileBehindADescriptorIsWrittenTo(_ name: String) async throws {
+        let bench = try Bench(server: server)
+        let path = bench.folder.path("out")
+        let script = #"""
+            { echo before; "$0" send -q -o "$3" "$1" 3>&1; echo after; } > "$2"
+            """#
+        let result = try await bench.startShell(script, [Clip.digits.path, path, name]).result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        #expect(String(decoding: try readFile(path), as: UTF8.self) == "before\nnew words\nafter\n")
+    }
+
     @Test func aPipeIsWrittenTo() async throws {
         let bench = try Bench(server: server)
         let pipe = bench.folder.path("pipe")
