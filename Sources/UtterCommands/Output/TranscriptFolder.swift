@@ -41,12 +41,12 @@ package struct TranscriptFolder: Sendable {
         if unsafe mkdir(path, 0o777) != 0, errno != EEXIST {
             throw Self.unusable(path, SystemError.last("mkdir \(path)"))
         }
-        guard unsafe access(path, W_OK | X_OK) == 0 else {
-            throw Self.unusable(path, SystemError.last("open \(path)"))
-        }
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw Self.unusable(path, SystemError(call: "open \(path)", code: ENOTDIR))
+        }
+        guard unsafe access(path, W_OK | X_OK) == 0 else {
+            throw Self.unusable(path, SystemError.last("open \(path)"))
         }
     }
 

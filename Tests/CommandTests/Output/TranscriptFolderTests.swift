@@ -106,6 +106,13 @@ import UtterCommands
         #expect(server.connectionCount == 0)
     }
 
+    @Test func aFileIsNoFolder() async throws {
+        let result = try await Bench().run(
+            "send", "--output-dir", Clip.cards.path, Clip.digits.path)
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("Not a directory"), "\(result.errorText)")
+    }
+
     @Test func aNameIsHarmless() {
         #expect(TranscriptFolder.name(of: "a/b/note.old.wav") == "note.old")
         #expect(TranscriptFolder.name(of: "x/\u{1B}]0;t\u{7}\n\u{202E}.wav") == "_]0;t___")
