@@ -98,7 +98,7 @@ package final class PreRoll: Sendable {
         while true {
             let (isOver, isLent, isBroken, waiting) = state.withLock { state in
                 defer { state.isBroken = false }
-                return (state.isOver, state.isLent, state.isBroken, state.waiting.first)
+                return (state.isOver, state.isLent, state.isBroken, state.waiting)
             }
             if isLent {
                 // A take that has the device closes it when all is over.
@@ -114,16 +114,17 @@ package final class PreRoll: Sendable {
             do throws(CaptureError) {
                 if !isOpen { try kept.open(remembering: length) }
                 isOpen = true
-                if let waiting {
-                    if lendNow(to: waiting) { continue }
+                if let next = waiting.first {
+                    if lendNow(to: next) { continue }
                 } else {
                     wait(for: try remember())
                 }
             } catch {
                 kept.source.close()
                 isOpen = false
-                for take in takeWaiting() { take.refuse(error) }
-                wait(until: .now + Self.pause)
+                // One that has come meanwhile may find the device in its place again.
+                for take in waiting where withdraw(take) { take.refuse(error) }
+                if state.withLock(\.waiting.isEmpty) { wait(until: .now + Self.pause) }
             }
         }
     }

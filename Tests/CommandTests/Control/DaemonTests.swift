@@ -159,9 +159,10 @@ import Testing
                     samples[$0] == VirtualMicrophone.sample(at: start + $0)
                 }
             })
-        // What it had when start was called is at most 500 ms before that, and not from the first.
+        // What it had when start was called is at most 500 ms before that, and not from the first;
+        // the period in hand may not have been read.
         #expect(begin > 0)
-        #expect(begin >= captured - 8_000)
+        #expect(begin > captured - 8_000 - 320)
         #expect(bench.card.account.opens == 1)
         _ = try await end(daemon)
         #expect(bench.card.account.closes == 1)
