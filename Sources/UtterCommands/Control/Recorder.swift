@@ -246,6 +246,8 @@ final class Recorder: Sendable {
             try? await Task.sleep(for: Self.lingering)
             expire(number)
         } else {
+            // Where the text is found is told when it is there.
+            await session.pipeline.settled()
             forgetOver()
         }
     }
