@@ -33,7 +33,10 @@ struct AudioNote: Equatable {
     init(_ bytes: [UInt8]) {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         let first = lines.first?.split(separator: " ") ?? []
-        guard let word = first.first, let count = Int(word), count >= 0 else { return }
+        // More than any disk holds was not written by this program.
+        guard let word = first.first, let count = Int(word), (0..<1 << 60).contains(count) else {
+            return
+        }
         byteCount = count
         guard first.count == 2, TakeID(String(first[1])) != nil else { return }
         newest = String(first[1])
