@@ -113,7 +113,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "x", "-5", "99999999999999999999999", "9223372036854775807", "5\n\n", "5 zzz\nzzz", "\u{0}", "5 5 5",
+        "", "x", "-5", "99999999999999999999999", "9223372036854775807", "5\n\n", "5 zzz\nzzz",
+        "\u{0}", "5 5 5",
     ])
     func aDamagedNoteHidesNoTake(_ text: String) throws {
         try scratch.write(Array(text.utf8), to: "utter/takes-with-audio")
