@@ -13,10 +13,11 @@ final class Bench: Sendable {
     let pipeline: Pipeline
     let folder: TemporaryFolder
 
-    init(stateFolder: String? = nil) throws {
+    init(stateFolder: String? = nil, secrets: SecretProvider? = nil) throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
-            stateFolder: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio)
+            stateFolder: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio,
+            secrets: secrets)
     }
 
     deinit { pipeline.shutDown() }

@@ -18,6 +18,7 @@ import Testing
         var detectsEnd = false
         var isKept = false
         var partCount = 1
+        var wantsSecrets = false
         var depth = 7
 
         func makeMachine() throws -> TakeMachine {
@@ -28,9 +29,10 @@ import Testing
                     url: url, allowed: [], policy: policy, framing: framing,
                     wantsLength: wantsLength, detectsEnd: detectsEnd))
             let parts = Array(repeating: part, count: partCount)
-            guard isKept else { return TakeMachine(parts: parts) }
+            guard isKept else { return TakeMachine(parts: parts, wantsSecrets: wantsSecrets) }
             return TakeMachine(
-                parts: parts, recorded: JournalSeal(byteCount: 1_000, sha256: "", loss: nil))
+                parts: parts, recorded: JournalSeal(byteCount: 1_000, sha256: "", loss: nil),
+                wantsSecrets: wantsSecrets)
         }
     }
 
@@ -49,6 +51,8 @@ import Testing
         Way(testDescription: "the service finds the end", detectsEnd: true),
         Way(testDescription: "kept before", isKept: true),
         Way(testDescription: "in two parts", partCount: 2, depth: 6),
+        Way(testDescription: "secrets are asked for", wantsSecrets: true, depth: 8),
+        Way(testDescription: "kept, secrets are asked for", isKept: true, wantsSecrets: true),
     ]
 
     @Test(arguments: ways) func everyOrderIsHandled(_ way: Way) throws {

@@ -21,6 +21,7 @@ struct TakeWorld {
     enum Move: Equatable {
         case opened, captured, capturedNothing, sealed, sealedNothing
         case noted(Int), heard(Int), ended(Int, Ending), digested(Int)
+        case began, secretsKnown, secretsMissing
         case stop, resume, resumed, heardEnd, cancel, leave, abandoned
     }
 
@@ -45,6 +46,10 @@ struct TakeWorld {
     private var begun: [Int: [Int]] = [:]
     private var saved: [Int] = []
     private var isSealSaved = false
+    /// How often the secrets were asked for, and whether their answer is awaited.
+    private var askCount = 0
+    private var isAsking = false
+    private let wantsSecrets: Bool
     private var isAnswered = false
     /// Whether the recording may be asked to go on, and whether it was.
     private var isEndFinal = false
@@ -52,6 +57,7 @@ struct TakeWorld {
 
     init(_ machine: TakeMachine) {
         self.machine = machine
+        wantsSecrets = !machine.secrets.areKnown
         if case .delivering = machine.phase { isKept = true } else { isKept = false }
         (isCaptured, isSealed) = (isKept, isKept)
     }
@@ -64,6 +70,8 @@ struct TakeWorld {
         var legal: [Move] = [.abandoned]
         if mayOpen { legal.append(.opened) }
         if !isCaptured { legal += [.captured, .capturedNothing] }
+        if wantsSecrets, !isCaptured, !moves.contains(.began) { legal.append(.began) }
+        if isAsking { legal += [.secretsKnown, .secretsMissing] }
         if isCaptured, !isSealed { legal.append(isOpened ? .sealed : .sealedNothing) }
         for part in noting.keys.sorted() { legal.append(.noted(part)) }
         for part in running.keys.sorted() {
@@ -90,6 +98,7 @@ struct TakeWorld {
     var next: Move? {
         if let part = noting.keys.min() { return .noted(part) }
         if let part = brokenOff.min() { return .ended(part, .brokenOff) }
+        if isAsking { return .secretsKnown }
         if mayOpen { return .opened }
         if !isCaptured { return .captured }
         if !isSealed { return isOpened ? .sealed : .sealedNothing }
@@ -160,12 +169,25 @@ struct TakeWorld {
         case .ended(let part, let ending):
             running[part] = nil
             let isWanted = brokenOff.remove(part) == nil
-            if isWanted, [.answered, .refused].contains(ending) { decided.insert(part) }
+            let isAskedAgain = ending == .refused && askCount == 1
+            if isWanted, [.answered, .refused].contains(ending), !isAskedAgain {
+                decided.insert(part)
+            }
             isAnswered = isAnswered || isWanted && [.answered, .early].contains(ending)
             return .ended(part: part, Reply(result: ending.result))
         case .digested(let part):
             digesting.remove(part)
             return .digested(part: part, "digest")
+        case .began: return .began
+        case .secretsKnown:
+            isAsking = false
+            var exchange = machine.parts[0].exchange
+            if askCount > 1 { exchange.renew() }
+            return .secrets(.success(exchange))
+        case .secretsMissing:
+            isAsking = false
+            decided = Set(machine.parts.indices)
+            return .secrets(.failure(.secretMissing(reason: "there is none")))
         case .stop: return .stop
         case .resume: return .resume
         case .resumed:
@@ -187,6 +209,8 @@ struct TakeWorld {
         switch action {
         case .note(let part, let request):
             expect(isOpened, "a request without a journal")
+            let isOpen = !wantsSecrets || askCount > 0 && !isAsking
+            expect(isOpen, "a request without its secrets")
             expect(noting[part] == nil && running[part] == nil, "two requests of part \(part)")
             expect(!decided.contains(part), "a request that is not wanted")
             expect(isSealed || !request.saysLength, "a length that is not known")
@@ -211,6 +235,14 @@ struct TakeWorld {
             expect(isSealed, "a digest before the seal")
             let isNews = digesting.insert(part).inserted
             expect(isNews, "a digest that is being computed")
+        case .ask(let afterRefusal):
+            askCount += 1
+            isAsking = true
+            let number = askCount
+            expect(number == (afterRefusal ? 2 : 1), "question number \(number)")
+            let isHeard = isKept || isCaptured || moves.contains(.began)
+            expect(isHeard, "a question before the voice")
+            expect(running.isEmpty && noting.isEmpty, "a question beside a request")
         case .saveAttempt(let attempt): saved.append(attempt.number)
         case .saveSeal: isSealSaved = true
         case .settle(let ending): settle(ending)

@@ -2,8 +2,9 @@
 
 /// A secret that opens the service, where in the request it stands, and where it comes from.
 ///
-/// The secret is out of reach of descriptions, `dump` and string interpolation; only `value` and
-/// `headerValue` read it.
+/// One that is named by its source alone holds no secret yet: the pipeline asks its owner for it once
+/// the take records (`SecretProvider`). The secret is out of reach of descriptions, `dump` and string
+/// interpolation; only `value` and `headerValue` read it.
 public struct Credential: Sendable, Hashable {
     /// Where in the request a secret stands.
     public enum Place: Sendable, Hashable {
@@ -21,7 +22,7 @@ public struct Credential: Sendable, Hashable {
     package let form: SecretForm
     /// Where it comes from.
     package let source: SecretSource
-    private let secret: String
+    private let secret: String?
 
     /// Creates a credential for the `Authorization` field, such as `Bearer …` (RFC 9110 §11.4).
     ///
@@ -46,22 +47,55 @@ public struct Credential: Sendable, Hashable {
     public init(
         place: Place, form: SecretForm = .plain, secret: String, source: SecretSource = .given
     ) throws(ServiceError) {
-        let bytes = Self.trimmed(secret)
+        self.init(place: place, form: form, checked: try Self.checked(secret), source: source)
+    }
+
+    /// Names a secret that is asked for when a take wants it.
+    ///
+    /// - Parameters:
+    ///   - source: where it comes from; what is `.given` cannot be asked for.
+    ///   - place: where in the request it stands.
+    ///   - form: how it is written there.
+    public init(
+        askedOf source: SecretSource, place: Place = .header("Authorization"),
+        form: SecretForm = .bearer
+    ) {
+        self.init(place: place, form: form, checked: nil, source: source)
+    }
+
+    private init(place: Place, form: SecretForm, checked: String?, source: SecretSource) {
+        (self.place, self.form, self.source) = (place, form, source)
+        secret = checked
+    }
+
+    /// Whether the secret is known, and need not be asked for.
+    package var isKnown: Bool { secret != nil }
+
+    /// The same with the secret that the owner has answered.
+    ///
+    /// - Throws: `ServiceError.invalidCredential` when it cannot be sent.
+    package func holding(_ secret: String) throws(ServiceError) -> Credential {
+        Credential(place: place, form: form, checked: try Self.checked(secret), source: source)
+    }
+
+    /// A secret without the white space around it.
+    static func checked(_ secret: String) throws(ServiceError) -> String {
+        let bytes = trimmed(secret)
         guard !bytes.isEmpty else { throw .invalidCredential(reason: "it is empty") }
         guard bytes.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             let reason = "it holds a line break, a control character or a byte that is not ASCII"
             throw .invalidCredential(reason: reason)
         }
-        self.place = place
-        self.form = form
-        self.secret = String(decoding: bytes, as: UTF8.self)
-        self.source = source
+        return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What stands at the place in the request; secret.
-    package var value: String { form.applied(to: secret) }
+    /// What stands at the place in the request, nil until it is known; secret.
+    package var value: String? { secret.map { form.applied(to: $0) } }
 
-    /// The value of the header field, or nil for a query parameter; secret.
+    /// The secret alone, nil until it is known.
+    package var plain: String? { secret }
+
+    /// The value of the header field; nil for another place, or until it is known; secret.
     package var headerValue: String? {
         guard case .header = place else { return nil }
         return value
@@ -70,6 +104,7 @@ public struct Credential: Sendable, Hashable {
     /// All that must not be written anywhere: the secret, what stands in the request without its
     /// scheme, and the password alone; secret.
     package var secrets: [String] {
+        guard let secret, let value else { return [] }
         var all = [secret]
         if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
         var isLogin = form.isBase64

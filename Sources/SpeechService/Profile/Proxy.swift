@@ -68,12 +68,10 @@ public struct ProxyLogin: Sendable, Hashable {
     ///   ASCII and inner spaces, or no colon.
     public init(_ text: String, source: SecretSource = .given) throws(ServiceError) {
         // The same rule as for any secret in a field.
-        let credential = try Credential(
-            place: .header("Proxy-Authorization"), secret: text, source: source)
-        guard credential.value.contains(":") else {
+        secret = try Credential.checked(text)
+        guard secret.contains(":") else {
             throw .invalidCredential(reason: "a proxy's is a name, a colon and a password")
         }
-        secret = credential.value
         self.source = source
     }
 

@@ -86,25 +86,39 @@ public struct RecognitionService: Sendable, Hashable {
         credentials.append(credential)
     }
 
+    /// Whether a secret has to be asked for before the first request.
+    package var lacksSecrets: Bool { credentials.contains { !$0.isKnown } }
+
     /// The URL with its secrets, as it is sent to the transfer.
     package var requestURL: ServiceURL { opening(url) }
 
-    /// A URL with the secrets that stand in its query.
+    /// A URL with the secrets for which its query has a name without a value.
     ///
-    /// - Parameter url: one of the same origin.
+    /// - Parameter url: one to which the secrets may go.
     /// - Returns: the URL; secret.
     package func opening(_ url: ServiceURL) -> ServiceURL {
         credentials.reduce(url) { url, credential in
+            guard case .query(let name) = credential.place, url.parameter(name) == "",
+                let value = credential.value
+            else { return url }
+            return url.settingParameter(name, to: value)
+        }
+    }
+
+    /// A URL with the names of the secrets that stand in its query.
+    package func naming(_ url: ServiceURL) -> ServiceURL {
+        credentials.reduce(url) { url, credential in
             guard case .query(let name) = credential.place else { return url }
-            return url.naming(name).settingParameter(name, to: credential.value)
+            return url.naming(name)
         }
     }
 
     /// The fields that hold a secret.
     package var secretHeaders: [HeaderField] {
         credentials.compactMap { credential in
-            guard case .header(let name) = credential.place else { return nil }
-            return HeaderField(checkedName: name, value: credential.value)
+            guard case .header(let name) = credential.place, let value = credential.value
+            else { return nil }
+            return HeaderField(checkedName: name, value: value)
         }
     }
 

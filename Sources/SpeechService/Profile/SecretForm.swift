@@ -10,6 +10,8 @@ internal import FoundationEssentials
 public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     /// The secret as it is.
     public static let plain = SecretForm(unchecked: "{}")
+    /// The secret behind the word `Bearer` (RFC 6750 §2.1).
+    public static let bearer = SecretForm(unchecked: "Bearer {}")
     /// The secret as a query wants it.
     package static let percentEncoded = SecretForm(unchecked: "{percent}")
 

@@ -12,8 +12,15 @@ public enum SecretSource: Sendable, Hashable {
     case headerFile(String)
     /// The credential of this name that systemd has given the process.
     case credential(String)
+    /// What a pipe or a descriptor at this path says; it can be read once.
+    case stream(String)
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
+}
+
+extension SecretSource {
+    /// Whether what it has said counts for as long as the process.
+    package var isReadOnce: Bool { if case .stream = self { true } else { false } }
 }
 
 extension SecretSource: CustomStringConvertible {
@@ -22,6 +29,7 @@ extension SecretSource: CustomStringConvertible {
         switch self {
         case .variable(let name): "the variable \(name)"
         case .file(let path), .headerFile(let path): "the file '\(path)'"
+        case .stream(let path): "the pipe '\(path)'"
         case .command(let command): "the command '\(command)'"
         case .credential(let name): "the credential '\(name)'"
         case .given: "a command line"

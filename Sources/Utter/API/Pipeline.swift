@@ -30,6 +30,9 @@ public final class Pipeline: Sendable {
     /// The tokens that were fetched for secrets.
     let tokens: TokenCache
 
+    /// Asks the owner for secrets.
+    let secrets: SecretKeeper
+
     /// The takes whose end could not be written down; complete after `shutDown`.
     package let unwritten = UnwrittenTakes()
 
@@ -42,21 +45,25 @@ public final class Pipeline: Sendable {
     ///   - limits: when the disk takes no more of them.
     ///   - retention: how long takes stay that wait for no answer.
     ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
+    ///   - secrets: answers for the secrets that plans only name; without it such takes are kept.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public convenience init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
-        key: EncryptionKey? = nil
+        key: EncryptionKey? = nil, secrets: SecretProvider? = nil
     ) throws(SystemError) {
         try self.init(
-            stateFolder: stateFolder, limits: limits, retention: retention, key: key
+            stateFolder: stateFolder, limits: limits, retention: retention, key: key,
+            secrets: SecretKeeper(secrets)
         ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
     }
 
     /// Starts the loops, with another transport than libcurl.
     init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
-        key: EncryptionKey? = nil, transport: Wiring.TransportMaker
+        key: EncryptionKey? = nil, secrets: SecretKeeper = SecretKeeper(nil),
+        transport: Wiring.TransportMaker
     ) throws(SystemError) {
+        self.secrets = secrets
         wiring = try Wiring(transport: transport)
         self.limits = limits
         self.retention = retention
@@ -97,19 +104,21 @@ public final class Pipeline: Sendable {
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
-        let token = tokens.token(for: delivery.service)
+        let wantsSecrets = delivery.service.lacksSecrets
+        let token = wantsSecrets ? nil : tokens.token(for: delivery.service)
         let exchange = delivery.makeExchange(
             wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin),
             hasToken: token != nil)
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
             id: nextID(), plan: delivery,
-            machine: TakeMachine(parts: [part], awaitsSound: !plan.source.isLive),
+            machine: TakeMachine(
+                parts: [part], awaitsSound: !plan.source.isLive, wantsSecrets: wantsSecrets),
             pipeline: self, token: token,
             limit: plan.serviceLimit)
         began(run)
         let first = exchange.request
-        let isSent = !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
+        let isSent = !wantsSecrets && !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
         wiring.record(
             plan.source, by: plan.limitedCapture, noting: isSent ? first : nil, for: run)
         return Take(run: run)
@@ -170,14 +179,16 @@ public final class Pipeline: Sendable {
         } else if plan.format != format {
             plan.idSuffix = "-\(plan.format.name)"
         }
-        let token = tokens.token(for: plan.service)
+        let wantsSecrets = plan.service.lacksSecrets
+        let token = wantsSecrets ? nil : tokens.token(for: plan.service)
         let exchange = plan.makeExchange(
             from: manifest.progress, attemptsBefore: manifest.attempts,
             takenBefore: manifest.taken ?? 0, hasToken: token != nil)
         let part = TakePart(
             start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
         let run = TakeRun(
-            id: folder.id, plan: plan, machine: TakeMachine(parts: [part], recorded: seal),
+            id: folder.id, plan: plan,
+            machine: TakeMachine(parts: [part], recorded: seal, wantsSecrets: wantsSecrets),
             pipeline: self, account: account, audioPath: isKept ? nil : kept.path, token: token)
         manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
         manifest.state = .sending
@@ -188,7 +199,7 @@ public final class Pipeline: Sendable {
         let first = exchange.request
         let unsendable = plan.limitFailure(
             frames: manifest.frames ?? 0, byteCount: journal.byteCount)
-        if !first.isForToken, unsendable == nil {
+        if !wantsSecrets, !first.isForToken, unsendable == nil {
             manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
         }
         // Before the first byte leaves, so that a recovery knows that the take may have been
@@ -254,6 +265,7 @@ public final class Pipeline: Sendable {
     /// Takes that still run are abandoned where they are, and their outcome is `left`; what they
     /// captured stays in their journals, and the next recovery brings them to an end.
     public func shutDown() {
+        secrets.shutDown()
         wiring.shutDown()
         unwritten.clear()
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }

@@ -27,6 +27,8 @@ public enum TakeFailure: Error, Sendable, Equatable {
     case refused(status: Int, message: String?, advice: RefusalAdvice? = nil)
     /// The service did not accept the token, or wants one; `message` is its own.
     case tokenRefused(status: Int, message: String?, advice: RefusalAdvice? = nil)
+    /// A secret that opens the service was asked for, and there is none.
+    case secretMissing(reason: String)
     /// The service is busy or broken for now; `message` is its own.
     case unavailable(status: Int, message: String?)
     /// The service pointed to a place where key and audio may not go.
@@ -72,6 +74,7 @@ extension TakeFailure {
         case .tokenRefused(let status, let message, let advice):
             "the service did not accept the token: \(Self.status(status, message))"
                 + Self.addition(advice)
+        case .secretMissing(let reason): "the recording was not sent: \(reason)"
         case .unavailable(let status, let message):
             "the service cannot answer now: \(Self.status(status, message))"
         case .redirectRefused(let location, let reason):

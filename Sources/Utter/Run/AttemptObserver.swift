@@ -98,7 +98,7 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         case .token(let use)?:
             guard let (token, lifetime) = use.read(body, at: Date().timeIntervalSince1970),
                 let credential = run.pipeline.tokens.insert(
-                    token, lifetime: lifetime, for: run.plan.service)
+                    token, lifetime: lifetime, for: run.openedPlan.service)
             else { return }
             run.hold(credential)
             reply.hasToken = true

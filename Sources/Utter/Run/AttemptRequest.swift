@@ -21,8 +21,7 @@ extension DeliveryPlan {
         var service = service
         if let token { service.add(token) }
         if request.step?.carriesSecrets == false { service.credentials = [] }
-        var url = request.url
-        if token != nil, request.step?.carriesSecrets != false { url = service.opening(url) }
+        let url = service.opening(token == nil ? request.url : service.naming(request.url))
         if let step = request.step { service.headers = step.headers + service.headers }
         service.headers = TakeMark.filled(service.headers, by: id.text)
         let frame = frame(of: id)

@@ -157,7 +157,7 @@ extension DeliveryRecord.Secret {
         case .command(let text): command = text
         case .headerFile(let path): headerFile = path
         case .credential(let name): self.credential = name
-        case .given: break
+        case .given, .stream: break
         }
     }
 

@@ -92,7 +92,7 @@ struct JobExchange: Exchange {
                     location: TerminalText.shown(url.description),
                     reason: "the service's profile does not name that origin")
             }
-            if url.origin == service.url.origin { url = service.opening(url) }
+            if url.origin == service.url.origin { url = service.naming(url) }
             request = StepRequest(
                 method: step.method, headers: try step.fields(value),
                 content: carriesRecording ? nil : StepRequest.Content(step.json(by: values)),

@@ -74,7 +74,7 @@ struct PostOnce: Exchange {
     ) {
         let service = plan.service
         self.init(
-            url: service.requestURL, method: service.method, allowed: plan.redirectOrigins,
+            url: service.url, method: service.method, allowed: plan.redirectOrigins,
             policy: plan.retry, rule: service.retry, attemptsBefore: attemptsBefore,
             takenBefore: takenBefore,
             framing: plan.framing, wantsLength: wantsLength,

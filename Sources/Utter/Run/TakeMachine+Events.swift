@@ -31,6 +31,8 @@ extension TakeMachine {
         case full
         /// The service takes no such recording.
         case unsendable(TakeFailure)
+        /// The secrets are known, with which this exchange begins; or they cannot be had.
+        case secrets(Swift.Result<any Exchange, TakeFailure>)
         /// The recording shall end; the answer is wanted.
         case stop
         /// The recording shall go on after all.
@@ -59,6 +61,8 @@ extension TakeMachine {
         case hurry(part: Int)
         /// Break the request of a part off.
         case breakOff(part: Int)
+        /// Ask for the secrets, then say `secrets`; once more if the service has refused them.
+        case ask(afterRefusal: Bool)
         /// Compute the digest of a part, then say `digested`.
         case digest(part: Int)
         /// Remember that the service takes no chunks.

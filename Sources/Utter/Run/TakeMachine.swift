@@ -51,7 +51,7 @@ struct TakeMachine: Sendable {
     typealias Result = TakePart.Result
 
     private(set) var phase = Phase.recording
-    private(set) var parts: [TakePart]
+    var parts: [TakePart]
     /// The requests that have ended.
     private(set) var attempts: [TakeAttempt] = []
     /// How safe the take is on the disk.
@@ -62,19 +62,24 @@ struct TakeMachine: Sendable {
     private var hasJournal = false
     /// Whether there is something to be sent, or may be.
     private var hasSound = true
-    private var actions: [Action] = []
+    /// What is known of the secrets without which no request begins.
+    var secrets = Secrets.known
+    var actions: [Action] = []
 
     /// Begins with a recording that is about to be made.
     ///
     /// If it `awaitsSound`, no request begins before the first sample: what has none is not billed.
-    init(parts: [TakePart], awaitsSound: Bool = false) {
+    /// If it `wantsSecrets`, none begins before they are known.
+    init(parts: [TakePart], awaitsSound: Bool = false, wantsSecrets: Bool = false) {
         self.parts = parts
         hasSound = !awaitsSound
+        if wantsSecrets { secrets = .wanted }
     }
 
     /// Begins with a recording of an earlier run, whose digests are known.
-    init(parts: [TakePart], recorded: JournalSeal) {
+    init(parts: [TakePart], recorded: JournalSeal, wantsSecrets: Bool = false) {
         self.parts = parts
+        if wantsSecrets { secrets = .wanted }
         phase = .delivering(
             Recorded(end: CaptureEnd(cause: .finished), seal: recorded, instant: .zero))
     }
@@ -88,8 +93,11 @@ struct TakeMachine: Sendable {
         switch event {
         case .opened:
             hasJournal = true
+            if isSealed { ask() }
             beginAll()
-        case .began: noteSound()
+        case .began:
+            ask()
+            noteSound()
         case .captured(let end, let isEmpty): capture(end, isEmpty: isEmpty, now)
         case .sealed(let seal): complete(seal, now)
         case .noted(let index): note(index)
@@ -104,6 +112,7 @@ struct TakeMachine: Sendable {
             protect(.full)
             endCapture(.withTail)
         case .unsendable(let failure): concludeAll(failure, now)
+        case .secrets(let answer): take(answer, now)
         case .stop: actions.append(.endCapture(.withTail))
         case .heardEnd: endCapture(.withTail)
         case .resume:
@@ -132,7 +141,7 @@ struct TakeMachine: Sendable {
         parts.dropFirst().reduce(into: parts[0].transcript) { $0.append($1.transcript) }
     }
 
-    private var isRecording: Bool { if case .recording = phase { true } else { false } }
+    var isRecording: Bool { if case .recording = phase { true } else { false } }
     private var isSealed: Bool { if case .delivering = phase { true } else { false } }
 
     // MARK: - The recording
@@ -152,6 +161,7 @@ struct TakeMachine: Sendable {
             concludeAll(.tooShort(StreamFormat.speech.duration(ofFrames: frames)), now)
         default: break
         }
+        ask()
         noteSound()
     }
 
@@ -183,11 +193,15 @@ struct TakeMachine: Sendable {
 
     // MARK: - The delivery of a part
 
-    /// Begins what waits for the journal, once there is one with something in it.
-    private mutating func beginAll() {
-        guard hasJournal, hasSound else { return }
+    /// Begins what waits for the journal or the secrets, once there is one with something in it, and
+    /// they are known.
+    mutating func beginAll() {
+        guard hasJournal, hasSound, secrets.areKnown else { return }
         for index in parts.indices {
-            if case .waiting(.journal) = parts[index].delivery { begin(index) }
+            switch parts[index].delivery {
+            case .waiting(.journal), .waiting(.secrets): begin(index)
+            default: break
+            }
         }
     }
 
@@ -266,6 +280,7 @@ struct TakeMachine: Sendable {
             digest(index)
             begin(index, after: pause)
         case .failed(let failure):
+            guard !askAgain(for: index, after: failure) else { return }
             if isRecording { actions.append(.tell(.refused(failure))) }
             decide(index, .failure(failure), now)
         }
@@ -290,14 +305,14 @@ struct TakeMachine: Sendable {
         parts[index].resultAt = now.elapsed
     }
 
-    private mutating func concludeAll(_ failure: TakeFailure, _ now: Moment) {
+    mutating func concludeAll(_ failure: TakeFailure, _ now: Moment) {
         for index in parts.indices { conclude(index, .failure(failure), now) }
     }
 
-    private func isUndecided(_ index: Int) -> Bool { parts[index].resultAt == nil }
+    func isUndecided(_ index: Int) -> Bool { parts[index].resultAt == nil }
 
     /// Has the digest of a complete part computed, which the next request carries.
-    private mutating func digest(_ index: Int) {
+    mutating func digest(_ index: Int) {
         guard isSealed, !parts[index].isDigested else { return }
         parts[index].isDigested = true
         actions.append(.digest(part: index))

@@ -10,7 +10,7 @@ struct TakePart: Sendable {
     /// How far its delivery has come.
     enum Delivery: Sendable {
         /// What the first byte of a body waits for.
-        enum Wait { case journal, seal }
+        enum Wait { case journal, seal, secrets }
 
         /// The next request cannot begin yet.
         case waiting(for: Wait)

@@ -23,6 +23,8 @@ final class TakeRun: Sendable {
         var journal: Journal?
         /// Folder and manifest, when the take is kept on the disk.
         var record: TakeRecord?
+        /// The secrets that were asked for.
+        var secrets: [Credential] = []
         /// The token that was fetched for the service's secret.
         var token: Credential?
         /// The latest transfer of each part.
@@ -124,12 +126,27 @@ final class TakeRun: Sendable {
     /// The token that was fetched; nil when there is none.
     var token: Credential? { state.withLock { $0.token } }
 
+    func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
+
+    /// The secrets that were asked for, and have been answered.
+    var secrets: [Credential] { state.withLock { $0.secrets } }
+
+    /// The plan with the secrets that were asked for.
+    var openedPlan: DeliveryPlan {
+        var plan = plan
+        for secret in secrets { plan.service.add(secret) }
+        return plan
+    }
+
     /// The service with all its secrets, the fetched token among them.
     var service: RecognitionService {
-        var service = plan.service
+        var service = openedPlan.service
         if let token { service.add(token) }
         return service
     }
+
+    /// What decides the requests of the take's part.
+    var exchange: any Exchange { state.withLock { $0.machine.parts[0].exchange } }
 
     func hold(_ transfer: TransferID, of part: Int) {
         state.withLock { $0.transfers[part] = transfer }

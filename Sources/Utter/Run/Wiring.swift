@@ -160,6 +160,7 @@ final class Wiring: Sendable {
                 }
                 run.handle(.digested(part: part, digest))
             }
+        case .ask(let afterRefusal): run.ask(afterRefusal: afterRefusal)
         case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
         case .resumeCapture:
             run.control.requestResume()
@@ -199,7 +200,7 @@ final class Wiring: Sendable {
     ) {
         // A request begins when there is a journal.
         guard let journal = run.journal else { return }
-        let plan = run.plan
+        let plan = run.openedPlan
         var body = plan.request(request, for: journal, of: run.id, token: run.token)
         if request.carriesRecording {
             // On the transfer thread, when the request begins and before its body ends.

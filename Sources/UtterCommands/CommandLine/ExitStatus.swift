@@ -65,6 +65,7 @@ package enum ExitStatus: Int32 {
         case .insecure, .tokenRefused: self = .tokenRefused
         case .refused, .redirectRefused, .notTLS, .outsideLimits: self = .refused
         case .proxyRefused(let status): self = status == 407 ? .tokenRefused : .refused
+        case .secretMissing: self = .configuration
         case .answerUnusable, .responseUnusable: self = .unusableAnswer
         case .tooShort: self = .heardNothing
         case .cancelled: self = .cancelled

@@ -60,6 +60,7 @@ extension Hints {
         case .notDelivered(.cannotResolve(let reason), let host),
             .notDelivered(.cannotConnect(let reason), let host):
             unreachable(reason, host: host)
+        case .secretMissing: "try the command or the file by itself, then: utter retry last"
         case .outsideLimits:
             "send it to another service with --to, or listen to it with 'utter play'"
         case .unfinished: "ask again later with: utter retry last"

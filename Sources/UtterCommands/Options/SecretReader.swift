@@ -77,7 +77,7 @@ enum SecretReader {
         case .variable(let name):
             why = "\(name) is not set"
             return Environment.secret(name)
-        case .file(let path), .headerFile(let path):
+        case .file(let path), .headerFile(let path), .stream(let path):
             return try file(path, option: "token file")
         case .command(let text): return try command(text, option: "token command")
         case .credential(let name):
@@ -116,7 +116,7 @@ enum SecretReader {
         of secret: DeliveryRecord.Secret, why: inout String
     ) throws(CommandFailure) -> String? {
         switch secret.source {
-        case .given:
+        case .given, .stream:
             why = "it was typed or piped, and is not kept"
             return nil
         case .file(let path) where !SecretFile.isRegular(path),

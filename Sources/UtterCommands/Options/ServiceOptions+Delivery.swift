@@ -229,7 +229,7 @@ extension ServiceOptions {
         guard ServiceVariables.url != nil else { return }
         for credential in service.credentials {
             try add(
-                credential.value, at: credential.place,
+                credential.value ?? "", at: credential.place,
                 from: .variable(ServiceVariables.urlName), to: &service,
                 ServiceVariables.urlName)
         }

@@ -80,7 +80,7 @@ extension ServiceOptions {
 
     /// Whether the key holds the name that belongs to it, before a colon.
     private static func holdsBoth(_ service: RecognitionService) -> Bool {
-        service.credentials.contains { $0.place == .part("key") && $0.value.contains(":") }
+        service.credentials.contains { $0.place == .part("key") && $0.value?.contains(":") == true }
     }
 
     /// The failure of a service whose secret is nowhere.
@@ -190,7 +190,7 @@ extension DeliveryRecord.Secret {
         return switch source {
         case .variable(let name): name != ServiceVariables.urlName
         case .file, .command, .credential: true
-        case .headerFile, .given: false
+        case .headerFile, .stream, .given: false
         }
     }
 }

@@ -55,7 +55,8 @@ package struct ServiceGate {
             close(.origin(service.origin), failure.description)
         case .redirectRefused:
             close(.url(service.url), failure.description)
-        case .tokenRefused:
+        // What cannot be had now, or was not wanted, is not asked for once more for each take.
+        case .tokenRefused, .secretMissing:
             close(.service(service), failure.description)
         case .unavailable(let status, _):
             count(status == 429 || status == 503 ? Self.busyWeight : 1, failure, service)

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+public import SpeechService
+internal import Synchronization
+
+/// Asks the owner of a pipeline for a secret that a service wants.
+public struct SecretQuestion: Sendable, Hashable {
+    /// Where the secret comes from, as the take's plan names it.
+    public var source: SecretSource
+    /// Where the answer is sent to, and nowhere else.
+    public var origin: Origin
+    /// Whether that service has just refused the last answer.
+    public var isRefused: Bool
+}
+
+/// Answers with the secret, or throws an error whose description is the reason why there is none.
+///
+/// Called on Swift's cooperative pool while the take records, never twice at a time. An answer that
+/// takes longer than a minute is not waited for any more; the task is cancelled then.
+public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> String
+
+/// Asks for secrets, one question at a time, and shares the answers.
+///
+/// An answer counts for all takes of the same source and origin, until the service refuses it or it is
+/// five minutes old; what can be read once counts for as long as the process. A failure is told to
+/// those who wait for that answer, and then forgotten.
+final class SecretKeeper: Sendable {
+    /// How long an answer is awaited: a person may have to find a key, or a password.
+    static let patience = Duration.seconds(60)
+    /// How long an answer counts.
+    static let lifetime = Duration.seconds(300)
+
+    struct Failure: Error, Equatable {
+        var reason: String
+    }
+
+    private struct Key: Hashable {
+        var source: SecretSource
+        var origin: Origin
+    }
+
+    private struct State {
+        var known: [Key: (secret: String, instant: Duration)] = [:]
+        /// The questions that are open or wait for their turn.
+        var open: [Key: Task<Result<String, Failure>, Never>] = [:]
+        /// The one that was asked last: the next waits for its end.
+        var last: Task<Result<String, Failure>, Never>?
+    }
+
+    private let provider: SecretProvider?
+    /// The time by a clock that is never set.
+    private let now: @Sendable () -> Duration
+    private let patience: Duration
+    private let state = Mutex(State())
+
+    /// Asks a provider; without one there are no answers.
+    init(
+        _ provider: SecretProvider?, patience: Duration = patience,
+        now: @escaping @Sendable () -> Duration = SecretKeeper.uptime
+    ) {
+        (self.provider, self.patience, self.now) = (provider, patience, now)
+    }
+
+    private static func uptime() -> Duration { beginning.duration(to: .now) }
+    private static let beginning = ContinuousClock.now
+
+    /// Asks for what a service lacks.
+    ///
+    /// - Parameters:
+    ///   - service: names its secrets.
+    ///   - refused: what it was sent, and has refused.
+    /// - Returns: the credentials that were lacking; a failure if one of them cannot be had, or if all
+    ///   are as they were.
+    func credentials(
+        of service: RecognitionService, afterRefusalOf refused: [Credential] = []
+    ) async -> Result<[Credential], Failure> {
+        var found: [Credential] = []
+        for credential in service.credentials where !credential.isKnown {
+            let old = refused.first { $0.place == credential.place }
+            let answer = await secret(
+                from: credential.source, to: service.url.origin, otherThan: old?.plain)
+            do {
+                found.append(try credential.holding(answer.get()))
+            } catch let error as Failure {
+                return .failure(error)
+            } catch {
+                return .failure(Failure(reason: "\(credential.source): \(error)"))
+            }
+        }
+        guard found != refused else { return .failure(Failure(reason: "there is no other")) }
+        return .success(found)
+    }
+
+    private func secret(
+        from source: SecretSource, to origin: Origin, otherThan refused: String?
+    ) async -> Result<String, Failure> {
+        let key = Key(source: source, origin: origin)
+        let task = state.withLock { state -> Task<Result<String, Failure>, Never> in
+            if let task = state.open[key] { return task }
+            // Another take may have had a newer one since.
+            if let known = state.known[key], known.secret != refused || source.isReadOnce,
+                now() - known.instant < Self.lifetime || source.isReadOnce
+            {
+                return Task { .success(known.secret) }
+            }
+            state.known[key] = nil
+            let question = SecretQuestion(
+                source: source, origin: origin, isRefused: refused != nil)
+            let task = Task { [self, last = state.last] in
+                _ = await last?.value
+                let answer = await answer(to: question)
+                note(answer, as: key)
+                return answer
+            }
+            (state.open[key], state.last) = (task, task)
+            return task
+        }
+        return await task.value
+    }
+
+    private func note(_ answer: Result<String, Failure>, as key: Key) {
+        state.withLock { state in
+            state.open[key] = nil
+            if state.open.isEmpty { state.last = nil }
+            // Old answers to other questions are secrets that serve nothing.
+            state.known = state.known.filter {
+                $0.key.source.isReadOnce || now() - $0.value.instant < Self.lifetime
+            }
+            if case .success(let secret) = answer { state.known[key] = (secret, now()) }
+        }
+    }
+
+    /// Waits for the provider, or for the end of the time.
+    private func answer(to question: SecretQuestion) async -> Result<String, Failure> {
+        guard let provider else {
+            return .failure(Failure(reason: "the program cannot read \(question.source)"))
+        }
+        let settlement = Settlement<Result<String, Failure>>()
+        let asking = Task {
+            do {
+                settlement.settle(.success(try await provider(question)))
+            } catch {
+                settlement.settle(.failure(Failure(reason: "\(error)")))
+            }
+        }
+        let waiting = Task { [patience] in
+            // Cancelled when the answer has come.
+            guard (try? await Task.sleep(for: patience)) != nil else { return }
+            let seconds = patience.components.seconds
+            settlement.settle(
+                .failure(Failure(reason: "\(question.source) gave no secret in \(seconds) s")))
+        }
+        defer {
+            asking.cancel()
+            waiting.cancel()
+        }
+        return await withTaskCancellationHandler {
+            await settlement.value
+        } onCancel: {
+            settlement.settle(.failure(Failure(reason: "the pipeline has ended")))
+        }
+    }
+
+    /// Cancels the questions that are open.
+    func shutDown() {
+        for task in state.withLock({ $0.open.values.map(\.self) }) { task.cancel() }
+    }
+}
+
+extension TakeRun {
+    /// Asks for the secrets that the plan names, and tells the machine with which exchange it begins
+    /// then.
+    ///
+    /// From any thread; does not block.
+    func ask(afterRefusal: Bool) {
+        Task { [self] in
+            let refused = afterRefusal ? secrets : []
+            switch await pipeline.secrets.credentials(of: plan.service, afterRefusalOf: refused) {
+            case .failure(let failure):
+                handle(.secrets(.failure(.secretMissing(reason: failure.reason))))
+            case .success(let secrets):
+                hold(secrets)
+                // The disk may know a token that was fetched with them.
+                pipeline.sync.perform { [self] in
+                    handle(.secrets(.success(openedExchange(isFirst: !afterRefusal))))
+                }
+            }
+        }
+    }
+
+    /// The exchange that goes on where the one before has been: that has sent nothing if it is the
+    /// first with secrets.
+    private func openedExchange(isFirst: Bool) -> any Exchange {
+        let before = exchange
+        let token = isFirst ? pipeline.tokens.token(for: openedPlan.service) : nil
+        if let token { hold(token) }
+        let request = before.request
+        return openedPlan.makeExchange(
+            from: before.progress, wantsLength: request.saysLength,
+            attemptsBefore: request.number - (isFirst || request.isForToken ? 1 : 0),
+            takenBefore: before.takenCount, hasToken: token != nil)
+    }
+}

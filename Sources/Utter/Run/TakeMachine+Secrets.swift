@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A question for a secret may ask a person, who speaks meanwhile: no request begins before its answer,
+// and the recording waits for none.
+extension TakeMachine {
+    /// How far the question for the secrets has come.
+    enum Secrets: Sendable {
+        /// They are asked for with the first sample.
+        case wanted
+        /// The first answer is awaited.
+        case asked
+        /// They were answered, and are asked for once more when the service refuses them.
+        case answered
+        /// The service has refused them so, and the second answer is awaited.
+        case refused(TakeFailure)
+        /// They are what they are.
+        case known
+
+        var areKnown: Bool {
+            switch self {
+            case .wanted, .asked, .refused: false
+            case .answered, .known: true
+            }
+        }
+    }
+
+    /// Asks for the secrets, unless no request follows.
+    mutating func ask() {
+        guard case .wanted = secrets, parts.indices.contains(where: { isUndecided($0) })
+        else { return }
+        secrets = .asked
+        actions.append(.ask(afterRefusal: false))
+    }
+
+    /// Asks once more for what was asked for in this run, and was refused.
+    ///
+    /// - Returns: whether an answer can come.
+    mutating func askAgain(for index: Int, after failure: TakeFailure) -> Bool {
+        guard case .answered = secrets, case .tokenRefused = failure else { return false }
+        secrets = .refused(failure)
+        parts[index].delivery = .waiting(for: .secrets)
+        actions.append(.ask(afterRefusal: true))
+        return true
+    }
+
+    mutating func take(_ answer: Swift.Result<any Exchange, TakeFailure>, _ now: Moment) {
+        var refusal: TakeFailure?
+        switch secrets {
+        case .asked: secrets = .answered
+        case .refused(let failure): (secrets, refusal) = (.known, failure)
+        case .wanted, .answered, .known: return
+        }
+        switch answer {
+        case .success(let exchange):
+            // Every take has one part.
+            parts[0].exchange = exchange
+            if exchange.request.number > 1 { digest(0) }
+            beginAll()
+        case .failure(let failure):
+            // That the service has refused the first answer says more than that there is no other.
+            let failure = refusal ?? failure
+            if isRecording { actions.append(.tell(.refused(failure))) }
+            concludeAll(failure, now)
+        }
+    }
+}

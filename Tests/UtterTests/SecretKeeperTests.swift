@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// Which question is asked when, and whom its answer serves.
+@Suite struct SecretKeeperTests {
+    private static let command = SecretSource.command("pass speech")
+
+    /// An owner who answers by a script, and writes down what was asked.
+    private final class Owner: Sendable {
+        let asked = Mutex<[SecretQuestion]>([])
+        /// Opened by the test when the owner may answer.
+        let door = Gate()
+        let answers: @Sendable (Int) throws -> String
+
+        init(isOpen: Bool = true, _ answers: @escaping @Sendable (Int) throws -> String) {
+            self.answers = answers
+            if isOpen { door.open() }
+        }
+
+        @Sendable func answer(_ question: SecretQuestion) async throws -> String {
+            let number = asked.withLock { asked in
+                asked.append(question)
+                return asked.count
+            }
+            #expect(await door.wait())
+            return try answers(number)
+        }
+
+        var count: Int { asked.withLock { $0.count } }
+    }
+
+    private struct Reason: Error, CustomStringConvertible { let description: String }
+
+    /// A clock that goes on when the test says so.
+    private final class Clock: Sendable {
+        let time = Mutex(Duration.zero)
+        @Sendable func now() -> Duration { time.withLock { $0 } }
+        func pass(_ duration: Duration) { time.withLock { $0 += duration } }
+    }
+
+    private func service(
+        _ origin: String = "https://speech.example", from source: SecretSource = command
+    ) throws -> RecognitionService {
+        try RecognitionService(
+            url: ServiceURL("\(origin)/v1"), credential: Credential(askedOf: source))
+    }
+
+    private func secret(
+        _ keeper: SecretKeeper, _ service: RecognitionService, refused: [Credential] = []
+    ) async -> String {
+        switch await keeper.credentials(of: service, afterRefusalOf: refused) {
+        case .success(let found): found.compactMap(\.value).joined(separator: ", ")
+        case .failure(let failure): "failed: \(failure.reason)"
+        }
+    }
+
+    @Test func anAnswerServesAllTakesOfItsSourceAndOriginForFiveMinutes() async throws {
+        let (owner, clock) = (Owner { "key \($0)" }, Clock())
+        let keeper = SecretKeeper(owner.answer, now: clock.now)
+        #expect(await secret(keeper, try service()) == "Bearer key 1")
+        clock.pass(.seconds(299))
+        #expect(await secret(keeper, try service()) == "Bearer key 1")
+        #expect(await secret(keeper, try service("https://other.example")) == "Bearer key 2")
+        clock.pass(.seconds(1))
+        #expect(await secret(keeper, try service()) == "Bearer key 3")
+        #expect(owner.asked.withLock { $0.map(\.isRefused) } == [false, false, false])
+    }
+
+    @Test func aRefusedAnswerIsAskedForOnceMore() async throws {
+        let owner = Owner { "key \($0)" }
+        let keeper = SecretKeeper(owner.answer)
+        let service = try service()
+        let first = try await keeper.credentials(of: service).get()
+        #expect(await secret(keeper, service, refused: first) == "Bearer key 2")
+        // Another take that was refused with the first is served by the second.
+        #expect(await secret(keeper, service, refused: first) == "Bearer key 2")
+        #expect(owner.asked.withLock { $0.map(\.isRefused) } == [false, true])
+    }
+
+    @Test func theSameAnswerToARefusalIsNone() async throws {
+        let keeper = SecretKeeper(Owner { _ in "old" }.answer)
+        let service = try service()
+        let first = try await keeper.credentials(of: service).get()
+        #expect(await secret(keeper, service, refused: first) == "failed: there is no other")
+    }
+
+    @Test func aFailureIsForgotten() async throws {
+        let owner = Owner { number in
+            guard number > 1 else { throw Reason(description: "the dialog was cancelled") }
+            return "key"
+        }
+        let keeper = SecretKeeper(owner.answer)
+        #expect(await secret(keeper, try service()) == "failed: the dialog was cancelled")
+        #expect(await secret(keeper, try service()) == "Bearer key")
+    }
+
+    @Test func takesThatWaitShareOneQuestion() async throws {
+        let owner = Owner(isOpen: false) { "key \($0)" }
+        let keeper = SecretKeeper(owner.answer)
+        let service = try service()
+        let answers = await withTaskGroup(of: String.self) { group in
+            for _ in 0..<50 {
+                group.addTask { await secret(keeper, service) }
+            }
+            owner.door.open()
+            return await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(answers == ["Bearer key 1"])
+        #expect(owner.count == 1)
+    }
+
+    @Test func oneQuestionIsOpenAtATime() async throws {
+        let open = Mutex((now: 0, most: 0))
+        let keeper = SecretKeeper { question in
+            open.withLock { open in
+                open.now += 1
+                open.most = max(open.most, open.now)
+            }
+            await Task.yield()
+            open.withLock { $0.now -= 1 }
+            return "key of \(question.origin)"
+        }
+        let origins = (0..<20).map { "https://\($0).example" }
+        let answers = try await withThrowingTaskGroup(of: String.self) { group in
+            for origin in origins {
+                let service = try service(origin)
+                group.addTask { await secret(keeper, service) }
+            }
+            return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+        }
+        #expect(answers == Set(origins.map { "Bearer key of \($0)" }))
+        #expect(open.withLock { $0.most } == 1)
+    }
+
+    @Test func whatIsReadOnceCountsForTheWholeRun() async throws {
+        let (owner, clock) = (Owner { "key \($0)" }, Clock())
+        let keeper = SecretKeeper(owner.answer, now: clock.now)
+        let service = try service(from: .stream("/dev/fd/3"))
+        let first = try await keeper.credentials(of: service).get()
+        clock.pass(.seconds(86_400))
+        #expect(await secret(keeper, service) == "Bearer key 1")
+        #expect(await secret(keeper, service, refused: first) == "failed: there is no other")
+        #expect(owner.count == 1)
+    }
+
+    @Test func anOwnerWithoutAnEndIsWaitedForNoLongerThanItsTime() async throws {
+        let keeper = SecretKeeper(
+            { _ in
+                // Cancelled when the time is over.
+                try await Task.sleep(for: .ages)
+                return "late"
+            }, patience: .zero)
+        #expect(
+            await secret(keeper, try service())
+                == "failed: the command 'pass speech' gave no secret in 0 s")
+    }
+
+    @Test func aPipelineThatEndsEndsItsQuestions() async throws {
+        let owner = Owner(isOpen: false) { _ in "late" }
+        let keeper = SecretKeeper(owner.answer)
+        let service = try service()
+        async let answer = secret(keeper, service)
+        while owner.count == 0 { await Task.yield() }
+        keeper.shutDown()
+        #expect(await answer == "failed: the pipeline has ended")
+        owner.door.open()
+    }
+
+    @Test func whatCannotBeSentIsNoSecret() async throws {
+        let keeper = SecretKeeper(Owner { _ in "tö" }.answer)
+        #expect(
+            await secret(keeper, try service()).hasPrefix("failed: the command 'pass speech': "))
+    }
+
+    @Test func withoutAnOwnerThereIsNoAnswer() async throws {
+        #expect(
+            await secret(SecretKeeper(nil), try service())
+                == "failed: the program cannot read the command 'pass speech'")
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SpeechService
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// A secret is asked for while the voice speaks, and no request begins before the answer.
+@Suite struct TakeSecretTests {
+    private let period = TestSignal.voice(frames: 320, sampleRate: 16_000)
+    private let named = Credential(askedOf: .command("pass speech"))
+
+    private struct Cancelled: Error, CustomStringConvertible {
+        let description = "the dialog was cancelled"
+    }
+
+    @Test func theVoiceIsRecordedWhileASecretIsAskedFor() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
+        let (asked, answer) = (Gate(), Gate())
+        let bench = try Bench { question in
+            asked.open()
+            #expect(question.source == .command("pass speech"))
+            #expect(await answer.wait())
+            return "sesame"
+        }
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.add(named)
+        }
+        let log = EventLog(take)
+        #expect(!asked.isOpen)
+        speaker.say(period)
+        #expect(await asked.wait())
+        speaker.say(period)
+        speaker.fallSilent()
+        #expect(await log.wait { $0.isCaptured })
+        #expect(server.requests.isEmpty)
+        answer.open()
+        let outcome = try await take.end()
+        #expect(outcome.succeeded)
+        let request = try #require(await server.finishedRequest())
+        #expect(request["Authorization"] == "Bearer sesame")
+        #expect(request.body == WAVBytes.pcm(period + period))
+        #expect(outcome.attempts.map(\.number) == [1])
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.delivery?.secrets?.first?.command == "pass speech")
+    }
+
+    @Test func aSecretInTheQueryIsFilledInWhenItIsKnown() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
+        let bench = try Bench { _ in "se same" }
+        let take = try bench.replay(period, to: server.url()) {
+            $0.delivery.service.add(
+                Credential(
+                    askedOf: .file("/run/key"), place: .query("key"), form: .percentEncoded))
+        }
+        #expect(try await take.end().succeeded)
+        let request = try #require(await server.finishedRequest())
+        #expect(request.target.hasSuffix("key=se%20same"))
+    }
+
+    @Test func aRefusedSecretIsAskedForOnceMoreWithinTheTake() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .respond(status: 401, text: "old key")]],
+            otherwise: .answer(status: 200, text: "go"))
+        let questions = Mutex<[Bool]>([])
+        let bench = try Bench { question in
+            questions.withLock { questions in
+                questions.append(question.isRefused)
+                return "key\(questions.count)"
+            }
+        }
+        let take = try bench.replay(period, to: server.url()) { $0.delivery.service.add(named) }
+        let outcome = try await take.end()
+        #expect(outcome.succeeded)
+        #expect(questions.withLock { $0 } == [false, true])
+        #expect(
+            server.requests.map { $0["Authorization"] ?? "" } == ["Bearer key1", "Bearer key2"])
+        #expect(outcome.attempts.map(\.number) == [1, 2])
+        // The next take has what the last one was accepted with.
+        let next = try bench.replay(period, to: server.url()) { $0.delivery.service.add(named) }
+        #expect(try await next.end().succeeded)
+        #expect(questions.withLock { $0.count } == 2)
+    }
+
+    @Test func aTakeThatIsRefusedWithTheSameSecretIsKept() async throws {
+        let server = try RecordingServer(
+            otherwise: .answer(
+                status: 401, headers: [HeaderField("Content-Type", "text/plain")], text: "no"))
+        let bench = try Bench { _ in "key" }
+        let take = try bench.replay(period, to: server.url()) { $0.delivery.service.add(named) }
+        let outcome = try await take.end()
+        #expect(outcome.result == .failure(.tokenRefused(status: 401, message: "no")))
+        #expect(server.requests.count == 1)
+        #expect(try await bench.manifest(of: take).state == .kept)
+    }
+
+    @Test func aTakeWithoutItsSecretIsKeptUnsentAndGoesOutWhenThereIsOne() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
+        let isCancelled = Atomic(true)
+        let bench = try Bench { _ in
+            if isCancelled.exchange(false, ordering: .relaxed) { throw Cancelled() }
+            return "sesame"
+        }
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.add(named)
+        }
+        let log = EventLog(take)
+        speaker.say(period)
+        #expect(await log.wait { $0.isRefused })
+        speaker.say(period)
+        speaker.fallSilent()
+        let outcome = try await take.end()
+        #expect(outcome.result == .failure(.secretMissing(reason: "the dialog was cancelled")))
+        #expect(outcome.account.capturedFrames == 640)
+        #expect(server.requests.isEmpty)
+        let manifest = try await bench.manifest(of: take)
+        #expect(manifest.state == .kept)
+        #expect(manifest.attempts == 0)
+
+        let folder = try bench.pipeline.store.get().take(take.id)
+        let again = try bench.pipeline.resend(folder, by: take.run.plan)
+        #expect(try await again.end().succeeded)
+        let request = try #require(await server.finishedRequest())
+        #expect(request.body == WAVBytes.pcm(period + period))
+        #expect(request["Authorization"] == "Bearer sesame")
+    }
+
+    @Test func aTakeThatIsCancelledWaitsForNoSecret() async throws {
+        let (asked, answer) = (Gate(), Gate())
+        let bench = try Bench { _ in
+            asked.open()
+            #expect(await answer.wait())
+            return "sesame"
+        }
+        let server = try RecordingServer(otherwise: .answer(status: 200, text: "go"))
+        let speaker = try Speaker()
+        let take = try bench.start(speaker.source, to: server.url()) {
+            $0.delivery.service.add(named)
+        }
+        speaker.say(period)
+        #expect(await asked.wait())
+        take.cancel()
+        #expect(try await take.end().result == .failure(.cancelled))
+        answer.open()
+        #expect(server.requests.isEmpty)
+    }
+}
+
+extension TakeOutcome {
+    fileprivate var succeeded: Bool { if case .success = result { true } else { false } }
+}
