@@ -15,7 +15,6 @@ package struct Cassette: Sendable, Equatable {
 
     /// What was sent.
     package struct Request: Sendable, Equatable {
-        /// The method.
         package var method: String
         /// The whole URL, with the query.
         package var url: String
@@ -24,7 +23,6 @@ package struct Cassette: Sendable, Equatable {
         /// The body; nil without one.
         package var body: Body?
 
-        /// Creates a request.
         package init(method: String = "POST", url: String) {
             self.method = method
             self.url = url
@@ -43,13 +41,11 @@ package struct Cassette: Sendable, Equatable {
         /// bytes.
         package var sent: [[Double]]?
 
-        /// Creates the record of a body.
         package init(bytes: Int) { self.bytes = bytes }
     }
 
     /// What came back.
     package struct Response: Sendable, Equatable {
-        /// The status.
         package var status: Int
         /// The fields of the head, without those that frame the body.
         package var headers: [CassetteField] = []
@@ -60,10 +56,8 @@ package struct Cassette: Sendable, Equatable {
         /// The body in the pieces in which it came, decoded.
         package var body: [CassettePiece] = []
 
-        /// Creates an answer.
         package init(status: Int) { self.status = status }
 
-        /// The whole body.
         package var bytes: [UInt8] { body.flatMap(\.bytes) }
     }
 
@@ -83,7 +77,6 @@ package struct Cassette: Sendable, Equatable {
     /// A replay breaks the connection off where it says anything else than `answered`.
     package var ending: String?
 
-    /// Creates a cassette.
     package init(_ request: Request, _ response: Response? = nil) {
         self.request = request
         self.response = response

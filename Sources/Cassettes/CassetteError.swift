@@ -15,7 +15,6 @@ package enum CassetteError: Error, Sendable, Equatable {
     /// There is no cassette in the folder.
     case none(path: String)
 
-    /// What happened and why, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .unreadable(let reason): reason

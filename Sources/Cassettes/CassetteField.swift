@@ -4,10 +4,8 @@
 package struct CassetteField: Sendable, Equatable, Codable {
     /// The name as it was written.
     package var name: String
-    /// The value.
     package var value: String
 
-    /// Creates a field.
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value

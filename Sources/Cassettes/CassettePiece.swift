@@ -13,7 +13,6 @@ package struct CassettePiece: Sendable, Equatable, Codable {
     /// After how many bytes of the request's body they came; nil is after its end.
     package var after: Int?
 
-    /// Creates a piece.
     package init(_ bytes: [UInt8], ms: Double? = nil, after: Int? = nil) {
         self.bytes = bytes
         self.ms = ms

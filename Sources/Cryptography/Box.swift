@@ -41,11 +41,9 @@ struct Box {
 
     /// Reads the beginning of a box.
     ///
-    /// - Returns: nil when it is none of this form.
     /// - Throws: `EncryptionError`: `.damaged` also when the derivation would cost too much.
-    init?(of bytes: [UInt8]) throws(EncryptionError) {
-        guard bytes.starts(with: Self.magic) else { return nil }
-        guard bytes.count >= Self.overhead else { throw .damaged }
+    init(of bytes: [UInt8]) throws(EncryptionError) {
+        guard bytes.starts(with: Self.magic), bytes.count >= Self.overhead else { throw .damaged }
         let end = bytes.count - Self.checkByteCount
         guard Array(bytes[end...]) == Self.check(bytes[..<end]) else { throw .damaged }
         guard bytes[8] == Self.version else { throw .laterVersion(Int(bytes[8])) }
@@ -96,20 +94,13 @@ struct Box {
     ) throws(SystemError) -> [UInt8]? {
         var key = key(under: root)
         defer { key.clear() }
-        return try Self.open(
-            box[Self.headByteCount...].dropLast(Self.checkByteCount), key: key,
-            context: Array(box[..<Self.headByteCount]) + context)
-    }
-
-    /// Decrypts ciphertext and tag under a key that seals nothing else; nil for a wrong tag.
-    static func open(
-        _ sealed: ArraySlice<UInt8>, key: [UInt8], context: [UInt8]
-    ) throws(SystemError) -> [UInt8]? {
+        let sealed = box[Self.headByteCount...].dropLast(Self.checkByteCount)
+        let context = Array(box[..<Self.headByteCount]) + context
         let cipher = try AESGCM(key: key.span, encrypts: false)
         var bytes = [UInt8](repeating: 0, count: sealed.count - AESGCM.tagByteCount)
         let isOpen = unsafe bytes.withUnsafeMutableBytes { output in
             unsafe cipher.open(
-                sealed.span, nonce: zeroNonce.span, context: context, into: output)
+                sealed.span, nonce: Self.zeroNonce.span, context: context, into: output)
         }
         return isOpen ? bytes : nil
     }

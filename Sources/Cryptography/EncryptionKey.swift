@@ -164,12 +164,12 @@ public final class EncryptionKey: Sendable {
     /// Decrypts a box.
     ///
     /// - Parameters:
-    ///   - box: what `seal` has returned, or a box of an older program.
+    ///   - box: what `seal` has returned.
     ///   - context: as it was given to `seal`.
     /// - Returns: what was sealed.
     /// - Throws: `EncryptionError`.
     package func open(_ box: [UInt8], for context: [UInt8]) throws(EncryptionError) -> [UInt8] {
-        guard let parsed = try Box(of: box) else { return try openOld(box, for: context) }
+        let parsed = try Box(of: box)
         if case .scrypt = parsed.derivation {
             guard isPassphrase else { throw .wrongKey }
         } else if isPassphrase {
@@ -188,11 +188,6 @@ public final class EncryptionKey: Sendable {
 
     private func root(_ derivation: KeyDerivation) throws(SystemError) -> [UInt8] {
         try state.withLock { state throws(SystemError) in try state.root(derivation) }
-    }
-
-    /// Runs `body` with what was given, for the boxes of older programs.
-    func withSecret<Value>(_ body: ([UInt8]) -> Value) -> Value {
-        state.withLock { body($0.secret) }
     }
 }
 

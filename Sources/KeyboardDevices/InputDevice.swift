@@ -10,7 +10,6 @@ package import LinuxPlatform
 @safe package final class InputDevice {
     /// What a device says next.
     package enum Reading: Equatable {
-        /// A key moved.
         case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
         /// Nothing, for now.
         case nothing
@@ -52,7 +51,6 @@ package import LinuxPlatform
         unsafe libevdev_get_name(device).map { unsafe String(cString: $0) } ?? "a keyboard"
     }
 
-    /// Whether it has a key.
     package func has(_ key: KeyNumber) -> Bool {
         unsafe libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
     }

@@ -7,10 +7,8 @@ package struct SettingsError: Error, Sendable, Equatable {
 
     /// Where; nil for what is not there.
     package var place: SettingsPlace?
-    /// What is wrong, in one line without capital and full stop.
     package var reason: String
 
-    /// Creates an error.
     package init(_ reason: String, at place: SettingsPlace? = nil) {
         self.reason = reason
         self.place = place

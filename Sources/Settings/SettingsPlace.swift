@@ -9,7 +9,6 @@ package struct SettingsPlace: Sendable, Hashable, Comparable {
     /// The file's name; nil where there is one file only.
     package var file: String?
 
-    /// Creates a place.
     package init(line: Int, column: Int, file: String? = nil) {
         self.line = line
         self.column = column

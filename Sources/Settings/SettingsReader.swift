@@ -71,7 +71,6 @@ package struct SettingsReader {
         return number
     }
 
-    /// A number.
     package mutating func number(_ key: String) throws(SettingsError) -> Double? {
         guard let node = node(key) else { return nil }
         switch node.value {

@@ -2,7 +2,6 @@
 
 /// One value of a file of settings (TOML 1.0).
 package enum SettingsValue: Sendable, Hashable {
-    /// A text.
     case string(String)
     /// A whole number.
     case integer(Int)
@@ -12,7 +11,6 @@ package enum SettingsValue: Sendable, Hashable {
     case flag(Bool)
     /// A list; its elements may differ in kind.
     case array([SettingsNode])
-    /// A table.
     case table(SettingsTable)
     /// A date or a time, which no setting is.
     case date
@@ -33,12 +31,10 @@ package enum SettingsValue: Sendable, Hashable {
 
 /// A value and where it stands.
 package struct SettingsNode: Sendable, Hashable {
-    /// The value.
     package var value: SettingsValue
     /// Where it begins.
     package var place: SettingsPlace
 
-    /// Creates a node.
     package init(_ value: SettingsValue, at place: SettingsPlace) {
         self.value = value
         self.place = place
@@ -49,14 +45,11 @@ package struct SettingsNode: Sendable, Hashable {
 package struct SettingsTable: Sendable, Hashable {
     /// A name and its value.
     package struct Member: Sendable, Hashable {
-        /// The name.
         package var name: String
         /// Where the name stands.
         package var place: SettingsPlace
-        /// The value.
         package var node: SettingsNode
 
-        /// Creates a member.
         package init(name: String, place: SettingsPlace, node: SettingsNode) {
             self.name = name
             self.place = place
@@ -67,7 +60,6 @@ package struct SettingsTable: Sendable, Hashable {
     /// The members; no name occurs twice.
     package var members: [Member]
 
-    /// Creates a table.
     package init(_ members: [Member] = []) { self.members = members }
 
     /// The value of a name, or nil.

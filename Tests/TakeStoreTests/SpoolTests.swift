@@ -275,25 +275,6 @@ import Testing
         #expect(try take.fileNames() == ["audio.wav", "take.json"])
     }
 
-    @Test func aLongTranscriptOfAnOlderProgramIsRead() throws {
-        let take = try leave(0)
-        var manifest = try take.manifest()
-        manifest.transcriptFile = "transcript.txt"
-        try scratch.write(
-            try manifest.encoded(), to: "utter/takes/\(take.id.text)/take.json")
-        try scratch.write(
-            Array("long ago".utf8), to: "utter/takes/\(take.id.text)/transcript.txt")
-        manifest = try take.manifest()
-        #expect(manifest.transcript == "long ago")
-        // It moves into the manifest, and goes with the take.
-        try take.save(manifest)
-        try take.folder.removeFile("transcript.txt")
-        #expect(try take.manifest().transcript == "long ago")
-        try scratch.write([], to: "utter/takes/\(take.id.text)/transcript.txt")
-        try store.remove(take)
-        #expect(try store.ids() == [])
-    }
-
     @Test func onlyTheNewestTransfersAreRemembered() throws {
         let take = try leave(0)
         var manifest = try take.manifest()

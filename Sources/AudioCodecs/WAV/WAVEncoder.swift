@@ -21,7 +21,6 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
 
     private var byteCount = 0
 
-    /// Creates an encoder.
     package init() {}
 
     /// Appends the header.

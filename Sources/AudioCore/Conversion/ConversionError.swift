@@ -9,7 +9,6 @@ package enum ConversionError: Error, Sendable, Equatable {
 }
 
 extension ConversionError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .unsupportedFormat(let sampleRate, let channelCount):

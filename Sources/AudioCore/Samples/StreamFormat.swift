@@ -20,7 +20,6 @@ public struct StreamFormat: Sendable, Hashable {
     /// Frames in one period of 20 ms, the unit in which the sound card wakes us.
     package var framesPerPeriod: Int { sampleRate / 50 }
 
-    /// Bytes in one frame.
     package var bytesPerFrame: Int { channelCount * 2 }
 
     /// The time that `frames` frames last, rounded down to a nanosecond.

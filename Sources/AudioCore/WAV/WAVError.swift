@@ -33,7 +33,6 @@ package enum WAVError: Error, Sendable, Equatable {
 }
 
 extension WAVError: CustomStringConvertible {
-    /// What is wrong and where, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .notRIFF(let found):

@@ -38,7 +38,7 @@ package final class EncryptedFile: JournalFile {
         try file.write(header.span, at: 0)
         self.file = file
         writer = try FrameWriter(file, key: fileKey)
-        map = FrameMap(.current)
+        map = FrameMap()
         end = Atomic(header.count)
         readers = Mutex([])
         // A copy of its own, which the line above does not clear.
@@ -79,12 +79,12 @@ package final class EncryptedFile: JournalFile {
             Result { () throws(SystemError) in unsafe try file.read(at: 0, into: bytes) }
         }.mapError { EncryptionError.system($0) }
         guard try found.get() == header.count else { throw .damaged }
-        var (fileKey, layout) = try EncryptedFileHeader.read(header, under: key, take: take)
+        var fileKey = try EncryptedFileHeader.read(header, under: key, take: take)
         defer { fileKey.clear() }
         do throws(SystemError) {
-            let reader = try FrameReader(file, key: fileKey, layout)
+            let reader = try FrameReader(file, key: fileKey)
             return EncryptedFile(
-                file, key: fileKey, reader, try FrameScan(reader, layout, size: size))
+                file, key: fileKey, reader, try FrameScan(reader, size: size))
         } catch {
             throw .system(error)
         }
@@ -130,7 +130,7 @@ package final class EncryptedFile: JournalFile {
     private func makeReader() throws(SystemError) -> FrameReader {
         var fileKey = key.withLock { $0.map { $0 } }
         defer { fileKey.clear() }
-        return try FrameReader(file, key: fileKey, map.layout)
+        return try FrameReader(file, key: fileKey)
     }
 
     package func sync() throws(SystemError) { try file.sync() }

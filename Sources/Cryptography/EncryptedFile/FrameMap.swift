@@ -20,12 +20,8 @@ struct FrameDamage: Equatable {
 
 /// Which stretches of an encrypted file are whole.
 struct FrameMap {
-    let layout: FrameLayout
     /// What lies between them, in order.
     private(set) var damage: [FrameDamage] = []
-
-    /// Begins the map of a file that is whole.
-    init(_ layout: FrameLayout) { self.layout = layout }
 
     /// Takes note of a loss behind those that are known.
     mutating func note(_ loss: FrameDamage) { damage.append(loss) }
@@ -42,7 +38,7 @@ struct FrameMap {
         let start =
             before.map {
                 FramePosition(file: damage[$0].resumption, audio: damage[$0].lost.upperBound)
-            } ?? FramePosition(file: layout.start, audio: 0)
+            } ?? FramePosition(file: FrameLayout.start, audio: 0)
         let next = before.map { $0 + 1 } ?? 0
         return (start, next < damage.count ? damage[next].start : nil)
     }

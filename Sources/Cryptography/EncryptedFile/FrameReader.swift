@@ -12,7 +12,6 @@ final class FrameReader: @unchecked Sendable {
 
     private let file: any JournalFile
     private let cipher: AESGCM
-    private let layout: FrameLayout
     /// Holds a piece of the file at its start.
     private var window: [UInt8] = []
     /// Which piece.
@@ -25,11 +24,8 @@ final class FrameReader: @unchecked Sendable {
     private var next: FramePosition?
 
     /// Prepares to read a file under its own key.
-    init(
-        _ file: any JournalFile, key: [UInt8], _ layout: FrameLayout
-    ) throws(SystemError) {
+    init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
         self.file = file
-        self.layout = layout
         cipher = try AESGCM(key: key.span, encrypts: false)
     }
 
@@ -58,7 +54,7 @@ final class FrameReader: @unchecked Sendable {
         var count = unsafe copyFrame(at: offset, into: buffer)
         while count < buffer.count {
             let wanted = offset + count
-            position.file = layout.frameStart(position.file)
+            position.file = FrameLayout.frameStart(position.file)
             guard let header = try header(at: position.file, end: end), !header.isEnd else { break }
             guard header.offset == position.audio else { return try partial(count, position) }
             let following = FramePosition(
@@ -89,7 +85,8 @@ final class FrameReader: @unchecked Sendable {
     private func seek(
         _ offset: Int, from start: FramePosition, end: Int
     ) throws(SystemError) -> FramePosition {
-        guard let size = layout.blockByteCount, end > start.file else { return start }
+        guard end > start.file else { return start }
+        let size = FrameLayout.blockByteCount
         var found = start
         var (low, high) = (start.file / size, (end - 1) / size)
         var bytes = [UInt8](repeating: 0, count: FrameHeader.byteCount)
@@ -131,7 +128,7 @@ final class FrameReader: @unchecked Sendable {
         let start = place - windowRange.lowerBound
         let header = FrameHeader(
             window.span.extracting(start..<start + FrameHeader.byteCount))
-        guard header.frameByteCount <= layout.room(at: place),
+        guard header.frameByteCount <= FrameLayout.room(at: place),
             try load(place, header.frameByteCount, end: end)
         else { return nil }
         return header

@@ -17,13 +17,15 @@ struct FrameScan {
     private var number: UInt32 = 0
 
     /// Reads the frames of a file of `size` bytes.
-    init(_ reader: FrameReader, _ layout: FrameLayout, size: Int) throws(SystemError) {
-        map = FrameMap(layout)
-        end = FramePosition(file: layout.start, audio: 0)
-        var next: Int? = end.file
-        while let place = next.map(layout.frameStart), !isMarked, place < size {
+    init(_ reader: FrameReader, size: Int) throws(SystemError) {
+        map = FrameMap()
+        end = FramePosition(file: FrameLayout.start, audio: 0)
+        var next = end.file
+        while !isMarked {
+            let place = FrameLayout.frameStart(next)
+            guard place < size else { return }
             guard let header = try reader.header(at: place, end: size) else {
-                next = layout.nextBlock(after: place)
+                next = FrameLayout.nextBlock(after: place)
                 continue
             }
             if follows(header), reader.isIntact(header, at: place) { take(header, at: place) }
@@ -37,7 +39,7 @@ struct FrameScan {
     }
 
     private mutating func take(_ header: FrameHeader, at place: Int) {
-        if place != map.layout.frameStart(end.file) || header.offset != end.audio {
+        if place != FrameLayout.frameStart(end.file) || header.offset != end.audio {
             map.note(
                 FrameDamage(
                     lost: end.audio..<header.offset, start: end.file, resumption: place))

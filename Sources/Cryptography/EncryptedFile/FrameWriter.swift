@@ -9,7 +9,6 @@ internal import LinuxPlatform
 final class FrameWriter: @unchecked Sendable {
     private let file: any JournalFile
     private let cipher: AESGCM
-    private let layout = FrameLayout.current
     private var number: UInt32 = 0
     /// The frames of one append.
     private var frames: [UInt8] = []
@@ -22,19 +21,19 @@ final class FrameWriter: @unchecked Sendable {
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
         self.file = file
         cipher = try AESGCM(key: key.span, encrypts: true)
-        end = FramePosition(file: layout.start, audio: 0)
+        end = FramePosition(file: FrameLayout.start, audio: 0)
     }
 
     /// Appends audio, whole or not at all as far as `end` is concerned.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
-        let start = layout.frameStart(end.file)
+        let start = FrameLayout.frameStart(end.file)
         frames.removeAll(keepingCapacity: true)
         var audio = end.audio
         var rest = bytes
         while !rest.isEmpty {
-            let place = layout.frameStart(start + frames.count)
+            let place = FrameLayout.frameStart(start + frames.count)
             frames += repeatElement(0, count: place - start - frames.count)
-            let count = layout.room(at: place) - FrameHeader.overhead
+            let count = FrameLayout.room(at: place) - FrameHeader.overhead
             let part = rest.extracting(first: count)
             rest = rest.extracting(droppingFirst: count)
             try addFrame(part, at: audio)
@@ -49,7 +48,7 @@ final class FrameWriter: @unchecked Sendable {
         guard markedEnd != end else { return }
         frames.removeAll(keepingCapacity: true)
         try addFrame(Span(), at: end.audio)
-        try write(at: layout.frameStart(end.file))
+        try write(at: FrameLayout.frameStart(end.file))
         markedEnd = end
     }
 

@@ -57,7 +57,6 @@ struct ManualPage {
         ]
     }
 
-    /// The page.
     var text: String { lines.joined(separator: "\n") + "\n" }
 
     private mutating func addSynopsis(of command: ToolInfo.Command, _ names: [String]) {

@@ -2,7 +2,6 @@
 
 /// What `--experimental-dump-help` tells of a program: the part of it that a manual needs.
 struct ToolInfo: Decodable {
-    /// A command.
     struct Command: Decodable {
         var commandName: String
         var shouldDisplay: Bool?

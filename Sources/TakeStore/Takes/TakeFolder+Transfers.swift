@@ -16,7 +16,7 @@ extension TakeFolder {
     package func noteTransfers(of manifest: TakeManifest) throws(SystemError) {
         var note = manifest
         // Of an earlier answer, which says nothing of these transfers.
-        if !note.isLocked { (note.transcript, note.transcriptFile) = (nil, nil) }
+        if !note.isLocked { note.transcript = nil }
         try folder.replaceFile(Self.notedName, with: try encoded(note), isDurable: false)
     }
 

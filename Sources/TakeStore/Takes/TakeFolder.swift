@@ -16,8 +16,6 @@ package final class TakeFolder: Sendable {
     /// More than the longest answer is as a transcript, however it is spelled in JSON.
     static let manifestLimit = 1 << 27
     private static let pageByteCount = 4_096
-    /// Where older programs have kept a transcript of more than 64 KiB.
-    static let transcriptNames = ["transcript.txt", "transcript.txt" + encryptedSuffix]
     static let answerName = "answer.body"
     static let answerNames = [answerName, answerName + encryptedSuffix]
     static let damagedName = "take.json.damaged"
@@ -32,7 +30,7 @@ package final class TakeFolder: Sendable {
     /// What a file is called until it is whole, and takes the place of the one before.
     static let newSuffix = ".new"
     /// Everything but audio that this program puts into the folder of a take.
-    static let textNames = ([manifestName, notedName] + transcriptNames + answerNames)
+    static let textNames = ([manifestName, notedName] + answerNames)
         .flatMap { [$0, $0 + newSuffix] }
     /// Everything that it puts there.
     static let ownNames =
@@ -151,8 +149,6 @@ package final class TakeFolder: Sendable {
     func encoded(_ manifest: TakeManifest) throws(SystemError) -> [UInt8] {
         var manifest = manifest
         let bytes: [UInt8]
-        // The transcript is in the manifest from now on.
-        if !manifest.isLocked { manifest.transcriptFile = nil }
         do {
             if manifest.isEncrypted, let key { try manifest.lock(with: key) }
             bytes = try manifest.encoded()
@@ -217,9 +213,8 @@ package final class TakeFolder: Sendable {
             throw .damaged(take: id.text, reason: "\(name) cannot be understood")
         }
         // A name from outside must not lead out of this folder.
-        let files = [manifest.audio, manifest.transcriptFile, manifest.unreadAnswer]
-            .compactMap(\.self)
-        let ours = Self.audioNames + Self.transcriptNames + Self.answerNames
+        let files = [manifest.audio, manifest.unreadAnswer].compactMap(\.self)
+        let ours = Self.audioNames + Self.answerNames
         guard files.allSatisfy(ours.contains) else {
             throw .damaged(take: id.text, reason: "\(name) names a foreign file")
         }
@@ -230,13 +225,6 @@ package final class TakeFolder: Sendable {
             throw .damaged(take: id.text, reason: "\(name) holds wrong numbers")
         }
         try unlock(&manifest)
-        if let file = manifest.transcriptFile, !manifest.isLocked {
-            let text = try decrypted(
-                try contents(of: file, limit: Self.answerLimit), file,
-                context: manifest.transcriptContext)
-            manifest.transcript = String(decoding: text, as: UTF8.self)
-            manifest.transcriptFile = nil
-        }
         return manifest
     }
 

@@ -42,22 +42,18 @@ extension TakeManifest {
     /// - Throws: `EncryptionError`; the manifest stays locked.
     mutating func unlock(with key: EncryptionKey) throws(EncryptionError) {
         guard let bytes = secret.map({ Array($0) }) else { return }
-        let content = try key.openNamed(bytes, for: boxContext)
+        let content = try key.open(bytes, for: boxContext)
         // What we have sealed can be read, unless a later program has sealed it.
         guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
         else { throw .damaged }
         (source, delivery, history) = (part.source, part.delivery, part.history)
         progress = part.progress
         (reason, transcript) = (part.reason, part.transcript)
-        // An older program has left it outside.
-        sha256 = part.sha256 ?? sha256
+        sha256 = part.sha256
         file = part.file
         secret = nil
     }
 
     /// A box opens only in the manifest of its own take.
     private var boxContext: [UInt8] { Array("take.json \(id.text)".utf8) }
-
-    /// The same for the file in which older programs have kept a long transcript.
-    var transcriptContext: [UInt8] { Array("transcript \(id.text)".utf8) }
 }

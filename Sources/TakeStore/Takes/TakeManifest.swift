@@ -107,8 +107,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var reason: String?
     /// The transcript.
     package var transcript: String?
-    /// The file beside this one in which an older program has kept a long transcript.
-    var transcriptFile: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     package var unreadAnswer: String?
     /// Whether that answer is whole, and one to the whole recording, so that it can be read by
