@@ -81,6 +81,14 @@ package struct ChildProcess: ~Copyable, Sendable {
         return status
     }
 
+    /// Gives the program the terminal to itself, and has it go on if it waits for that.
+    ///
+    /// The caller's process has the terminal, and takes it back (tcsetpgrp(3)).
+    package borrowing func takeTerminal(_ terminal: Int32) {
+        _ = tcsetpgrp(terminal, number)
+        _ = Glibc.kill(-number, SIGCONT)
+    }
+
     private static func watch(_ process: pid_t) throws(SystemError) -> OwnedDescriptor {
         do throws(SystemError) {
             return OwnedDescriptor(

@@ -50,7 +50,7 @@ package enum Launch {
             session = TakeSession(
                 pipeline: try Pipeline(
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
-                    retention: retention, key: key),
+                    retention: retention, key: key, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
                 audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key), trace: trace,
                 cassettes: cassettes)

@@ -93,7 +93,7 @@ final class KeyTerminal {
             number, &settings, hasCodes ? restoringCodes(isAsked: isAsked) : "",
             marker ?? "")
         modes.forKeys.apply(to: number)
-        _ = tcflush(number, TCIFLUSH)
+        dropInput()
         guard hasCodes else { return killed }
         write(Self.pasteCodes)
         if let answerTime {
@@ -109,6 +109,9 @@ final class KeyTerminal {
         reportsReleases = true
         write("\u{1B}[?1004h\u{1B}[=4;2u")
     }
+
+    /// Forgets what was typed and not read.
+    func dropInput() { _ = tcflush(number, TCIFLUSH) }
 
     /// Hears that the terminal has answered.
     func didAnswer() { answerDeadline = nil }

@@ -16,6 +16,8 @@ final class TerminalKeys {
     /// When the last byte came.
     private var lastByte = ContinuousClock.now
     private var isInBackground = false
+    /// Whether another program of ours has the terminal.
+    private var isLent = false
     /// The process that was killed and had left the terminal in its modes; nil for none.
     private(set) var killed: Int32?
 
@@ -46,6 +48,7 @@ final class TerminalKeys {
 
     /// When `time` is to be called; nil when nothing waits for the clock.
     func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        if isLent { return nil }
         if isInBackground { return now + Self.foregroundInterval }
         return [interpreter.deadline, decoder.patience.map { lastByte + $0 }]
             .compactMap(\.self).min()
@@ -102,6 +105,21 @@ final class TerminalKeys {
         terminal.leave(isInHaste: isInHaste, behind: decoder)
     }
 
+    /// Puts the terminal right for another program, and drops what was typed before it asks.
+    func lend() {
+        guard !isInBackground else { return }
+        (isInBackground, isLent) = (true, true)
+        terminal.leave(behind: decoder)
+        terminal.dropInput()
+    }
+
+    /// Listens again; what was typed meanwhile is dropped.
+    func takeBack() {
+        guard isLent else { return }
+        isLent = false
+        comeBack()
+    }
+
     /// Goes on after a stop, in the foreground or not.
     func goOn() {
         guard terminal.isTaken else { return comeBack() }
@@ -111,7 +129,7 @@ final class TerminalKeys {
     }
 
     private func comeBack() {
-        isInBackground = !terminal.isInForeground
+        isInBackground = isLent || !terminal.isInForeground
         guard !isInBackground else { return }
         decoder = KeyDecoder()
         _ = terminal.take(answerTime: reports == .releases ? KeyTerminal.answerTime : nil)

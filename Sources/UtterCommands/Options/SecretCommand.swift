@@ -7,6 +7,10 @@ internal import LinuxPlatform
 package struct SecretCommand {
     /// How long a person may take to unlock a keyring.
     package static let limit = Duration.seconds(10)
+    /// How long while the take records: as long as the pipeline waits for an answer.
+    static let limitOnLoan = Duration.seconds(60)
+    /// A command that takes longer may ask the person; most print a token at once.
+    private static let timeWithoutTerminal = Duration.milliseconds(250)
     /// More than any key.
     private static let byteLimit = 16 << 10
 
@@ -25,19 +29,38 @@ package struct SecretCommand {
     /// It reads from `/dev/null`, talks to the person on standard error, and does not get the
     /// service's token in its environment.
     ///
-    /// - Parameter limit: how long it may take.
+    /// It has the terminal to itself: at once, or with a loan when it does not print at once, so that
+    /// the keys of a take are listened to until then.
+    ///
+    /// - Parameters:
+    ///   - limit: how long it may take.
+    ///   - isRefused: whether the service has refused what it printed last.
+    ///   - loan: takes the terminal from the take that records, and ends the wait.
     /// - Returns: all that it printed, which the caller clears.
     /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
-    package func output(within limit: Duration = limit) throws(CommandFailure) -> [UInt8] {
-        let deadline = ContinuousClock.now + limit
+    package func output(
+        within limit: Duration? = nil, isRefused: Bool = false, loan: TerminalLoan? = nil
+    ) throws(CommandFailure) -> [UInt8] {
+        let deadline = .now + (limit ?? (loan == nil ? Self.limit : Self.limitOnLoan))
         let terminal = ForegroundTerminal.ours()
-        defer { terminal?.takeBack() }
+        defer {
+            terminal?.takeBack()
+            loan?.end()
+        }
         let ends = try pipe()
         let printed = OwnedDescriptor(taking: ends.reading)
-        var process = try start(printingTo: ends.writing, on: terminal?.number)
+        var process = try start(
+            printingTo: ends.writing, on: loan == nil ? terminal?.number : nil,
+            isRefused: isRefused)
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
-            try read(printed.number, into: &bytes, by: deadline)
+            if let loan, let terminal,
+                !loan.wait(for: printed.number, by: .now + Self.timeWithoutTerminal)
+            {
+                loan.begin()
+                process.takeTerminal(terminal.number)
+            }
+            try read(printed.number, into: &bytes, by: deadline, loan)
             try wait(for: &process, by: deadline)
         } catch {
             for index in bytes.indices { bytes[index] = 0 }
@@ -56,12 +79,15 @@ package struct SecretCommand {
 
     /// Starts the command; its end of the pipe is open in it alone then.
     private func start(
-        printingTo number: Int32, on terminal: Int32?
+        printingTo number: Int32, on terminal: Int32?, isRefused: Bool
     ) throws(CommandFailure) -> ChildProcess {
+        let environment =
+            Environment.all { $0 != ServiceVariables.tokenName }
+            + (isRefused ? ["UTTER_TOKEN_REFUSED=1"] : [])
         let writing = OwnedDescriptor(taking: number)
         do throws(SystemError) {
             return try ChildProcess(
-                shell: command, environment: Environment.all { $0 != ServiceVariables.tokenName },
+                shell: command, environment: environment,
                 streams: .init(output: writing.number), terminal: terminal)
         } catch {
             throw failure("cannot be run: \(error.description)")
@@ -69,12 +95,16 @@ package struct SecretCommand {
     }
 
     private func read(
-        _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant
+        _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant,
+        _ loan: TerminalLoan?
     ) throws(CommandFailure) {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         defer { for index in buffer.indices { buffer[index] = 0 } }
         while bytes.count <= Self.byteLimit {
-            guard waitUntilReadable(descriptor, by: deadline) else { throw late }
+            let isReadable =
+                loan?.wait(for: descriptor, by: deadline)
+                ?? waitUntilReadable(descriptor, by: deadline)
+            guard isReadable else { throw late }
             // The command's own status says whether that was all.
             let count = try? retryingInterrupts("read") {
                 unsafe Glibc.read(descriptor, &buffer, buffer.count)

@@ -4,29 +4,33 @@ internal import Synchronization
 internal import Utter
 
 /// Fetches secrets from where they come from: the environment, files and commands.
-///
-/// A command is run once a process, since it may ask the person.
 enum SecretReader {
-    private static let printed = Mutex<[String: Result<String, CommandFailure>]>([:])
+    /// A secret that is there.
+    enum Value {
+        case read(String)
+        /// A command prints it, which may ask the person: the pipeline runs it while the take records.
+        case asked
+
+        /// The secret; nil for one that is asked for.
+        var text: String? { if case .read(let text) = self { text } else { nil } }
+    }
+
+    private static let read = Mutex<[Int32: Result<String, CommandFailure>]>([:])
 
     /// Reads the first line of a file of one's own.
     static func file(_ path: String, option: String) throws(CommandFailure) -> String {
         try SecretFile.read(path, option: option)
     }
 
-    /// Runs a command, and takes the first line that it prints; one that has failed fails again.
-    static func command(_ text: String, option: String) throws(CommandFailure) -> String {
-        if let known = printed.withLock({ $0[text] }) { return try known.get() }
-        let result = Result { () throws(CommandFailure) in
-            try firstLine(of: SecretCommand(text, option: option).output(), text, option)
-        }
-        printed.withLock { $0[text] = result }
-        return try result.get()
-    }
-
-    private static func firstLine(
-        of output: [UInt8], _ text: String, _ option: String
+    /// Runs a command, and takes the first line that it prints.
+    ///
+    /// Blocks until its end, or that of the loan.
+    static func command(
+        _ text: String, option: String, isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> String {
+        var output = try SecretCommand(text, option: option)
+            .output(isRefused: isRefused, loan: loan)
+        defer { output.clear() }
         let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         guard line.isEmpty else { return line }
         throw CommandFailure(
@@ -59,11 +63,11 @@ enum SecretReader {
 
     /// Reads the first line of what stands behind a descriptor that the process was started with.
     static func descriptor(_ number: Int32, option: String) throws(CommandFailure) -> String {
-        if let known = printed.withLock({ $0["fd \(number)"] }) { return try known.get() }
+        if let known = read.withLock({ $0[number] }) { return try known.get() }
         let result = Result { () throws(CommandFailure) in
             try SecretFile.read("/dev/fd/\(number)", option: option)
         }
-        printed.withLock { $0["fd \(number)"] = result }
+        read.withLock { $0[number] = result }
         return try result.get()
     }
 
@@ -72,16 +76,16 @@ enum SecretReader {
     /// - Returns: the secret; nil when it is not there, with the reason in `why`.
     static func value(
         from source: SecretSource, why: inout String
-    ) throws(CommandFailure) -> String? {
+    ) throws(CommandFailure) -> Value? {
         switch source {
         case .variable(let name):
             why = "\(name) is not set"
-            return Environment.secret(name)
+            return Environment.secret(name).map { .read($0) }
         case .file(let path), .headerFile(let path), .stream(let path):
-            return try file(path, option: "token file")
-        case .command(let text): return try command(text, option: "token command")
+            return .read(try file(path, option: "token file"))
+        case .command: return .asked
         case .credential(let name):
-            return try credential(name, option: "token credential", why: &why)
+            return try credential(name, option: "token credential", why: &why).map { .read($0) }
         case .given:
             why = "none was given"
             return nil
@@ -114,7 +118,7 @@ enum SecretReader {
     /// - Returns: the secret; nil when it cannot be had here, with the reason in `why`.
     static func value(
         of secret: DeliveryRecord.Secret, why: inout String
-    ) throws(CommandFailure) -> String? {
+    ) throws(CommandFailure) -> Value? {
         switch secret.source {
         case .given, .stream:
             why = "it was typed or piped, and is not kept"
@@ -123,23 +127,19 @@ enum SecretReader {
             .headerFile(let path) where !SecretFile.isRegular(path):
             why = "the file '\(path)' is not there any more"
             return nil
-        case .file(let path): return try file(path, option: "token file")
-        case .command(let text): return try command(text, option: "token command")
-        case .credential(let name):
-            return try credential(name, option: "token credential", why: &why)
+        case .file, .command, .credential: return try value(from: secret.source, why: &why)
         case .headerFile(let path):
             let field = try headerFile(path).first { $0.isNamed(secret.header ?? "") }
             why = "the file '\(path)' does not hold it any more"
-            return field?.value
+            return field.map { .read($0.value) }
         case .variable(ServiceVariables.urlName):
-            return variableParameter(secret, why: &why)
+            return variableParameter(secret, why: &why).map { .read($0) }
         case .variable(let name):
             if name == ServiceVariables.tokenName, let origin = foreignOrigin(than: secret.origin) {
                 why = "\(name) belongs to \(origin), where \(ServiceVariables.urlName) leads"
                 return nil
             }
-            why = "\(name) is not set"
-            return Environment.secret(name)
+            return try value(from: secret.source, why: &why)
         }
     }
 

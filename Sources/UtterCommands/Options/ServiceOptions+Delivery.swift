@@ -199,15 +199,18 @@ extension ServiceOptions {
 
     // MARK: - Secrets
 
+    /// Adds a secret; nil is one that the pipeline asks for.
     func add(
-        _ secret: String, at place: Credential.Place, as form: String = "{}",
+        _ secret: String?, at place: Credential.Place, as form: String = "{}",
         from source: SecretSource, to service: inout RecognitionService, _ option: String
     ) throws(CommandFailure) {
         service.add(
             try explained(option) { () throws(ServiceError) in
-                try Credential(
-                    place: place, form: form == "{percent}" ? .percentEncoded : SecretForm(form),
-                    secret: secret, source: source)
+                let form = form == "{percent}" ? .percentEncoded : try SecretForm(form)
+                guard let secret else {
+                    return Credential(askedOf: source, place: place, form: form)
+                }
+                return try Credential(place: place, form: form, secret: secret, source: source)
             })
     }
 

@@ -42,7 +42,7 @@ extension ServiceOptions {
                     let (token, source) = try ServiceSettings.token(for: plan.service.url.origin)
                 {
                     try add(
-                        token, at: place, as: form, from: source, to: &plan.service,
+                        token.text, at: place, as: form, from: source, to: &plan.service,
                         source.description)
                 } else {
                     missing.append((secret, why))
@@ -51,7 +51,7 @@ extension ServiceOptions {
             }
             let isToken = secret == old
             try add(
-                value, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
+                value.text, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
                 from: secret.source, to: &plan.service, "the take's secret")
         }
         if let take, !missing.isEmpty { throw Self.failure(take, missing) }
@@ -70,7 +70,7 @@ extension ServiceOptions {
                 let value = try SecretReader.value(from: source, why: &why)
             {
                 try add(
-                    value, at: part.place, as: part.form.description, from: source, to: &service,
+                    value.text, at: part.place, as: part.form.description, from: source, to: &service,
                     source.description)
             } else if part.isRequired, !Self.holdsBoth(service) {
                 throw lacking(part, of: service)
@@ -134,17 +134,14 @@ extension ServiceOptions {
     /// The token that the options give, or for a new take the environment.
     private func newToken(
         of service: RecognitionService, isKept: Bool, isKnown: Bool
-    ) throws(CommandFailure) -> (secret: String, source: SecretSource, option: String)? {
+    ) throws(CommandFailure) -> (secret: String?, source: SecretSource, option: String)? {
         if let tokenFile {
             let secret = try SecretReader.file(tokenFile, option: "--token-file")
             let path = Self.absolute(tokenFile)
             // What came through a pipe cannot be read again.
             return (secret, SecretFile.isRegular(path) ? .file(path) : .given, "--token-file")
         }
-        if let tokenCommand {
-            let secret = try SecretReader.command(tokenCommand, option: "--token-command")
-            return (secret, .command(tokenCommand), "--token-command")
-        }
+        if let tokenCommand { return (nil, .command(tokenCommand), "--token-command") }
         if let tokenFd {
             // What came through a descriptor cannot be read again.
             return (
@@ -169,7 +166,7 @@ extension ServiceOptions {
         if !isKnown, let source = authentication.token?.source, authentication.belongs(to: origin),
             let secret = try SecretReader.value(from: source, why: &why)
         {
-            return (secret, source, source.description)
+            return (secret.text, source, source.description)
         }
         let name = ServiceVariables.tokenName
         // For a kept take without one, only a variable that says whose token it is.

@@ -36,7 +36,7 @@ extension ServiceSettings {
     /// - Throws: `CommandFailure` when the file is wrong, or the token cannot be read.
     static func token(
         for origin: Origin
-    ) throws(CommandFailure) -> (secret: String, source: SecretSource)? {
+    ) throws(CommandFailure) -> (secret: SecretReader.Value, source: SecretSource)? {
         for (_, settings) in try Configuration.current().services.sorted(by: { $0.key < $1.key }) {
             var why = ""
             guard let source = settings.token, try settings.origin() == origin,

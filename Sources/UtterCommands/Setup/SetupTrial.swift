@@ -51,7 +51,7 @@ struct SetupTrial {
             source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
         plan.delivery.retry = .never
         do throws(SystemError) {
-            let pipeline = try Pipeline(stateFolder: nil)
+            let pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
             let outcome = await pipeline.start(plan).outcome
             pipeline.shutDown()
             return outcome

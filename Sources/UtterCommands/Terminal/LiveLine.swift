@@ -112,7 +112,9 @@ final class LiveLine: Sendable {
         let lines = content.lines(
             columns: size.columns, rows: size.rows, hasColour: StandardError.hasColour, at: now)
         if let drawn = state.drawn, drawn == (lines, size) { return }
-        StandardError.write(LiveText.drawing(lines))
-        state.drawn = (lines, size)
+        TerminalLoan.unlessLent {
+            StandardError.write(LiveText.drawing(lines))
+            state.drawn = (lines, size)
+        }
     }
 }

@@ -40,6 +40,9 @@ package final class Signals: Sendable {
     private enum Order {
         case take(TalkKey, Duration?, Settlement<Taken>)
         case leave(Settlement<Void>)
+        /// Another program has it until it is taken back.
+        case lend(Wakeup)
+        case takeBack
     }
 
     private let state = Mutex(State())
@@ -101,6 +104,20 @@ package final class Signals: Sendable {
         order(.leave(left))
         await left.value
     }
+
+    /// Reads no keys until `takeKeysBack`, and puts the terminal right for another program.
+    ///
+    /// Blocks until that is done.
+    func lendKeys() {
+        // Without a descriptor the other program shares the terminal with the keys.
+        guard let done = try? Wakeup() else { return }
+        order(.lend(done))
+        // The thread of the signals waits for nothing but the terminal's last answer.
+        _ = waitUntilReadable(done.descriptor, by: .now + .seconds(5))
+    }
+
+    /// Reads keys again, if they were read before.
+    func takeKeysBack() { order(.takeBack) }
 
     private func order(_ order: Order) {
         state.withLock { $0.orders.append(order) }
@@ -221,6 +238,12 @@ package final class Signals: Sendable {
         case .leave(let left):
             terminal.leave()
             left.settle(())
+        case .lend(let done):
+            // The key may go up while the other program has the keyboard.
+            if terminal.keys != nil { ask(.key(.focusLost, at: .now)) }
+            terminal.keys?.lend()
+            done.signal()
+        case .takeBack: terminal.keys?.takeBack()
         }
     }
 

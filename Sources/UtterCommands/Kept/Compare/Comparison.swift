@@ -56,7 +56,7 @@ struct Comparison {
         let samples = try samples()
         let pipeline: Pipeline
         do throws(SystemError) {
-            pipeline = try Pipeline(stateFolder: nil)
+            pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
         } catch {
             throw CommandFailure(error)
         }
