@@ -95,6 +95,25 @@ import Utter
         #expect(outcome.length == .milliseconds(500))
     }
 
+    @Test func aSecretIsAskedOfTheProgramWhileTheTakeRecords() async throws {
+        struct Locked: Error, CustomStringConvertible { let description = "the vault is locked" }
+        let asked = Mutex<[SecretQuestion]>([])
+        let pipeline = try Pipeline(stateFolder: nil) { question in
+            asked.withLock { $0.append(question) }
+            throw Locked()
+        }
+        defer { pipeline.shutDown() }
+        let service = try RecognitionService(
+            url: ServiceURL(Self.url),
+            credential: Credential(askedOf: .command("pass speech"), form: SecretForm("Token {}")))
+        let outcome = await pipeline.start(TakePlan(source: Silence(), service: service)).outcome
+        #expect(outcome.result == .failure(.secretMissing(reason: "the vault is locked")))
+        #expect(outcome.account.capturedFrames == 8_000)
+        let question = try #require(asked.withLock { $0.first })
+        #expect(question.source == .command("pass speech") && !question.isRefused)
+        #expect(question.origin.description == "http://127.0.0.1:9")
+    }
+
     @Test func allSourcesAndFormatsArePublic() throws {
         let sources: [any CaptureSource] = [
             Microphone(device: "default"), FileReplay(path: "/dev/null", pace: .unpaced), Silence(),
