@@ -15,7 +15,6 @@ package struct SecretCommand {
     /// What the person named it behind, for messages.
     private let option: String
 
-    /// Names a command.
     package init(_ command: String, option: String) {
         (self.command, self.option) = (command, option)
     }
@@ -30,6 +29,7 @@ package struct SecretCommand {
     /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
     package func output(within limit: Duration = limit) throws(CommandFailure) -> [UInt8] {
         let deadline = ContinuousClock.now + limit
+        let late = failure("did not end within \(StatusLine.seconds(limit))")
         let terminal = ForegroundTerminal.ours()
         defer { terminal?.takeBack() }
         let ends = try pipe()
@@ -37,8 +37,9 @@ package struct SecretCommand {
         var process = try start(printingTo: ends.writing, on: terminal?.number)
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
-            try read(printed.number, into: &bytes, by: deadline)
-            try wait(for: &process, by: deadline)
+            guard try read(printed.number, into: &bytes, by: deadline),
+                try wait(for: &process, by: deadline)
+            else { throw late }
         } catch {
             for index in bytes.indices { bytes[index] = 0 }
             throw error
@@ -68,18 +69,19 @@ package struct SecretCommand {
         }
     }
 
+    /// Returns false when the command was too slow; so does `wait`.
     private func read(
         _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         defer { for index in buffer.indices { buffer[index] = 0 } }
         while bytes.count <= Self.byteLimit {
-            guard waitUntilReadable(descriptor, by: deadline) else { throw late }
+            guard waitUntilReadable(descriptor, by: deadline) else { return false }
             // The command's own status says whether that was all.
             let count = try? retryingInterrupts("read") {
                 unsafe Glibc.read(descriptor, &buffer, buffer.count)
             }
-            guard let count, count > 0 else { return }
+            guard let count, count > 0 else { return true }
             bytes += buffer[..<count]
         }
         throw failure("prints too much for a key")
@@ -87,23 +89,22 @@ package struct SecretCommand {
 
     private func wait(
         for process: inout ChildProcess, by deadline: ContinuousClock.Instant
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> Bool {
         let status: Int32?
         do throws(SystemError) {
             status = try process.status(by: deadline)
         } catch {
             throw failure("is lost: \(error.description)")
         }
-        guard let status else { throw late }
+        guard let status else { return false }
         guard status == 0 else {
             let signal = status & 0x7F
             throw failure(
                 signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)",
                 hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
         }
+        return true
     }
-
-    private var late: CommandFailure { failure("did not end in time") }
 
     private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
         CommandFailure("\(option): the command \(reason)", hint: hint, status: .configuration)
