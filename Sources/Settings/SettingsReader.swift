@@ -159,21 +159,27 @@ package struct SettingsReader {
 
     /// Demands that every member has been asked for.
     ///
-    /// - Parameter meant: which member of another table a path means, if none of this one is near.
     /// - Throws: `SettingsError` with the first that has not, and the name that may have been meant.
-    package func finish(
-        _ meant: (_ path: String, _ isTable: Bool) -> String? = { _, _ in nil }
-    ) throws(SettingsError) {
-        for member in table.members where !asked.contains(member.name) {
+    package func finish() throws(SettingsError) {
+        if let (error, _) = unknown({ _, _ in nil }).first { throw error }
+    }
+
+    /// The members that have not been asked for: what to say of each, and the name that may have
+    /// been meant; `meant` knows members of other tables, and is asked when none of this one is near.
+    package func unknown(
+        _ meant: (_ path: String, _ isTable: Bool) -> String?
+    ) -> [(error: SettingsError, meant: String?)] {
+        table.members.filter { !asked.contains($0.name) }.map { member in
             var isTable = false
             if case .table = member.node.value { isTable = true }
             let path = path(member.name)
             let near =
                 EditDistance.nearest(to: member.name, among: asked).map(self.path)
                 ?? meant(path, isTable)
-            throw SettingsError(
+            let error = SettingsError(
                 "'\(path)' is not known" + (near.map { "; did you mean '\($0)'?" } ?? ""),
                 at: member.place)
+            return (error, near)
         }
     }
 

@@ -12,10 +12,14 @@ import Testing
     }
 
     static let cases: [([UInt8], String)] = [
-        (Array("OggS\0\0\0\0\0\0\0\0".utf8), "byte 0: 'OggS' is neither RIFF nor RF64"),
+        (Array("OggS\0\0\0\0\0\0\0\0".utf8), "this is no audio: it begins like text, with 'OggS'"),
+        (
+            Array("\u{7F}ELF\u{2}\u{1}\u{1}\0\0\0\0\0".utf8),
+            "this is no audio: it begins like an ELF program"
+        ),
         (
             [0x49, 0x44, 0x33, 0x03, 0, 0, 0, 0, 0, 0, 0, 0],
-            #"byte 0: 'ID3\x03' is neither RIFF nor RF64"#
+            #"this is no known audio: it begins with 'ID3\x03'"#
         ),
         (WAVBytes.file([], container: "RIFX"), "byte 0: big-endian WAV (RIFX) is not supported"),
         (Array("RIFF\0\0\0\0AVI ".utf8), "byte 8: the RIFF form is 'AVI ', not 'WAVE'"),

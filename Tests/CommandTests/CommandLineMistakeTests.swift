@@ -29,9 +29,19 @@ import Testing
             ["--token", "x"],
             "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
         ),
+        (["--lang", "en"], "did you mean '--language'?"),
+        (["-l", "de"], "did you mean '--language'?"),
+        (["-m", "whisper-1"], "did you mean '--model'?"),
+        (["-x", "proxy"], "did you mean '--proxy'?"),
+        (["send", "--verbos"], "did you mean '--verbose'?"),
+        (["send", "--retry"], "trying again is the default; send a kept take with: utter retry"),
+        (["--to", "localhost:99"], "did you mean http://localhost:99?"),
+        (["--to", "speech.example/v1"], "did you mean https://speech.example/v1?"),
+        (["--to", "speech"], "write it like https://speech.example/v1/listen?language=en"),
         (
-            ["--lang", "en"],
-            "services take it in the query of --to, in a form: --form, or in a field: --header"
+            ["--proxy", "http://anna:secret@proxy:3128"],
+            "write it like http://proxy.example:3128, or none; its name and password go into a "
+                + "file: --proxy-login-file FILE"
         ),
         (["-d5s"], "write it like: -d 5s"), (["list", "-n3"], "write it like: -n 3"),
         (["--for5s"], "write it like: --for 5s"), (["RECORD"], "did you mean 'record'?"),
@@ -54,7 +64,7 @@ import Testing
     }
 
     /// What must not be suggested: nothing that was meant is near.
-    @Test(arguments: ["--lang", "--loud", "--xyzzy", "--voice", "--email"])
+    @Test(arguments: ["--loud", "--xyzzy", "--voice", "--email"])
     func whatIsFarIsNotSuggested(_ option: String) async throws {
         let result = try await Bench().run(option)
         #expect(!result.errorText.lowercased().contains("did you mean"))
@@ -109,14 +119,20 @@ import Testing
         ),
         (
             ["--for", "-5s"],
-            "--for: '-5s' is not a time: it is below zero; write 5s, 1m30s, 500ms or 1:30"
+            "--for: '-5s' is below zero: write 5s, 1m30s, 500ms or 1:30"
         ),
-        (["-d=-.5s"], "-d: '-.5s' is not a time: it is below zero; write 5s, 1m30s, 500ms or 1:30"),
+        (["-d=-.5s"], "-d: '-.5s' is below zero: write 5s, 1m30s, 500ms or 1:30"),
         (
             ["rm", "--older", "-7d"],
-            "--older: '-7d' is not an age: it is below zero; write a number with its unit, such as "
-                + "7d, 12h or 30m"
+            "--older: '-7d' is below zero: write a number with its unit, such as 7d, 12h or 30m"
         ),
+        (["--http", "3"], "--http: '3' is not known: write '1.1' or '2'"),
+        (["config", "set"], "'set' is not known: write 'path', 'show', 'check' or 'edit'"),
+        (
+            ["setup", "binds", "foo"],
+            "'foo' is not known: write 'sway', 'hyprland', 'i3', 'gnome' or 'kde'"
+        ),
+        (["services", "test", "openai"], "missing expected argument '--with <file>'"),
         (["serve", "--port", "-1"], "--port must be from 0 to 65535"),
         (["send", "--channels", "-1", "-"], "--channels must be from 1 to 64"),
         (["list", "-n", "-3"], "-n must be above zero"),

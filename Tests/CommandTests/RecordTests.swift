@@ -4,8 +4,24 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import UtterCommands
+
 /// `utter` with a microphone: how a recording begins and ends.
 @Suite struct RecordTests {
+    /// The port is that of `utter serve`, which may run beside the tests.
+    @Test(.enabled(if: !ServiceOptions.listensLocally))
+    func withoutAServiceThatIsSaidBeforeTheRecording() async throws {
+        let bench = try Bench(microphone: try VirtualMicrophone(), ["UTTER_URL": ""])
+        let result = try await bench.run("--for", "300ms", "--no-retry")
+        #expect(result.status == .exited(75))
+        let unset = "no service is set, and none listens at http://127.0.0.1:8517/recognize"
+        let hint = "utter: hint: run 'utter setup'; or try utter with the service that "
+        let text = result.errorText
+        #expect(text.hasPrefix("utter: warning: \(unset); what you say is kept\n\(hint)"))
+        #expect(text.contains("\nutter: error: \(unset)\n\(hint)"), "\(text)")
+        #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
+    }
+
     /// The bytes that a card with numbered frames gives first.
     static func samples(_ frames: Int) -> [UInt8] {
         WAVBytes.pcm((0..<frames).map { VirtualMicrophone.sample(at: $0) })

@@ -25,7 +25,7 @@ import UtterCommands
                 return error.message
             }
         }
-        #expect(message == "--key: the command did not end in time")
+        #expect(message == "--key: the command did not end within 4.00 s")
         // The last of them is gone when the pipe has no writer any more.
         let hungUp = await onOwnThread {
             var event = pollfd(fd: reading, events: 0, revents: 0)

@@ -13,6 +13,31 @@ import Testing
         "नमस्ते दुनिया", "Z̸a̸l̸g̸o̸", "supercalifragilisticexpialidocious", "one 私 two",
     ]
 
+    /// A message, a width, and its lines.
+    @Test(arguments: [
+        ("utter: press Space or Enter to stop", 30, "utter: press Space or Enter to|stop"),
+        (
+            "utter: hint: send it with: utter retry 2026-abc", 44,
+            "utter: hint: send it with:|utter retry 2026-abc"
+        ),
+        (
+            "utter: hint: see it with: utter show 2026; or send the file once more", 50,
+            "utter: hint: see it with: utter show 2026; or send|the file once more"
+        ),
+        // A path that is longer than half a line is not moved, and not cut by a line feed.
+        (
+            "utter: kept: /home/anna/.local/state/utter/takes/2026/audio.wav (0:03)", 40,
+            "utter: kept: /home/anna/.local/state/utter/takes/2026/audio.wav (0:03)"
+        ),
+        ("a line that is full", 19, "a line that is full"), ("full and more", 8, "full and|more"),
+        ("short", 80, "short"),
+    ])
+    func aMessageBreaksBetweenWordsAndNotInACommand(
+        _ text: String, _ columns: Int, _ lines: String
+    ) {
+        #expect(TextWidth.folded(text, columns: columns) == lines.replacing("|", with: "\n"))
+    }
+
     @Test(arguments: texts, [9, 10, 39, 79, 199])
     func noLineIsWiderThanATerminalDrawsIt(_ text: String, _ columns: Int) {
         let lines = TextWidth.wrapped(text, columns: columns)

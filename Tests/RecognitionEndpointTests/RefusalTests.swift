@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: [
         (
             "audio/wav", "this is no WAV file at all, not in the least, is it",
-            "WAV: byte 0: 'this' is neither RIFF nor RF64"
+            "WAV: this is no audio: it begins like text, with 'this'"
         ),
         ("audio/wav", "RIFF", "WAV: it ended after 4 bytes, in its header"),
         (

@@ -10,9 +10,9 @@ struct TalkMachineTests {
 
     /// Feeds events, each so many milliseconds after the start, and collects what they cause.
     private func actions(
-        _ events: (Int, TalkMachine.Event)..., isForOne: Bool = false
+        _ events: (Int, TalkMachine.Event)..., isForOne: Bool = false, listensAgain: Bool = false
     ) -> [TalkMachine.Action] {
-        var machine = TalkMachine(isForOne: isForOne)
+        var machine = TalkMachine(isForOne: isForOne, listensAgain: listensAgain)
         return events.flatMap { machine.handle($1, at: start + .milliseconds($0)) }
     }
 
@@ -101,6 +101,31 @@ struct TalkMachineTests {
     @Test func silenceEndsOnlyWhatNoKeyHolds() {
         #expect(actions((0, .keyDown), (5_000, .fellSilent(1))) == [.start(1)])
         #expect(actions((0, .toggle), (5_000, .fellSilent(1))) == [.start(1), .stop(1)])
+    }
+
+    @Test func whatSilenceEndsIsFollowedByTheNextWithoutAKey() {
+        let all = actions(
+            (0, .toggle), (5_000, .fellSilent(1)), (5_300, .captured(1)), (5_330, .listening(2)),
+            (9_000, .fellSilent(2)), (9_300, .captured(2)), listensAgain: true)
+        #expect(all == [.start(1), .stop(1), .start(2), .stop(2), .start(3)])
+    }
+
+    @Test(arguments: [TalkMachine.Event.toggle, .stop, .cancel, .captured(2)])
+    func whatAPersonEndsOrNoVoiceIsHeardInIsTheLast(_ end: TalkMachine.Event) {
+        var machine = TalkMachine(listensAgain: true)
+        let events: [TalkMachine.Event] = [
+            .toggle, .fellSilent(1), .captured(1), .listening(2), end, .captured(2),
+        ]
+        let all = events.flatMap { machine.handle($0, at: start) }
+        #expect(all.count { $0 == .start(2) } == 1 && !all.contains(.start(3)))
+        #expect(machine.phase != .recording)
+    }
+
+    @Test func aPressInsideTheTailOfASilenceGoesOnWithTheSentence() {
+        let all = actions(
+            (0, .toggle), (5_000, .fellSilent(1)), (5_100, .toggle), (5_101, .resumed(1)),
+            (8_000, .toggle), (8_300, .captured(1)), listensAgain: true)
+        #expect(all == [.start(1), .stop(1), .resume(1), .stop(1)])
     }
 
     @Test func aGuardWarnsThenEndsAndSends() {

@@ -132,7 +132,7 @@ internal import Synchronization
 
         /// Offers the oldest bytes that stand together, and frees as many as `body` used.
         ///
-        /// Two calls see everything that was stored before the first.
+        /// The bytes may wrap around: two calls offer all that was stored before the first.
         ///
         /// - Parameter body: receives at least one byte; returns how many it used, from the
         ///   start. Not called when the ring is empty.

@@ -21,6 +21,8 @@ package struct ChunkIdentifier: Sendable, Hashable {
     static let rf64 = ChunkIdentifier("RF64")
     static let bw64 = ChunkIdentifier("BW64")
     static let rifx = ChunkIdentifier("RIFX")
+    /// The beginning of a program of Linux.
+    static let program = ChunkIdentifier("\u{7F}ELF")
     static let wave = ChunkIdentifier("WAVE")
     static let sizes = ChunkIdentifier("ds64")
     static let format = ChunkIdentifier("fmt ")
@@ -28,11 +30,17 @@ package struct ChunkIdentifier: Sendable, Hashable {
 }
 
 extension ChunkIdentifier: CustomStringConvertible {
+    private var bytes: [UInt8] {
+        (0..<UInt32(4)).map { UInt8(truncatingIfNeeded: code >> (8 * $0)) }
+    }
+
+    /// Whether all bytes are ASCII that stands in texts.
+    var isText: Bool { bytes.allSatisfy { (0x20..<0x7F).contains($0) || (9...13).contains($0) } }
+
     /// The name in quotes; bytes that are not printable ASCII as `\x` and two hex digits.
     package var description: String {
         var text = "'"
-        for place in 0..<UInt32(4) {
-            let byte = UInt8(truncatingIfNeeded: code >> (8 * place))
+        for byte in bytes {
             if (0x20..<0x7F).contains(byte) {
                 text.unicodeScalars.append(Unicode.Scalar(byte))
             } else {

@@ -36,9 +36,14 @@ extension WAVError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .notRIFF(let found):
-            found == .rifx
-                ? "byte 0: big-endian WAV (RIFX) is not supported"
-                : "byte 0: \(found) is neither RIFF nor RF64"
+            switch found {
+            case .rifx: "byte 0: big-endian WAV (RIFX) is not supported"
+            case .program: "this is no audio: it begins like an ELF program"
+            default:
+                found.isText
+                    ? "this is no audio: it begins like text, with \(found)"
+                    : "this is no known audio: it begins with \(found)"
+            }
         case .notWAVE(let found):
             "byte 8: the RIFF form is \(found), not 'WAVE'"
         case .endsInHeader(let byteCount):

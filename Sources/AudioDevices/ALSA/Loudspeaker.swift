@@ -25,7 +25,7 @@ package import LinuxPlatform
     /// a stop drops it anyway.
     private static let wantedBuffer = StreamFormat.speech.sampleRate / 2
 
-    /// A device that takes nothing for so long will not take anything any more, in seconds.
+    /// After this many seconds without taking a frame, a device hangs.
     private static let longestWait = 5
 
     /// While it drains, a device is asked this often whether it has, in milliseconds.

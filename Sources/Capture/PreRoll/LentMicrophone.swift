@@ -30,9 +30,9 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         case complete
     }
 
-    /// As long opening a device takes at most.
+    /// The longest time to open a device, in seconds.
     private static let patience = 5
-    /// A device that has no frames for so long has no last ones.
+    /// After this long without frames the last ones are not waited for any more.
     private static let lastFrames = Duration.milliseconds(60)
 
     init(of keeper: PreRoll, _ kept: KeptSource) throws(SystemError) {

@@ -15,7 +15,7 @@ internal import Synchronization
 /// `@unchecked Sendable` because what is neither atomic nor locked belongs to one thread: the
 /// capture thread, or the source's own.
 package final class ThreadedSource: CaptureSource, @unchecked Sendable {
-    /// What is no frame, and where it stands among the bytes of the frames.
+    /// Gaps and the end, and where they stand among the bytes of the frames.
     private struct Notice {
         var position: Int
         /// Frames that were lost, or nil for the end.

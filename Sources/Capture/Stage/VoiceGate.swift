@@ -9,7 +9,7 @@ internal import CVoice
 @safe final class VoiceGate {
     /// Frames since a voice was last heard.
     private(set) var silentFrames = 0
-    /// Whether a voice has been heard for so long at once that it is no click.
+    /// Whether a voice was heard without a pause for longer than a click.
     private(set) var hasHeardVoice = false
 
     /// Without memory for one, everything is a voice: nothing ends too early.

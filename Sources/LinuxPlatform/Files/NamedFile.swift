@@ -19,7 +19,7 @@ package struct NamedFile: Sendable {
     /// Looks whether the file could be written; writes nothing.
     ///
     /// - Throws: `SystemError`: `EISDIR` for a folder, `ENOENT` without the folder around it,
-    ///   `EACCES` when that, or what is no ordinary file, may not be written to.
+    ///   `EACCES` when that, or another kind of file, may not be written to.
     package func check() throws(SystemError) {
         let kind = try kind()
         guard kind != .folder else { throw SystemError(call: "open \(path)", code: EISDIR) }

@@ -41,7 +41,7 @@ package enum LocalSocket {
     ///   - limit: how long to wait for a place in the queue of the other side.
     /// - Returns: the connection.
     /// - Throws: `SystemError`; `ENOENT` or `ECONNREFUSED` when no process listens there, `EAGAIN`
-    ///   when the queue was full for so long.
+    ///   when the queue was full all that time.
     package static func connect(
         to path: String, within limit: Duration
     ) throws(SystemError) -> OwnedDescriptor {

@@ -16,7 +16,7 @@ struct RecognisedWord: Sendable, Equatable {
 
     /// The word without PocketSphinx's marks.
     ///
-    /// - Returns: nil for what is no word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++COUGH++`,
+    /// - Returns: nil for a mark that is not a word: `<s>`, `</s>`, `<sil>`, `[NOISE]`, `++COUGH++`,
     ///   `(NULL)`. The mark of a second pronunciation, as in `a(2)`, is cut off.
     static func plainWord(of word: Substring) -> String? {
         if word == "(NULL)" || word.hasPrefix("<") || word.hasPrefix("[") || word.hasPrefix("++") {

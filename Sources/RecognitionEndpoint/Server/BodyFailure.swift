@@ -8,7 +8,7 @@ enum BodyFailure: Error, Sendable, Equatable {
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
-    /// The client has sent nothing for so long.
+    /// The client has sent nothing for this time.
     case stalled(Duration)
     /// Another request with the same key came before this one was whole.
     case superseded

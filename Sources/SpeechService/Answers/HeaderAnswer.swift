@@ -39,7 +39,7 @@ struct HeaderAnswer: ResponseDecoder {
             throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
         }
         guard !bytes.contains(0) else { throw .notText(offset: bytes.firstIndex(of: 0) ?? 0) }
-        // What is no JSON string is the text itself.
+        // A value that is not a JSON string is the text itself.
         if bytes.first == UInt8(ascii: "\""), let value = try? JSONParser.parse(bytes) {
             return value.string ?? text
         }

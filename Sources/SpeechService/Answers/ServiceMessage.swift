@@ -71,7 +71,7 @@ package enum ServiceMessage {
 
     /// The code in the body of an error answer, a short text; nil when it has none.
     package static func code(in body: [UInt8], at places: ErrorPlaces) -> String? {
-        // What is no JSON has no code.
+        // An answer that is not JSON has no code.
         guard let value = try? JSONParser.parse(body) else { return nil }
         return code(in: value, at: places)
     }

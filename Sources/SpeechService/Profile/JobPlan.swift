@@ -83,7 +83,7 @@ package struct JobStep: Sendable, Hashable {
     package var answers: ValueCondition?
     /// How long to wait before it is made, and made again.
     package var pause = Duration.zero
-    /// As long that wait may become, which grows by half each time.
+    /// The longest such wait; each is half as long again as the one before.
     package var longestPause = Duration.zero
 
     /// Whether it is made again until something holds.

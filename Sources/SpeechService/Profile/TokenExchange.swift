@@ -9,7 +9,7 @@ internal import Settings
 package struct TokenExchange: Sendable, Hashable {
     /// The most that a token and what is around it may be.
     package static let byteLimit = 64 << 10
-    /// As long a token is good that says nothing of it.
+    /// How long a token is good that does not say so itself.
     private static let usualLifetime = Duration.seconds(300)
 
     /// Where it goes.
@@ -76,7 +76,7 @@ package struct TokenExchange: Sendable, Hashable {
             let text = TerminalText.singleLine(String(decoding: bytes, as: UTF8.self))
             return text.isEmpty ? nil : (text, lifetime)
         }
-        // What is no JSON holds no token.
+        // An answer that is not JSON holds no token.
         guard let answer = try? JSONParser.parse(bytes),
             let text = token.values(in: answer).first?.string, !text.isEmpty
         else { return nil }

@@ -43,7 +43,7 @@ package final class CueSpans: Sendable {
         }
     }
 
-    /// How many of so many frames can be sent: those before a sound whose end is not known.
+    /// How many of the first `count` frames can be sent: all before a cue whose end is not known.
     package func settledFrames(of count: Int) -> Int {
         guard let open = state.withLock({ $0.open }), count < open + Self.longest else {
             return count
@@ -64,7 +64,7 @@ package final class CueSpans: Sendable {
 extension TakeManifest {
     /// The spans in which a cue is heard.
     ///
-    /// What is no span is none: the file may have been changed.
+    /// A pair that is not a span is left out: the file may have been changed.
     package var cueSpans: [Range<Int>] {
         (cues ?? []).compactMap { pair in
             // No recording of ours has so many frames that two bytes each could not be counted.

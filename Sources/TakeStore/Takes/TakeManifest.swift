@@ -11,8 +11,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     ///
     /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
     /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
-    /// a form or in JSON, which a program that does not know of it would leave out. Version 4 is that
-    /// of takes that remember the profile of their service.
+    /// a form or in JSON, which a program that does not know of it would leave out. Version 4
+    /// adds the profile of the service.
     package static let currentVersion = 4
     /// As many transfers are remembered, the newest.
     package static let historyLimit = 16

@@ -68,8 +68,8 @@ internal import Glibc
         begin(now: now)
         for transfer in transfers { transfer.unpauseWhenDue() }
         perform()
-        // A body that has just given all it has is not paused before it is asked once more; left
-        // so, the wait would find its connection writable at once.
+        // libcurl pauses a body only when it asks for more and gets nothing: without another turn
+        // the poll returns at once.
         if transfers.contains(where: { $0.awaitsPause }) { perform() }
         // After libcurl's turn, which may have brought a refusal or begun a deadline.
         var next = waiting.map(\.due).min()

@@ -62,7 +62,7 @@ extension DeliveryPlan {
 extension TakePlan {
     /// The length at which the service ends the recording of a voice; nil when something else does.
     ///
-    /// What is no voice is there still, and stays whole: it is refused.
+    /// Sound without a voice is still there, and stays whole: it is refused.
     var serviceLimit: Duration? {
         guard source.isLive, let longest = delivery.longest else { return nil }
         let own = capture.longestFrames ?? .max

@@ -67,7 +67,7 @@ package enum Recovery {
         case .inHand(let manifest):
             return try end(manifest, take, store)
         case .withoutAudio:
-            // What was about to take its place will do.
+            // Only the replacement that was being written is there: it is used.
             if try take.audioName() != nil { return try recover(take, in: store) }
             try store.quarantine(take)
             return false

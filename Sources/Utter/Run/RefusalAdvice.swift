@@ -47,7 +47,7 @@ extension RefusalAdvice {
         switch result.status {
         case (300..<400)?:
             guard let location = shown("location") else { return nil }
-            // A person needs the whole URL; what is no reference is shown as it is.
+            // A person needs the whole URL; a text that is not a reference is shown as it is.
             let target = result.header("location").flatMap { try? url.resolving(location: $0) }
             self = .elsewhere(location: target.map { redact($0.text) } ?? location)
         case 401?, 403?:

@@ -11,7 +11,8 @@
 /// ```
 ///
 /// A key that goes up again at once was tapped: the recording is latched, and the next press ends
-/// it. Commands start and stop as they say. All of them may come twice, late or never.
+/// it. Commands start and stop as they say. All of them may come twice, late or never. A machine
+/// that listens again begins the next take itself once silence has ended one.
 package struct TalkMachine: Sendable {
     /// How far the newest take has come.
     package enum Phase: String, Sendable, CaseIterable {
@@ -137,6 +138,8 @@ package struct TalkMachine: Sendable {
         /// Whether it is not known yet if its tail was over when it was resumed.
         var isResuming = false
         var isWarned = false
+        /// Whether silence ends it, and the next take begins by itself.
+        var hasNext = false
     }
 
     /// A take that is not recorded any more.
@@ -148,6 +151,7 @@ package struct TalkMachine: Sendable {
 
     private let limits: Limits
     private let isForOne: Bool
+    private let listensAgain: Bool
     private var voice: Voice?
     private var deliveries: [Delivery] = []
     private var next = 1
@@ -158,9 +162,9 @@ package struct TalkMachine: Sendable {
     /// - Parameters:
     ///   - limits: what is long.
     ///   - isForOne: whether the first take is the only one.
-    package init(limits: Limits = Limits(), isForOne: Bool = false) {
-        self.limits = limits
-        self.isForOne = isForOne
+    ///   - listensAgain: whether a take that silence ends is followed by another.
+    package init(limits: Limits = Limits(), isForOne: Bool = false, listensAgain: Bool = false) {
+        (self.limits, self.isForOne, self.listensAgain) = (limits, isForOne, listensAgain)
     }
 
     // MARK: - What is known
@@ -212,7 +216,10 @@ package struct TalkMachine: Sendable {
         case .time: checkTime(now)
         case .listening(let number): if voice?.number == number { voice?.isHeard = true }
         case .resumed(let number): if voice?.number == number { voice?.isResuming = false }
-        case .fellSilent(let number): if voice?.number == number, isLatched { stop() }
+        case .fellSilent(let number):
+            guard voice?.number == number, isLatched else { break }
+            if listensAgain { voice?.hasNext = true }
+            stop()
         case .captured(let number): capture(number, now)
         case .sent(let number): change(number) { $0.isSent = true }
         case .settled(let number, _):
@@ -260,6 +267,7 @@ package struct TalkMachine: Sendable {
         if let number = voice?.number {
             voice?.grip = grip
             voice?.isResuming = true
+            voice?.hasNext = false
             actions.append(.resume(number))
         } else if isForOne && next > 1 {
             actions.append(.tell(.onlyOne))
@@ -289,6 +297,7 @@ package struct TalkMachine: Sendable {
         deliveries.append(Delivery(number: number))
         // The press came after the tail: what is said now belongs to the next take.
         if voice.isResuming, voice.grip != .released, !isForOne { begin(voice.grip, now) }
+        if voice.hasNext { begin(.latch, now) }
     }
 
     private mutating func change(_ number: Int, _ body: (inout Delivery) -> Void) {

@@ -50,14 +50,12 @@ package struct CommandFailure: Error {
         StandardError.hint(hint)
     }
 
-    /// The process has no descriptor, memory or thread left.
     init(_ error: SystemError) {
         self.init(
             error.description, hint: Hints.of(error),
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
-    /// A take cannot be played.
     init(_ error: PlaybackError) {
         let status: ExitStatus =
             switch error {
@@ -70,7 +68,6 @@ package struct CommandFailure: Error {
         self.init(error.description, hint: Hints.of(error), status: status)
     }
 
-    /// A failure of the takes on the disk.
     package init(_ error: TakeStoreError) {
         let status: ExitStatus =
             switch error {

@@ -8,11 +8,10 @@ struct CommandLineMistake: Error, Equatable {
     var message: String
     var hints: [String]
 
-    /// Words that people type for commands.
-    private static let synonyms = [
-        "ls": "list", "history": "list", "log": "list", "status": "list", "rec": "record",
-        "start": "record", "listen": "record", "upload": "send", "transcribe": "send",
-        "file": "send", "resend": "retry", "sync": "flush", "print": "show", "info": "show",
+    static let synonyms = [
+        "ls": "list", "history": "list", "log": "list", "rec": "record", "listen": "record",
+        "upload": "send", "transcribe": "send", "file": "send", "resend": "retry", "sync": "flush",
+        "print": "show", "info": "show",
         "cat": "last", "text": "last", "remove": "rm", "delete": "rm", "del": "rm",
         "save": "export", "copy": "export", "cp": "export", "hear": "play", "mics": "devices",
         "server": "serve", "try": "demo",
@@ -97,7 +96,7 @@ struct CommandLineMistake: Error, Equatable {
         forOption typed: String, of command: String?, _ names: CommandNames
     ) -> String? {
         let own = command.map(names.options) ?? []
-        if let hint = Habit.hint(for: typed, among: own + ["--version"]) { return hint }
+        if let hint = Habit.hint(for: typed, among: own) { return hint }
         let others = names.commands.filter { names.options($0).contains(typed) }
         if typed.hasPrefix("--"), !others.isEmpty {
             return "'\(typed)' is an option of: "
@@ -132,7 +131,6 @@ struct CommandLineMistake: Error, Equatable {
 
     private static func isFile(_ word: String) -> Bool { unsafe access(word, R_OK) == 0 }
 
-    /// Prints it.
     func report() {
         StandardError.error(message)
         for hint in hints { StandardError.hint(hint) }

@@ -4,12 +4,10 @@ internal import ArgumentParser
 
 /// The commands of a program, and the options of each, as its help lists them.
 struct CommandNames {
-    /// The names of the commands.
     let commands: [String]
     /// The options of a command, with their dashes; those of a group are one.
     private let groups: (_ command: String) -> [[String]]
 
-    /// Those of a program.
     init(_ root: any ParsableCommand.Type) {
         commands = root.configuration.subcommands.map { $0._commandName }
         groups = { name in
@@ -28,7 +26,6 @@ struct CommandNames {
         groups = { (options[$0] ?? []).map { [$0] } }
     }
 
-    /// The options of a command, with their dashes, as its help lists them.
     func options(_ command: String) -> [String] { groups(command).flatMap(\.self) }
 
     /// The words with dashes at the beginnings of lines.

@@ -3,7 +3,7 @@
 import ArgumentParser
 
 extension CompletionKind {
-    /// The short names of the takes on the disk; what is no take has a hyphen there.
+    /// The short names of the takes on the disk; an entry that is not a take has a hyphen there.
     static var takes: CompletionKind {
         .shellCommand("utter list 2>/dev/null | cut -d' ' -f1 | grep -v '^-'; echo last")
     }
@@ -13,17 +13,14 @@ extension CompletionKind {
         .shellCommand("utter list --waiting 2>/dev/null | cut -d' ' -f1; echo last; echo all")
     }
 
-    /// The names of the services.
     static var services: CompletionKind {
         .shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
     }
 
-    /// The names of the microphones.
     static var microphones: CompletionKind {
         .shellCommand("utter devices --names 2>/dev/null")
     }
 
-    /// The names of the loudspeakers.
     static var loudspeakers: CompletionKind {
         .shellCommand("utter devices --playback --names 2>/dev/null")
     }

@@ -31,7 +31,6 @@ package enum ExitStatus: Int32 {
         }
     }
 
-    /// The parser's own type.
     package var code: ExitCode { ExitCode(rawValue) }
 
     /// The status that says how a take ended.

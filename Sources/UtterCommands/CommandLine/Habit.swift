@@ -3,22 +3,23 @@
 /// Options of other programs that people type by habit, and what to use instead.
 enum Habit {
     /// Options of ours under another name; the first that a command has is meant.
-    private static let synonyms = [
-        "--url": ["--to"], "--endpoint": ["--to"], "--server": ["--to"], "--service": ["--to"],
+    static let synonyms = [
+        "--url": ["--to"], "--endpoint": ["--to"], "--server": ["--to"],
         "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"],
-        "-D": ["--device"], "--input": ["--device"], "--mic": ["--device"],
+        "--input": ["--device"], "--mic": ["--device"],
         "--microphone": ["--device"], "--source": ["--device"],
         "--sample-rate": ["--rate"], "-r": ["--rate"], "-c": ["--channels"],
         "-f": ["--format"], "--codec": ["--format"], "--ca": ["--cacert"],
         "--ca-file": ["--cacert"], "--speed": ["--pace"], "--parallel": ["--jobs"],
         "-j": ["--jobs"], "-F": ["--form"], "--form-string": ["--form"], "-n": ["--limit"],
-        "-V": ["--version"],
+        "-l": ["--language"], "--lang": ["--language"], "--locale": ["--language"],
+        "-m": ["--model"], "-x": ["--proxy"],
         "--timeout": ["--answer-timeout"], "--out": ["--output"], "--clipboard": ["--copy"],
         "--paste": ["--type"], "--exec": ["--run"], "--pipe-to": ["--run"],
         "--outdir": ["--output-dir"],
     ]
 
-    private static let advice: [(options: [String], text: String)] = [
+    static let advice: [(options: [String], text: String)] = [
         (
             ["--token", "--api-key", "--apikey", "--key", "--bearer", "--auth"],
             "give the token with --token-file, --token-command or UTTER_TOKEN: others see command lines"
@@ -26,11 +27,6 @@ enum Habit {
         (
             ["-k", "--insecure", "--no-verify"],
             "certificates are always verified; trust one of your own with --cacert"
-        ),
-        (["-x", "--proxy"], "set the variable https_proxy or http_proxy"),
-        (
-            ["-l", "--lang", "--language", "-m", "--model"],
-            "services take it in the query of --to, in a form: --form, or in a field: --header"
         ),
         (["--retry"], "trying again is the default; send a kept take with: utter retry"),
     ]

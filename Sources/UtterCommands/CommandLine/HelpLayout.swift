@@ -16,7 +16,6 @@ struct HelpLayout {
     private static let leastRoom = 30
     private static let usage = "USAGE: "
 
-    /// The columns that there are.
     private let columns: Int
 
     /// Lays out for a terminal of this width; nil is none.
@@ -24,7 +23,6 @@ struct HelpLayout {
         self.columns = min(max(columns ?? Self.widest, Self.narrowest), Self.widest)
     }
 
-    /// Whether a text is help, as the parser writes it.
     static func isHelp(_ text: String) -> Bool {
         text.hasPrefix("OVERVIEW: ") || text.hasPrefix(usage)
     }

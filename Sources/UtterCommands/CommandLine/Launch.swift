@@ -71,7 +71,6 @@ package enum Launch {
         if status != .textPrinted { throw status.code }
     }
 
-    /// The folder of the running program.
     package static var programFolder: String {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)

@@ -12,7 +12,6 @@ struct OtherProgram {
     static let endpoint = OtherProgram(name: "utter-endpoint")
     /// Watches keys outside of the terminal.
     static let keys = OtherProgram(name: "utter-keys")
-    /// Everything else.
     static let utter = OtherProgram(name: "utter")
 
     let name: String
@@ -24,7 +23,6 @@ struct OtherProgram {
             .map { $0 + name }
     }
 
-    /// Why it cannot be run.
     var missing: CommandFailure {
         CommandFailure(
             "\(name) is missing beside \(Launch.programFolder)/utter",

@@ -95,6 +95,14 @@ package enum Program {
         do {
             return try root.parseAsRoot(order)
         } catch {
+            // What a command lacks is said after what it does not know.
+            if root.message(for: error).hasPrefix("Missing expected argument") {
+                do {
+                    _ = try root.parseAsRoot(order + ["-"])
+                } catch let other {
+                    if root.message(for: other).hasPrefix("Unknown option") { throw other }
+                }
+            }
             let joined = CommandNames.joiningNegatives(order)
             guard joined != order, root.message(for: error).hasPrefix("Missing value") else {
                 throw error
@@ -104,7 +112,6 @@ package enum Program {
         }
     }
 
-    /// Prints help, the version or what is wrong, and ends the process.
     private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
         if let mistake = error as? CommandLineMistake {
             mistake.report()
@@ -132,7 +139,6 @@ package enum Program {
         }
     }
 
-    /// Prints what was asked for, and ends the process.
     private static func show(_ text: String) -> Never {
         // What is thrown is the status, and it has been said why.
         let isPrinted = (try? StandardOutput.show(text)) != nil
@@ -147,7 +153,6 @@ package enum Program {
     /// without memory Swift ends the process with a trap.
     private static let neededAddressSpace = 160 << 20
 
-    /// Says what the process may not have, and ends it.
     private static func end(limit: String, hint: String) -> Never {
         StandardError.error(limit)
         StandardError.hint(hint)

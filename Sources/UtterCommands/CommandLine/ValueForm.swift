@@ -21,11 +21,6 @@ enum ValueForm {
         value.hasPrefix("-") && value.dropFirst().first { $0 != "." }?.isNumber == true
     }
 
-    /// A form, with the reason why a negative number has not got it.
-    private static func belowZero(_ form: String) -> String {
-        form.replacing(": write", with: ": it is below zero; write", maxReplacements: 1)
-    }
-
     /// The parser's words about a value, in ours.
     ///
     /// - Parameter message: what the parser says.
@@ -42,12 +37,15 @@ enum ValueForm {
             separator: "'", maxSplits: 1, omittingEmptySubsequences: false)
         let words = parts[0].split(separator: " ")
         guard let option = words.first, let name = words.last, parts.count == 2 else { return nil }
+        // An argument has no name that a person types.
+        let typed = (option.hasPrefix("<") ? "" : "\(option): ") + "'\(value)' is "
         if let form = forms[String(name.filter { $0 != "<" && $0 != ">" })] {
-            return "\(option): '\(value)' is not \(isNegative(value) ? belowZero(form) : form)"
+            let cure = form.drop { $0 != ":" }
+            return typed + (isNegative(value) ? "below zero\(cure)" : "not \(form)")
         }
         let choice = parts[1].split(separator: "Please provide one of ").last
         guard parts[1].hasPrefix(". Please"), let choice else { return nil }
-        return "\(option): '\(value)' is not known: write "
-            + (choice.last == "." ? choice.dropLast() : choice)
+        let choices = choice.last == "." ? choice.dropLast() : choice
+        return typed + "not known: write " + choices.replacing("' and '", with: "' or '")
     }
 }

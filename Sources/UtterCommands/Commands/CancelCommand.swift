@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter cancel`: ends the recording of `utter start` without sending it.
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "End the recording of 'utter start' without sending it.",

@@ -3,9 +3,7 @@
 import ArgumentParser
 import Glibc
 
-/// `utter config`: shows, checks and edits the person's file of settings.
 struct ConfigCommand: ParsableCommand {
-    /// What is done with the file.
     enum Action: String, CaseIterable, ExpressibleByArgument {
         case path, show, check, edit
     }
@@ -35,7 +33,9 @@ struct ConfigCommand: ParsableCommand {
         do throws(CommandFailure) {
             switch action {
             case .path: try Self.print(ConfigurationFile.path)
-            case .show: try Self.print(SettingsListing.text(isExplained: explain))
+            case .show:
+                Configuration.warnOfProblems()
+                try Self.print(SettingsListing.text(isExplained: explain))
             case .check: try check()
             case .edit: try edit()
             }
@@ -54,10 +54,7 @@ struct ConfigCommand: ParsableCommand {
 
     private func check() throws(CommandFailure) {
         try SettingsListing.check()
-        StandardError.line(
-            unsafe access(ConfigurationFile.path, F_OK) == 0
-                ? "\(ConfigurationFile.path) can be used"
-                : "there is no \(ConfigurationFile.path): everything is as usual")
+        StandardError.line(ConfigurationFile.state)
     }
 
     private static let script = #"""

@@ -4,7 +4,6 @@ import ArgumentParser
 internal import LinuxPlatform
 internal import Utter
 
-/// `utter daemon`: records whenever `utter start` says so.
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "daemon",
@@ -38,6 +37,7 @@ struct DaemonCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Configuration.warnOfProblems()
         let owner: ControlOwner
         do throws(CommandFailure) {
             owner = try Self.owner()

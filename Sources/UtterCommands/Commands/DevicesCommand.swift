@@ -5,7 +5,6 @@ internal import AudioDevices
 import FoundationEssentials
 import Utter
 
-/// `utter devices`: lists the devices for recording, or for playing.
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "devices",

@@ -4,7 +4,6 @@ import ArgumentParser
 import FoundationEssentials
 internal import Utter
 
-/// `utter doctor`: looks at everything that a take needs, and says what to do.
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter last`: prints the last transcripts once more.
 struct LastCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "last", abstract: "Print the last transcript again.",

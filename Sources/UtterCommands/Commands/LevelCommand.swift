@@ -6,7 +6,6 @@ internal import LinuxPlatform
 internal import Synchronization
 import Utter
 
-/// `utter level`: shows how loud a microphone is, and what is wrong with it.
 struct LevelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "level",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter list`: shows the takes on the disk.
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the takes on the disk, the newest last.",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter loop`: dictates sentence after sentence.
 struct LoopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "loop",
@@ -12,6 +11,10 @@ struct LoopCommand: AsyncParsableCommand {
             Each time the key is released, or pressed again, what was said is sent and printed
             as a line, in the order in which it was spoken; the next sentence can be spoken
             meanwhile. A sentence that fails is kept, and the loop goes on.
+
+            With --silence the hands are free: a pause ends a sentence, and the next one is
+            recorded at once, until the key or Escape ends that. What holds no voice at all
+            goes on to --max, is sent once, and then utter waits for the key.
 
             Escape gives a sentence up. Ctrl-C does too, and ends the loop when nothing runs; so
             do q and Ctrl-D, after the last text. SIGUSR1 starts and stops, SIGUSR2 gives up.
@@ -38,14 +41,17 @@ struct LoopCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func run() async throws {
+        Configuration.warnOfProblems()
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: true,
             isVoice: true
         ) {
             session throws(CommandFailure) in
-            try await session.talk(
+            let plan = try voice.planner(for: service)
+            session.warn(ofNoService: service)
+            return try await session.talk(
                 keys.manner(isForOne: false), longest: voice.longest,
-                isServiceUnset: service.isServiceUnset, voice.planner(for: service))
+                isServiceUnset: service.isServiceUnset, plan)
         }
     }
 }

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter serve`: hands over to `utter-endpoint serve`.
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
@@ -14,7 +13,6 @@ struct ServeCommand: ParsableCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["serve"] + options) }
 }
 
-/// `utter demo`: hands over to `utter-endpoint demo`.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
@@ -26,7 +24,6 @@ struct DemoCommand: ParsableCommand {
     func run() throws { throw OtherProgram.endpoint.execute(["demo"] + options) }
 }
 
-/// `utter keys`: hands over to `utter-keys keys`.
 struct KeysCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keys",

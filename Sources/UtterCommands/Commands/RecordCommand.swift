@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter`: records from a microphone and prints the transcript.
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -42,6 +41,7 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        Configuration.warnOfProblems()
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: exactly == nil,
             isVoice: true
@@ -49,6 +49,7 @@ struct RecordCommand: AsyncParsableCommand {
             session throws(CommandFailure) in
             let manner = try keys.manner(isForOne: true)
             let plan = try voice.planner(for: service, exactly: exactly)
+            session.warn(ofNoService: service)
             guard exactly == nil else {
                 return await session.run(
                     plan(), as: .recordingForTime, isServiceUnset: service.isServiceUnset)

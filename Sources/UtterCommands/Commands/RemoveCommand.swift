@@ -4,7 +4,6 @@ import ArgumentParser
 import FoundationEssentials
 import Utter
 
-/// `utter rm`: removes takes from the disk.
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove takes from the disk; --undo brings them back.",

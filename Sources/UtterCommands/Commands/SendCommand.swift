@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter send`: sends files, or standard input, the way a voice is sent.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter services`: what services can be named, and what each needs.
 struct ServicesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "services", abstract: "List, show, try and describe speech services.",
@@ -13,7 +12,6 @@ struct ServicesCommand: AsyncParsableCommand {
         defaultSubcommand: ListServicesCommand.self)
 }
 
-/// `utter services list`: the services that can be named.
 struct ListServicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the services by name (the default).",
@@ -34,7 +32,6 @@ struct ListServicesCommand: ParsableCommand {
     }
 }
 
-/// `utter services show NAME`: a profile as it counts, and where each part comes from.
 struct ShowServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Print a service's profile as it counts.",
@@ -60,7 +57,6 @@ struct ShowServiceCommand: ParsableCommand {
     }
 }
 
-/// `utter services new NAME`: a profile to be filled in.
 struct NewServiceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "new", abstract: "Write a profile with remarks, to be filled in.")
@@ -80,7 +76,6 @@ struct NewServiceCommand: ParsableCommand {
     }
 }
 
-/// `utter services check NAME`: whether a service can be used from here.
 struct CheckServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Say whether a service can be used: token, words, answer.",
@@ -100,7 +95,6 @@ struct CheckServiceCommand: AsyncParsableCommand {
     }
 }
 
-/// `utter services test FILE --with recording.wav`: what a profile makes of a recording.
 struct TestServiceCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test", abstract: "Send a recording by a profile, and say what came back.",

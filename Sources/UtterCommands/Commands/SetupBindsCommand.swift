@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter setup binds`: prints what binds a key.
 struct SetupBindsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "binds", abstract: "Print what binds a key to 'utter start' and 'utter stop'.",

@@ -48,7 +48,7 @@ struct SetupCommand: AsyncParsableCommand {
                 "Replace \(existing.joined(separator: " and "))? What is there gets .old behind "
                     + "its name", usually: false)
         }
-        guard isWanted else { throw CommandFailure("nothing was written", status: .cancelled) }
+        guard isWanted else { return dialogue.say("Nothing was written.") }
         try files.write()
         dialogue.say("Written: \(ConfigurationFile.path)")
         dialogue.say("Now speak: utter")

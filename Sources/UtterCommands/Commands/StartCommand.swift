@@ -3,15 +3,14 @@
 import ArgumentParser
 internal import Utter
 
-/// `utter start`: begins a recording that `utter stop` ends.
 struct StartCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "start", abstract: "Begin a recording that 'utter stop' ends, from anywhere.",
         discussion: """
-            Without 'utter daemon' this command is the recorder: it goes on until the text
-            is where it belongs, and prints none itself. When one records already, it says
-            so. The options count for takes that this command records; a daemon has its own,
-            and they are refused.
+            Without 'utter daemon' this command is the recorder: it stays until 'utter stop'
+            and the text is where it belongs, and prints none itself; in a terminal, put '&'
+            behind it. When one records already, it says so. The options count for takes
+            that this command records; a daemon has its own, and refuses them.
             """)
 
     @OptionGroup
@@ -20,7 +19,6 @@ struct StartCommand: AsyncParsableCommand {
     func run() async throws { try await Recording.run(.start, .start, options) }
 }
 
-/// `utter toggle`: begins a recording, or ends it and prints its text.
 struct ToggleCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "toggle", abstract: "Begin a recording, or end it and print its text.",

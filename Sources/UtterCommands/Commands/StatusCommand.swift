@@ -4,7 +4,6 @@ import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 
-/// `utter status`: what the recording of `utter start` does.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Say what the recording of 'utter start' does.",

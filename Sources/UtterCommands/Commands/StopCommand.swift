@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter stop`: ends the recording of `utter start`, waits for its text and prints it.
 struct StopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop", abstract: "End the recording of 'utter start', and print its text.",

@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// The command `utter`.
 struct UtterCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "utter",
@@ -15,6 +14,7 @@ struct UtterCommand: AsyncParsableCommand {
             ends. See 'utter record --help' for its options.
 
             Examples:
+              utter setup                          name service, token and microphone, once
               utter                                speak, press Space, read the text
               utter loop                           sentence after sentence, each a line
               utter --for 5s --to https://speech.example/v1/recognize

@@ -8,24 +8,23 @@ internal import Synchronization
 /// It is read once a process, before anything is recorded: what happens to the file later costs
 /// nothing. A daemon reads it again when it has changed.
 package struct Configuration: Sendable {
-    /// What the file says of one setting.
     package struct Entry: Sendable, Equatable {
         /// The value, as an option would have it.
         package var text: String
-        /// Where it stands.
         package var place: SettingsPlace
     }
 
     private var entries: [String: Entry] = [:]
-    /// What the file says of services, by their names.
+    /// Lines that a recording can do without, and that do not count; in the order of the settings.
+    private(set) var problems: [SettingsError] = []
     package private(set) var services: [String: ServiceSettings] = [:]
 
-    /// Says nothing.
     package init() {}
 
     /// Reads what a file holds.
     ///
-    /// - Throws: `SettingsError` for a name that is not known or a value that is none.
+    /// - Throws: `SettingsError` for a name that is not known or a value that is none, unless a
+    ///   recording can do without the line.
     package init(_ table: SettingsTable) throws(SettingsError) {
         var root = SettingsReader(table)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
@@ -57,8 +56,12 @@ package struct Configuration: Sendable {
             _ = try root.table("services")
         }
         try ServiceSettings.refuseSecrets(in: root)
-        try root.finish(KnownSettings.meant)
-        for group in groups { try group.reader.finish(KnownSettings.meant) }
+        for reader in [root] + groups.map(\.reader) {
+            for (error, meant) in reader.unknown(KnownSettings.meant) {
+                guard let meant, KnownSettings.isDispensable(meant) else { throw error }
+                problems.append(error)
+            }
+        }
         let keys = [KnownSettings.keyFile.name, KnownSettings.keyCommand.name]
         if entries[keys[0]] != nil, let second = entries[keys[1]] {
             throw SettingsError(
@@ -69,7 +72,19 @@ package struct Configuration: Sendable {
     /// What the file says of a setting; nil when that is nothing.
     package subscript(name: String) -> Entry? { entries[name] }
 
+    /// Adds what the file says of a setting, or notes what is wrong with that.
     private mutating func add(
+        _ setting: any AnySetting, _ key: String, from reader: inout SettingsReader
+    ) throws(SettingsError) {
+        do throws(SettingsError) {
+            try addEntry(setting, key, from: &reader)
+        } catch {
+            guard KnownSettings.isDispensable(setting.name) else { throw error }
+            problems.append(error)
+        }
+    }
+
+    private mutating func addEntry(
         _ setting: any AnySetting, _ key: String, from reader: inout SettingsReader
     ) throws(SettingsError) {
         guard let text = try Self.text(setting.kind, key, from: &reader),
@@ -100,13 +115,22 @@ package struct Configuration: Sendable {
 
 extension Configuration {
     private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
+    private static let isForRecording = Atomic(false)
+
+    /// Has lines that a recording can do without left out with a warning, from the first reading
+    /// on: a voice cannot be repeated as a command can.
+    static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
 
     /// That of this process's person, which is read once.
     ///
     /// - Throws: `CommandFailure` when the file cannot be used.
     package static func current() throws(CommandFailure) -> Configuration {
         try known.withLock { known in
-            let result = known ?? Result { () throws(CommandFailure) in try reading() }
+            let result =
+                known
+                ?? Result { () throws(CommandFailure) in
+                    try reading(warns: isForRecording.load(ordering: .relaxed))
+                }
             known = result
             return result
         }.get()
@@ -115,7 +139,9 @@ extension Configuration {
     /// Makes another one count, which is being tried and is in no file yet.
     static func use(_ text: String) throws(CommandFailure) {
         let result = Result { () throws(SettingsError) in
-            try Configuration(SettingsDocument.parse(text))
+            let configuration = try Configuration(SettingsDocument.parse(text))
+            if let problem = configuration.problems.first { throw problem }
+            return configuration
         }.mapError { SettingsFile(path: ConfigurationFile.path).failure($0) }
         known.withLock { $0 = result }
         _ = try result.get()
@@ -126,12 +152,19 @@ extension Configuration {
 
     /// Reads the file anew.
     ///
+    /// Lines that a recording can do without are left out with a warning, if it `warns`.
+    ///
     /// - Throws: `CommandFailure` when the file cannot be used.
-    static func reading() throws(CommandFailure) -> Configuration {
+    static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
         let file = SettingsFile(path: ConfigurationFile.path)
         guard let table = try file.table() else { return Configuration() }
         do throws(SettingsError) {
-            return try Configuration(table)
+            let configuration = try Configuration(table)
+            for problem in configuration.problems {
+                guard warns else { throw problem }
+                StandardError.line("warning: left out: \(problem.text(of: file.path))")
+            }
+            return configuration
         } catch {
             throw file.failure(error)
         }

@@ -3,10 +3,13 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Where the person's own file of settings is.
 package enum ConfigurationFile {
-    /// Its path.
     package static let path = Environment.configurationFolder + "/config.toml"
+
+    static var state: String {
+        unsafe access(path, F_OK) == 0
+            ? "\(path) can be used" : "there is no \(path): variables and defaults count"
+    }
 
     /// A path that stands in the file: `~/` is the home, and what is relative begins beside the
     /// file.

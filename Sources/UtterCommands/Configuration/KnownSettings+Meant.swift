@@ -4,7 +4,7 @@ internal import Settings
 
 extension KnownSettings {
     /// Names that people write for settings.
-    private static let synonyms = [
+    static let synonyms = [
         "url": url, "to": url, "endpoint": url, "server": url, "host": url, "uri": url,
         "token": token("file"), "api-key": token("file"), "secret": token("file"),
         "token-file": token("file"), "token-command": token("command"),

@@ -2,24 +2,16 @@
 
 package import Utter
 
-/// The settings that there are.
 package enum KnownSettings {
-    /// The service by its name, or the file that describes it.
     package static let service = Setting("service", "UTTER_SERVICE", .nameOrPath)
-    /// The language that is spoken, for services that want to know.
     package static let language = Setting("language")
-    /// The model, for services that have several.
     package static let model = Setting("model")
-    /// What helps a service to understand.
     package static let prompt = Setting("prompt")
-    /// The microphone's name.
     package static let device = Setting("device", standard: "default")
-    /// How a recording travels.
     package static let format = Setting("format", form: AudioCodec.names) {
         AudioCodec(rawValue: $0)
     }
 
-    /// The key by which a person talks in a terminal.
     static let key = Setting("key", form: "one of \(TalkKey.examples)", standard: "space") {
         TalkKey(named: $0)
     }
@@ -29,16 +21,13 @@ package enum KnownSettings {
         standard: "200ms"
     ) { DurationArgument(argument: $0) }
 
-    /// When a recording ends by itself.
     static let longest = Setting(
         "recording.max", form: "a time above zero, such as 30m or 90s", standard: "30m"
     ) { DurationArgument(argument: $0).flatMap { $0.duration > .zero ? $0 : nil } }
-    /// How long a recording goes on after the stop.
     static let tail = Setting("recording.tail", form: "a time such as 300ms", standard: "300ms") {
         DurationArgument(argument: $0)
     }
 
-    /// How often a microphone is read.
     static let period = Setting(
         "recording.period", form: "a time from 10ms to 100ms", standard: "20ms"
     ) {
@@ -55,31 +44,24 @@ package enum KnownSettings {
         "recording.min", form: "a time such as 200ms, or 0", standard: "200ms"
     ) { DurationArgument(argument: $0) }
 
-    /// How long the audio of an answered take stays.
     static let keptAudio = Setting(
         "keep.audio", "UTTER_KEEP_AUDIO", form: "\(age), forever, or 0", standard: "24h"
     ) { AudioTime($0) }
-    /// How much of such audio stays.
     static let keptAudioBytes = Setting(
         "keep.audio-bytes", "UTTER_KEEP_AUDIO_BYTES", .size, form: size, standard: "1G"
     ) { SizeArgument(argument: $0) }
-    /// How long transcripts stay.
     static let keptTranscripts = Setting(
         "keep.transcripts", "UTTER_KEEP_TRANSCRIPTS", form: "\(age), or 0", standard: "30d"
     ) { AgeArgument($0) }
-    /// How long cancelled takes stay.
     static let keptCancelled = Setting(
         "keep.cancelled", "UTTER_KEEP_CANCELLED", form: "\(age), or 0", standard: "7d"
     ) { AgeArgument($0) }
-    /// The most takes.
     static let takeLimit = Setting(
         "limits.takes", "UTTER_MAX_TAKES", .count, form: "a number above zero", standard: "1000"
     ) { Int($0).flatMap { $0 > 0 ? $0 : nil } }
-    /// The most bytes of takes.
     static let byteLimit = Setting(
         "limits.bytes", "UTTER_MAX_BYTES", .size, form: size, standard: "4G"
     ) { SizeArgument(argument: $0) }
-    /// The room that stays free.
     static let freeLimit = Setting(
         "limits.free", "UTTER_MIN_FREE", .size, form: size, standard: "64M"
     ) { SizeArgument(argument: $0) }
@@ -88,30 +70,23 @@ package enum KnownSettings {
         AgeArgument($0).flatMap { $0.duration > .zero ? $0 : nil }
     }
 
-    /// The file with the key of the takes on the disk.
     static let keyFile = Setting("encryption.key-file", "UTTER_ENCRYPT_KEY_FILE", .path)
-    /// The command that prints that key.
     static let keyCommand = Setting("encryption.key-command", "UTTER_ENCRYPT_KEY_COMMAND")
 
-    /// How much is said on standard error.
     static let detail = Setting(
         "output.detail", form: "one of quiet, normal, verbose", standard: "normal"
     ) { OutputOptions.Detail(rawValue: $0) }
 
-    /// Where what a person says goes.
     static let textPlaces = Setting(
         "output.to", form: "stdout, copy or type, or several of them with commas",
         standard: "stdout"
     ) { TextPlaces($0) }
-    /// The command that reads what a person says.
     static let textCommand = Setting("output.run")
 
-    /// Whether nothing but lines is written to a terminal.
     static let plain = Setting(
         "output.plain", "UTTER_PLAIN", .flag, form: "true or false", standard: "false"
     ) { Bool($0) }
 
-    /// Whether tones say when a recording begins and ends.
     static let cue = Setting(
         "output.cue", "UTTER_CUE", .flag, form: "true or false", standard: "false"
     ) { Bool($0) }
@@ -124,6 +99,18 @@ package enum KnownSettings {
         takeLimit, byteLimit, freeLimit, ageLimit,
         keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue,
     ]
+
+    /// Whether a recording can do without what the file says of a setting: how it is made and shown.
+    ///
+    /// Not without the service, what is kept and for how long, keys of encryption, and where texts
+    /// go: a guess there sends a voice elsewhere, or loses it.
+    static func isDispensable(_ name: String) -> Bool {
+        let all: [any AnySetting] = [
+            language, model, prompt, device, format, key, detail, plain, cue,
+        ]
+        return all.contains { $0.name == name }
+            || ["recording.", "terminal."].contains(where: name.hasPrefix)
+    }
 
     private static let age = "an age with its unit, such as 30d or 12h"
     private static let size = "a size such as 500M or 4G"

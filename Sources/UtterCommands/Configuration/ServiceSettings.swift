@@ -5,13 +5,11 @@ package import Utter
 
 /// What the person's file says of one service: a table `services.NAME`.
 package struct ServiceSettings: Sendable {
-    /// The service's name, which chooses it.
     package var name: String
     /// The profile that describes the service; usually that of the same name.
     package var profile: String
     /// Where the file names the service, or the profile.
     var place: SettingsPlace?
-    /// Another URL than the profile's.
     package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
@@ -19,7 +17,6 @@ package struct ServiceSettings: Sendable {
     package var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
     package var allowsTokenInClear = false
-    /// How a recording travels to it.
     package var format: Configuration.Entry?
     /// What is said for its words, `language`, `model` and `prompt` among them.
     package var words: [String: Configuration.Entry] = [:]
@@ -89,7 +86,6 @@ package struct ServiceSettings: Sendable {
         }
     }
 
-    /// All members, by the names that they have in the file.
     var members: [(name: String, entry: Configuration.Entry)] {
         var members: [(name: String, entry: Configuration.Entry)] = []
         if let url { members.append(("url", url)) }

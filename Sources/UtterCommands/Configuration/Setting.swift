@@ -7,9 +7,7 @@
 package struct Setting<Value: Sendable>: AnySetting {
     /// Its name in the file; `keep.audio` is `audio` in the table `keep`.
     package let name: String
-    /// The variable of the environment, or nil when there is none.
     package let variable: String?
-    /// What it must be in the file.
     package let kind: SettingKind
     /// What may be written, for a message: "an age with its unit, such as 7d".
     package let form: String
@@ -55,7 +53,6 @@ extension Setting where Value == String {
     }
 }
 
-/// A setting of any type.
 package protocol AnySetting: Sendable {
     var name: String { get }
     var variable: String? { get }
@@ -63,7 +60,6 @@ package protocol AnySetting: Sendable {
     var form: String { get }
     var standard: String? { get }
 
-    /// Whether a text is a value of it.
     func accepts(_ text: String) -> Bool
 }
 

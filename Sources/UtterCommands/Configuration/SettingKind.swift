@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a setting's value may be in the file.
 package enum SettingKind: Sendable {
-    /// A string.
     case text
-    /// A whole number.
     case count
     /// A string with a unit, or a whole number.
     case size
@@ -12,7 +9,6 @@ package enum SettingKind: Sendable {
     case path
     /// A string that is a name, or a path where it looks like one.
     case nameOrPath
-    /// True or false.
     case flag
 
     /// Whether a text of this kind, as it stands in the file, is a path.

@@ -9,10 +9,8 @@ package import Settings
 /// Such a file may name a command that is run, so that those who may write it could do all that
 /// the person can.
 package struct SettingsFile {
-    /// The file's path.
     package let path: String
 
-    /// Names a file.
     package init(path: String) { self.path = path }
 
     /// Reads the file; a link is followed.
@@ -39,7 +37,6 @@ package struct SettingsFile {
         }
     }
 
-    /// What is wrong in the file, as a failure.
     package func failure(_ error: SettingsError) -> CommandFailure {
         let hint =
             path == ConfigurationFile.path
@@ -94,7 +91,6 @@ package struct SettingsFile {
         status.st_uid == geteuid() || status.st_uid == 0
     }
 
-    /// The folder that a path names something in.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -103,6 +103,12 @@ enum SettingsListing {
             }
             lines.append("# \(parts[parts.count - 1]) = \(value ?? "\"\"")")
         }
+        lines += [
+            "", "# [services.mine]                    # chosen by: service = \"mine\"",
+            "# profile = \"openai\"                # 'utter services' lists them",
+            "# url = \"https://speech.example/v1/audio/transcriptions\"",
+            "# token-file = \"mine-token\"         # beside this file, mode 0600",
+        ]
         return lines.joined(separator: "\n") + "\n"
     }
 }

@@ -6,7 +6,6 @@ package struct TextPlaces: Sendable {
         "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
     ]
 
-    /// The places, in order.
     package let sinks: [TextSink]
 
     /// Reads words with commas between them; nil when one is not known.

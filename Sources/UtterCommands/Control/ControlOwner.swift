@@ -17,7 +17,7 @@ final class ControlOwner: Sendable {
     /// What the path led to when it was ours.
     private let mark: FileMark?
 
-    /// As long another process may change the socket.
+    /// How long another process may take to change the socket.
     private static let patience = Duration.seconds(10)
 
     private init(_ socket: consuming OwnedDescriptor, at place: ControlPlace?) {

@@ -100,9 +100,10 @@ enum ControlReading {
             else {
                 throw CommandFailure(
                     "the utter that records has ended, or hangs, before the answer came",
-                    hint: isElsewhere
-                        ? "the take is where the microphone is; see there: utter list"
-                        : "see what there is with: utter list", status: .notDelivered)
+                    hint: (isElsewhere ? "on the machine with the microphone, " : "")
+                        + "see what became of it with: "
+                        + (answer.take.map { "utter show \($0)" } ?? "utter list"),
+                    status: .notDelivered)
             }
             answer = next
         }

@@ -12,7 +12,7 @@ extension Recorder: ControlHandler {
         case .follow:
             server?.reply(.follow(state.withLock { $0.status }), to: client)
             return
-        // One who has not been asked or given anything has nothing to say of it.
+        // Only a client that was given a text may confirm it.
         case .taken, .confirmed: return answer(.done(), to: client)
         case .start:
             guard !state.withLock({ $0.hasEnded(request) }) else {

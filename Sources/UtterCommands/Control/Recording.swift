@@ -15,6 +15,7 @@ enum Recording {
     static func run(
         _ command: ControlRequest.Command, _ event: TalkMachine.Event, _ options: RecorderOptions
     ) async throws {
+        Configuration.warnOfProblems()
         let found: Found
         do throws(CommandFailure) {
             let place = try ControlPlace.current()
@@ -50,8 +51,8 @@ enum Recording {
         throw CommandFailure(
             (status.isDaemon ? "'utter daemon' records" : "another utter records")
                 + ", and knows nothing of these options",
-            hint: "give them to that command, or leave them out; '-q' and where the text goes "
-                + "may stay",
+            hint: "leave them out, but for -q and where the text goes; give them to that command "
+                + "when it begins, or write them into the settings: utter config edit",
             status: .usage)
     }
 
@@ -95,6 +96,7 @@ enum Recording {
             let recorder = Recorder(
                 session, owner, plans: plans(session.pipeline), isDaemon: isDaemon,
                 isServiceUnset: options.service.isServiceUnset)
+            session.warn(ofNoService: options.service)
             return try await body(recorder, try options.voice.longest)
         }
     }

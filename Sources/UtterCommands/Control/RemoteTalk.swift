@@ -48,7 +48,7 @@ package final class RemoteTalk: Sendable {
     }
 
     private func send(_ message: RemoteTalkWorker.Message) {
-        // Only for as long as the thread begins is there none, and nothing to tell.
+        // Nil only while the thread starts.
         loop.withLock { _ = $0?.send(message) }
     }
 

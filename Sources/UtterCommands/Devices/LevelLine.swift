@@ -4,12 +4,10 @@ package import Utter
 
 /// The one line that shows how loud a microphone is now.
 package struct LevelLine {
-    /// Takes the line away.
     package static let removal = "\r\u{1B}[K"
 
     private let reading: SignalProbe.Reading
 
-    /// Shows a reading.
     package init(_ reading: SignalProbe.Reading) { self.reading = reading }
 
     /// What draws it over the line before.

@@ -24,13 +24,10 @@ package struct SignalListing {
 
     private let report: SignalProbe.Report
 
-    /// Lists a report.
     package init(_ report: SignalProbe.Report) { self.report = report }
 
-    /// Whether nothing is wrong.
     package var isGood: Bool { report.faults.isEmpty && report.firstFrame != nil }
 
-    /// A line for each thing.
     package var text: String {
         var lines: [(String, String)] = []
         if let details = report.end.details { lines.append(("microphone", details.text)) }
@@ -47,7 +44,6 @@ package struct SignalListing {
         return lines.map { TextWidth.padded($0.0, to: 13) + $0.1 }.joined(separator: "\n")
     }
 
-    /// The object in one line.
     package var json: String {
         let details = report.end.details
         let object = Object(

@@ -4,7 +4,6 @@
 ///
 /// Another is added as a type of its own, and to the list of `DoctorCommand`.
 protocol Check: Sendable {
-    /// What is looked at, in one word.
     var name: String { get }
 
     /// Looks, keeps nothing, and says what was found.
@@ -13,9 +12,7 @@ protocol Check: Sendable {
     func run() async -> [Finding]
 }
 
-/// What a check has found.
 struct Finding: Encodable {
-    /// How bad it is.
     enum Verdict: String, Encodable {
         case good, warning, bad
     }
@@ -23,7 +20,6 @@ struct Finding: Encodable {
     var verdict: Verdict
     /// What is so, in one line without capital and full stop.
     var text: String
-    /// What to do about it.
     @Nullable var hint: String?
 
     static func good(_ text: String) -> Finding { Finding(verdict: .good, text: text, hint: nil) }
@@ -36,7 +32,6 @@ struct Finding: Encodable {
         Finding(verdict: .bad, text: text, hint: hint)
     }
 
-    /// What a failure would say.
     static func bad(_ failure: CommandFailure) -> Finding {
         .bad(failure.message, hint: failure.hint)
     }

@@ -22,7 +22,7 @@ struct ServiceCheck: Check {
             let isUnset = options.isServiceUnset && failure.isOfConnecting
             let problem =
                 isUnset
-                ? Finding.bad(TakeSession.serviceUnset)
+                ? Finding.bad(TakeSession.serviceUnset, hint: Hints.serviceUnset)
                 : Finding.bad(failure.description, hint: Hints.of(failure))
             return [connection, problem].compactMap(\.self)
         case .success:

@@ -18,7 +18,6 @@ extension Hints {
         }
     }
 
-    /// What to do about a take that has no transcript.
     package static func of(_ failure: TakeFailure) -> String? {
         switch failure {
         case .capture(let error): of(error)

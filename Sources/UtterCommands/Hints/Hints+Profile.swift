@@ -3,7 +3,6 @@
 package import Utter
 
 extension Hints {
-    /// What to do about a profile that cannot be used so.
     package static func of(_ error: ProfileError) -> String? {
         switch error {
         case .missingWord(let word, _): "say it with \(option(of: word))VALUE"
@@ -19,14 +18,12 @@ extension Hints {
         }
     }
 
-    /// The option that says a word.
     private static func option(of word: String) -> String {
         ProfileWord.usual.contains(word) ? "--\(word) " : "--set \(word)="
     }
 }
 
 extension CommandFailure {
-    /// A profile that cannot be used so.
     package init(_ error: ProfileError) {
         let status: ExitStatus =
             switch error {

@@ -3,10 +3,12 @@
 package import Utter
 
 extension Hints {
-    /// What to do about a description of a service that cannot be used.
+    static let serviceUnset =
+        "run 'utter setup'; or try utter with the service that 'utter serve' starts"
+
     package static func of(_ error: ServiceError) -> String? {
         switch error {
-        case .invalidURL: "write it like https://speech.example/v1/listen?language=en"
+        case .invalidURL(let text, _): whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
         case .invalidHeader: "write it like --header 'X-Language: en'"
         case .invalidCredential: "put the token alone on the first line of the file"
@@ -18,8 +20,7 @@ extension Hints {
         case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
         case .invalidConnection(let what, _):
             if what.contains("proxy") {
-                "write it like http://proxy.example:3128, or none; its name and password go into a "
-                    + "file: --proxy-login-file FILE"
+                proxy
             } else if what.contains("key") {
                 "print it with: openssl x509 -in CERTIFICATE -pubkey -noout | openssl pkey -pubin "
                     + "-outform der | openssl dgst -sha256 -binary | base64"
@@ -30,7 +31,20 @@ extension Hints {
         }
     }
 
-    /// What to do about an answer that cannot be used.
+    static let proxy =
+        "write it like http://proxy.example:3128, or none; its name and password go into a "
+        + "file: --proxy-login-file FILE"
+
+    /// What to write instead of a URL without its scheme: a host of a network is reached by https.
+    private static func whole(_ text: String) -> String {
+        let isNear = text.hasPrefix("localhost") || text.first?.isNumber == true
+        let url = (isNear ? "http://" : "https://") + text
+        guard !text.contains("://"), (try? ServiceURL(url)) != nil,  // Then it is no host either.
+            isNear || text.contains(".") || text.contains(":")
+        else { return "write it like https://speech.example/v1/listen?language=en" }
+        return "did you mean \(url)?"
+    }
+
     package static func of(_ error: AnswerError) -> String? {
         switch error {
         case .empty:

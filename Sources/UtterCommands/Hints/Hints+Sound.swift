@@ -4,7 +4,6 @@ package import AudioDevices
 package import Capture
 
 extension Hints {
-    /// What to do about a recording that cannot be made.
     package static func of(_ error: CaptureError) -> String? {
         switch error {
         case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"

@@ -4,7 +4,6 @@ package import Cryptography
 package import Utter
 
 extension Hints {
-    /// What to do about a take on the disk that cannot be used.
     package static func of(_ error: TakeStoreError) -> String? {
         switch error {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
@@ -17,6 +16,8 @@ extension Hints {
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"
         case .folderUnusable: "set XDG_STATE_HOME to a folder that you may write"
+        case .folderUnsafe(_, let reason) where reason.contains("link"):
+            "set XDG_STATE_HOME to the folder that is meant; utter makes its own in it"
         case .folderUnsafe:
             "look at what is in it, then make it a folder of yours with mode 0700; or set "
                 + "XDG_STATE_HOME"
@@ -25,7 +26,6 @@ extension Hints {
         }
     }
 
-    /// What to do when the disk takes no more takes.
     package static func of(_ shortage: SpoolShortage) -> String {
         let cure = "send them with 'utter retry all', or remove some with 'utter rm'"
         return switch shortage {
@@ -35,7 +35,6 @@ extension Hints {
         }
     }
 
-    /// What to do about a secret that is no key.
     package static func of(_ error: KeyError) -> String {
         switch error {
         case .tooShort, .guessable: "make a key with: utter key new FILE"

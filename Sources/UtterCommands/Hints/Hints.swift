@@ -8,7 +8,6 @@ package import LinuxPlatform
 /// The libraries say what happened and why. Options, commands and variables stand here alone, in
 /// one file for each family of errors. A hint is nil when nothing helps.
 package enum Hints {
-    /// What to do about a limit of this process or of the machine that was reached.
     package static func of(_ error: SystemError) -> String? {
         guard error.isOfLimit else { return nil }
         return switch error.code {

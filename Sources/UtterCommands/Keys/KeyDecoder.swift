@@ -88,7 +88,7 @@ package struct KeyDecoder {
         }
     }
 
-    /// Says that for so long no byte has come.
+    /// Says how long no byte has come.
     ///
     /// - Returns: the Escape key, when that is what an ESC was.
     package mutating func idle(for time: Duration) -> TerminalInput? {

@@ -12,7 +12,6 @@ package struct BodyOptions: ParsableArguments {
         case raw, form
     }
 
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(
@@ -45,7 +44,6 @@ package struct BodyOptions: ParsableArguments {
 
     private var isOfForm: Bool { !form.isEmpty || fileField != nil || fileName != nil }
 
-    /// Whether an option is given.
     package var isGiven: Bool { isOfForm || jsonBody != nil || body != nil }
 
     package mutating func validate() throws {

@@ -11,7 +11,6 @@ extension AddressKind: ExpressibleByArgument {}
 ///
 /// What is not given is nil: a kept take has its own.
 package struct ConnectionOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(
@@ -76,7 +75,6 @@ package struct ConnectionOptions: ParsableArguments {
     /// Where the proxy's login is, unless a file is named.
     static let loginVariable = "UTTER_PROXY_LOGIN"
 
-    /// Whether an option is given.
     package var isGiven: Bool {
         http != nil || proxy != nil || noProxy != nil || proxyLoginFile != nil || cacert != nil
             || clientCert != nil || clientKey != nil || minTls != nil || !pinnedKey.isEmpty
@@ -98,7 +96,9 @@ package struct ConnectionOptions: ParsableArguments {
     func change(_ settings: inout ConnectionSettings) throws(CommandFailure) {
         if let http { settings.http = http }
         if let proxy {
-            let new = try explained("--proxy") { () throws(ServiceError) in try Proxy(proxy) }
+            let new = try explained("--proxy", hint: Hints.proxy) { () throws(ServiceError) in
+                try Proxy(proxy)
+            }
             // A login belongs to one proxy.
             if settings.proxy != new { settings.proxyLogin = nil }
             settings.proxy = new

@@ -4,7 +4,6 @@ package import ArgumentParser
 
 /// The key under which takes are kept on the disk.
 package struct EncryptionOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(

@@ -5,7 +5,6 @@ internal import Utter
 
 /// What stays on the disk.
 package struct KeepOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(

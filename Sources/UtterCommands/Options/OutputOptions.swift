@@ -9,7 +9,6 @@ package struct OutputOptions: ParsableArguments {
         case quiet, normal, verbose
     }
 
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
@@ -33,7 +32,7 @@ package struct OutputOptions: ParsableArguments {
     package var verbose = false
 
     @Flag(
-        help: "Print lines that never change, without colours; for screen readers and logs.")
+        help: "Print lines that never change, without colours, and let no key be held.")
     package var plain = false
 
     @Flag(help: "Play a short tone when a recording has begun, and when it has ended.")

@@ -5,7 +5,6 @@ internal import Utter
 
 /// Which service is asked by its name, and what is said to it.
 package struct ProfileOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(
@@ -50,7 +49,6 @@ package struct ProfileOptions: ParsableArguments {
         return words
     }
 
-    /// Whether an option is given.
     package var isGiven: Bool { service != nil || !words.isEmpty }
 
     private static func pair(_ text: String) -> (name: String, value: String)? {

@@ -3,7 +3,6 @@
 /// The variable of the environment that names the proxy for a service, unless an option or the
 /// person's file does (`libcurl-env(3)`).
 struct ProxyVariable {
-    /// Its name.
     let name: String
     private let value: String
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
+internal import Glibc
+internal import LinuxPlatform
 package import Utter
 
 extension AudioCodec: ExpressibleByArgument {}
@@ -15,11 +17,11 @@ extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 ///
 /// What is not given is nil: a kept take has its own.
 package struct ServiceOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     /// Where `utter serve` listens unless told otherwise.
-    package static let localURL = "http://127.0.0.1:8517/recognize"
+    package static let localURL = "http://127.0.0.1:\(localPort)/recognize"
+    private static let localPort: UInt16 = 8517
 
     @OptionGroup
     package var profile: ProfileOptions
@@ -107,7 +109,6 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a token to travel over plain http to another machine.")
     package var insecureToken = false
 
-    /// Its name in the first versions.
     @Flag(help: .hidden)
     var insecureKey = false
 
@@ -164,5 +165,27 @@ package struct ServiceOptions: ParsableArguments {
         guard to == nil, ServiceVariables.url == nil, profile.service == nil else { return false }
         // What is wrong there has ended the command before.
         return (try? KnownSettings.service.value()) == nil
+    }
+
+    /// Whether a program listens where `localURL` leads; the kernel answers for this machine at once.
+    static var listensLocally: Bool {
+        let file = OwnedDescriptor(
+            taking: socket(AF_INET, Int32(SOCK_STREAM.rawValue) | O_NONBLOCK | O_CLOEXEC, 0))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = localPort.bigEndian
+        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
+        let status = unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(file.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        guard status != 0 else { return true }
+        var event = pollfd(fd: file.number, events: Int16(POLLOUT), revents: 0)
+        // What is not known is not warned of.
+        guard errno == EINPROGRESS, unsafe poll(&event, 1, 200) == 1 else {
+            return errno != ECONNREFUSED
+        }
+        return event.revents & Int16(POLLERR | POLLHUP) == 0
     }
 }

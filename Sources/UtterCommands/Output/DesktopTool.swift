@@ -68,13 +68,13 @@ struct DesktopTool {
             guard let session = tool.session else { return true }
             return has(session) && !(purpose == .typing && session == .x11 && isWayland)
         }
-        guard !fitting.isEmpty else {
+        let found = fitting.compactMap { tool in path(of: tool.name).map { (tool, $0) } }
+        guard !found.isEmpty || has(.wayland) || has(.x11) else {
             throw CommandFailure(
                 "\(purpose.rawValue): there is no desktop: neither WAYLAND_DISPLAY nor DISPLAY is set",
                 hint: "run utter in a terminal of the desktop, or print the text",
                 status: .configuration)
         }
-        let found = fitting.compactMap { tool in path(of: tool.name).map { (tool, $0) } }
         guard !found.isEmpty else {
             let names = fitting.map(\.name)
             throw CommandFailure(

@@ -89,7 +89,6 @@ struct EventReport: Encodable {
         }
     }
 
-    /// The object in one line.
     var json: String { JSONOutput.text(self) }
 }
 

@@ -2,7 +2,6 @@
 
 /// What standard output has of a take.
 package enum OutputForm: Sendable {
-    /// The transcript.
     case text
     /// One object with everything (`--json`).
     case object

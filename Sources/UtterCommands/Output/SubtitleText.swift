@@ -13,7 +13,6 @@ package enum SubtitleText {
         /// Who says it, when that is known.
         package var speaker: String?
 
-        /// Creates a cue.
         package init(start: Double, end: Double, text: String, speaker: String? = nil) {
             (self.start, self.end, self.text, self.speaker) = (start, end, text, speaker)
         }
@@ -60,7 +59,6 @@ package enum SubtitleText {
         return cues
     }
 
-    /// SubRip.
     package static func srt(_ cues: [Cue]) -> String {
         cues.enumerated().map { index, cue in
             // An arrow would be taken for times.
@@ -70,7 +68,6 @@ package enum SubtitleText {
         }.joined(separator: "\n")
     }
 
-    /// WebVTT.
     package static func vtt(_ cues: [Cue]) -> String {
         "WEBVTT\n"
             + cues.map { cue in

@@ -10,7 +10,6 @@ struct TextCommand {
 
     private let command: String
 
-    /// Names a command.
     init(_ command: String) { self.command = command }
 
     /// Runs the command with `sh -c`, and waits for its end, however long that takes.

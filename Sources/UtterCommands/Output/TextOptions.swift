@@ -4,7 +4,6 @@ package import ArgumentParser
 
 /// Where a transcript goes; for every command that prints one.
 package struct TextOptions: ParsableArguments {
-    /// Creates options that have not been parsed yet.
     package init() {}
 
     @Option(

@@ -26,7 +26,6 @@ package final class TextOutput: Sendable {
     private let isOver: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    /// Standard output alone.
     package static var standard: TextOutput {
         TextOutput([.standardOutput], form: .text, endsLines: true)
     }

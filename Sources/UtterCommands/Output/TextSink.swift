@@ -9,11 +9,9 @@ internal import Utter
 /// A text is harmless already when it comes here (`TerminalText`). A place that cannot take one says
 /// so, and the caller prints it elsewhere: no text is lost by that.
 package enum TextSink: Sendable, Equatable {
-    /// Standard output.
     case standardOutput
     /// A file, replaced in one step.
     case file(String)
-    /// The clipboard of the desktop.
     case clipboard
     /// The keyboard of the desktop, on which the text is typed.
     case keyboard
@@ -33,11 +31,9 @@ package enum TextSink: Sendable, Equatable {
         /// Asked now and then while a command runs: whether to kill it.
         package var isOver: () -> Bool = { false }
 
-        /// What is usual.
         package init() {}
     }
 
-    /// The option that names it.
     package var option: String {
         switch self {
         case .standardOutput: "-o -"

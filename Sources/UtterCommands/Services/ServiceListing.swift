@@ -3,7 +3,6 @@
 internal import Glibc
 internal import Utter
 
-/// The services that can be named, as a table.
 enum ServiceListing {
     /// A line for each service: its name, its token, the words that must be said, its title.
     static func table() throws(CommandFailure) -> String {

@@ -27,7 +27,7 @@ struct ServiceTrial {
             let plan = try options.trialPlan()
             try say("token", token(of: plan))
             try say("request", request(of: plan))
-            status = try await send(by: plan)
+            status = try say(try await send(by: plan), of: profile)
         } catch {
             throw Launch.exit(error)
         }
@@ -44,7 +44,7 @@ struct ServiceTrial {
         "\(plan.service.method.rawValue) \(plan.service.url.text) with \(plan.format.name)"
     }
 
-    private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> ExitStatus {
+    private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
         let pipeline: Pipeline
         do throws(SystemError) {
             pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
@@ -59,7 +59,7 @@ struct ServiceTrial {
         take.isCompleteSoon = true
         let outcome = await pipeline.start(take).outcome
         if let attempt = outcome.attempts.last { try say("answer", answer(attempt)) }
-        return try say(outcome)
+        return outcome
     }
 
     private func answer(_ attempt: TakeAttempt) -> String {
@@ -68,7 +68,9 @@ struct ServiceTrial {
         return "\(status) after \(StatusLine.seconds(end))"
     }
 
-    private func say(_ outcome: TakeOutcome) throws(CommandFailure) -> ExitStatus {
+    private func say(
+        _ outcome: TakeOutcome, of profile: ServiceProfile
+    ) throws(CommandFailure) -> ExitStatus {
         switch outcome.result {
         case .success(let transcript) where !transcript.text.isEmpty:
             try say("text", TerminalText.singleLine(transcript.text))
@@ -79,8 +81,12 @@ struct ServiceTrial {
                 recording == nil ? "none, as is right for a tone" : "none: nothing was heard")
             return recording == nil ? .textPrinted : .heardNothing
         case .failure(let failure):
+            let file = profile.texts[0].place
+            let isOfFile = failure.isOfConnecting && options.to == nil && file.contains("/")
             throw CommandFailure(
-                failure.description, hint: Hints.of(failure), status: ExitStatus(outcome))
+                failure.description,
+                hint: isOfFile ? "start the service, or edit url in \(file)" : Hints.of(failure),
+                status: ExitStatus(outcome))
         }
     }
 

@@ -6,7 +6,6 @@ package import Utter
 
 /// The profiles that a person can name: their own files, and those that come with the program.
 package enum Services {
-    /// Where the person's own profiles are.
     package static var folder: String { Environment.configurationFolder + "/profiles" }
 
     /// Finds the profile that a person names.

@@ -25,7 +25,7 @@ final class KnownFiles: Sendable {
     /// What the files of takes that run were before they were read.
     private let versions = Mutex<[TakeID: FileVersion]>([:])
 
-    /// A line of the note: a take, and the length of its file, which that of an encrypted one has not.
+    /// A noted take and the length of its file; nil when it is encrypted.
     private struct Noted {
         var take: TakeID
         var byteCount: Int?

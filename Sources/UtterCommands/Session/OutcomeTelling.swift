@@ -61,7 +61,9 @@ struct OutcomeTelling {
                 let isUnset = isServiceUnset && failure.isOfConnecting
                 lines.append(
                     .error(named(isUnset ? TakeSession.serviceUnset : failure.description)))
-                if !isUnset { lines.add(hint: Hints.of(failure, tokenFrom: tokenSource)) }
+                lines.add(
+                    hint: isUnset
+                        ? Hints.serviceUnset : Hints.of(failure, tokenFrom: tokenSource))
             }
             lines += keptLines
         }

@@ -9,7 +9,7 @@ extension Result where Failure == TakeStoreError {
 }
 
 extension Pipeline {
-    /// As long may a `utter list` hold the lock of a take that it brings to an end.
+    /// How long an `utter list` may hold the lock of a take that it brings to an end.
     private static let patience = Duration.seconds(2)
 
     /// Whether a recording that the disk has not taken may be written to another place, unasked.

@@ -75,7 +75,8 @@ extension TakeSession {
         do throws(SystemError) {
             let talk = try Talk(
                 TalkMachine(
-                    limits: TalkMachine.Limits(longest: longest), isForOne: manner.isForOne),
+                    limits: TalkMachine.Limits(longest: longest), isForOne: manner.isForOne,
+                    listensAgain: !manner.isForOne),
                 delegate: talking)
             talking.obeys(talk)
             return talk

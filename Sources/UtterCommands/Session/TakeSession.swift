@@ -40,8 +40,7 @@ package struct TakeSession {
 
     /// What to say when nothing listens where a service is looked for that nothing names.
     static let serviceUnset =
-        "no service is set, and none listens at \(ServiceOptions.localURL): start one with "
-        + "'utter serve', or name yours with --to or UTTER_URL"
+        "no service is set, and none listens at \(ServiceOptions.localURL)"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
     package var file: String?
     /// Where a file's text goes to files of its own; nil is nowhere.
@@ -72,6 +71,13 @@ package struct TakeSession {
         cues = output.cue ? try? CuePlayer() : nil
         self.audioTime = audioTime
         signals.handle { [running] in running.obey($0) }
+    }
+
+    /// Says before a voice is recorded that nothing is there to understand it; it is kept then.
+    func warn(ofNoService service: ServiceOptions) {
+        guard service.isServiceUnset, !ServiceOptions.listensLocally else { return }
+        StandardError.line("warning: \(Self.serviceUnset); what you say is kept")
+        StandardError.hint(Hints.serviceUnset)
     }
 
     /// Runs a take to its end.

@@ -2,9 +2,7 @@
 
 /// What a person has answered to `utter setup`, and the file that says it.
 struct SetupAnswers: Equatable {
-    /// Where the token comes from.
     enum Token: Equatable {
-        /// There is none.
         case none
         case variable(String)
         case file(String)
@@ -24,20 +22,16 @@ struct SetupAnswers: Equatable {
         }
     }
 
-    /// The profile's name.
     var profile: String
-    /// Another URL than the profile's.
     var url: String?
     /// The words that the service needs, without the language.
     var words: [SetupWord] = []
     var token = Token.none
     /// Whether the token may travel over plain http to another machine.
     var allowsTokenInClear = false
-    /// The microphone; nil for the usual one.
     var device: String?
     var language: String?
 
-    /// The name of the file for a token that was typed.
     var tokenFileName: String { "\(profile)-token" }
 
     /// The text of the file.

@@ -9,7 +9,6 @@ internal import Utter
 /// The questions of `utter setup`, in their order.
 struct SetupDialogue {
     private let dialogue = Dialogue()
-    /// The services that there are.
     let profiles: [ServiceProfile]
 
     /// Asks for everything.
@@ -33,7 +32,7 @@ struct SetupDialogue {
         let width = terminalColumns(STDERR_FILENO) ?? 80
         for line in TextColumns.lines(profiles.map(\.name), width: width) { dialogue.say(line) }
         while true {
-            let line = try dialogue.ask("A service of these, with its URL if that is another")
+            let line = try dialogue.ask("A service by its name, and its URL if that is your own")
             if let (profile, url) = choice(line) {
                 for line in [profile.title] + (url.map { ["at \($0)"] } ?? []) {
                     dialogue.say("  " + TextWidth.prefix(of: line, columns: width - 2))
@@ -115,7 +114,6 @@ struct SetupDialogue {
         return ["There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")]
     }
 
-    /// What the service cannot be asked without.
     private func words(of profile: ServiceProfile) throws(CommandFailure) -> [SetupWord] {
         var words: [SetupWord] = []
         for word in profile.words

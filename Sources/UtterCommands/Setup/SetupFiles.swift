@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// The files that `utter setup` writes: the settings, and a token that was typed.
 struct SetupFiles {
-    /// What is to be written.
     let answers: SetupAnswers
 
     private var tokenPath: String { ConfigurationFile.expanded(answers.tokenFileName) }

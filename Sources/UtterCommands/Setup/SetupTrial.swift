@@ -8,21 +8,16 @@ internal import Utter
 
 /// Half a second from the microphone, sent to the service: whether both work.
 struct SetupTrial {
-    /// What was found out.
     struct Finding {
-        /// What is said, one line each.
         var lines: [String] = []
-        /// Whether everything works.
         var isGood = true
     }
 
     /// Below this the microphone is as good as silent.
     fileprivate static let silence: Float = -70
 
-    /// How long is recorded.
     private static let length = Duration.milliseconds(500)
 
-    /// What is tried.
     let answers: SetupAnswers
 
     /// Records and sends.

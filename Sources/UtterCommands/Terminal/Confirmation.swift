@@ -5,7 +5,6 @@ internal import Utter
 
 /// A question with yes or no to the person at the terminal, where nothing runs meanwhile.
 enum Confirmation {
-    /// Whether there is a person who reads the question and can answer it.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// Asks, and waits for a line.

@@ -86,7 +86,6 @@ final class LiveLine: Sendable {
         state.drawn = nil
     }
 
-    /// Draws until the end.
     private func run() {
         while true {
             let wait = state.withLock { state -> Duration? in

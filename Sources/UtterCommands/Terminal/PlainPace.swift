@@ -2,7 +2,7 @@
 
 /// Decides when plain lines are told, so that a listener can follow: at most one a second.
 ///
-/// Pure. What is no longer so when its turn comes is not told.
+/// Pure. A line that has become untrue before its turn is not told.
 struct PlainPace {
     /// What a line is about; a newer line takes the place of one that waits.
     enum Topic {

@@ -10,7 +10,6 @@ package enum Request: Sendable, Equatable {
     case dismiss
     /// A key of the terminal, which was read then.
     case key(KeyInterpreter.Meaning, at: ContinuousClock.Instant)
-    /// Ctrl-C (SIGINT).
     case cancel
     /// SIGTERM or SIGHUP; the number is the signal's.
     case leave(signal: Int32)

@@ -18,16 +18,12 @@ package enum StandardError {
     /// Whether standard error is a terminal whose cursor may be moved.
     package static var isTerminal: Bool { canMoveCursor && !isPlain }
 
-    /// Whether colour is wanted (no-color.org).
     package static var hasColour: Bool { isTerminal && isColourWanted }
 
-    /// Whether nothing but lines is to be written.
     static var isPlain: Bool { plain.load(ordering: .relaxed) }
 
-    /// Writes nothing but lines from now on.
     static func bePlain() { plain.store(true, ordering: .relaxed) }
 
-    /// The terminal's width in columns.
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
     /// Whether a line can be written without waiting for its reader.
@@ -36,7 +32,6 @@ package enum StandardError {
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
     }
 
-    /// Writes text as it is.
     package static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
@@ -55,17 +50,19 @@ package enum StandardError {
     /// Writes one line, whatever the text holds: names of files and words of a service come from
     /// outside.
     package static func line(_ text: String) {
-        write("utter: \(harmless(text))\n")
+        write(folded("utter: \(text)") + "\n")
     }
 
     /// Writes why something failed; the word "error" in red where there are colours.
     package static func error(_ text: String) {
-        let word = hasColour ? "\u{1B}[31merror:\u{1B}[0m" : "error:"
-        write("utter: \(word) \(harmless(text))\n")
+        let line = folded("utter: error: \(text)")
+        let red = "utter: \u{1B}[31merror:\u{1B}[0m"
+        write((hasColour ? red + line.dropFirst("utter: error:".count) : line) + "\n")
     }
 
-    private static func harmless(_ text: String) -> String {
-        TerminalText.singleLine(TerminalText.sanitized(text))
+    private static func folded(_ text: String) -> String {
+        let line = TerminalText.singleLine(TerminalText.sanitized(text))
+        return isTerminal ? TextWidth.folded(line, columns: columns) : line
     }
 
     package static func hint(_ text: String?) {

@@ -27,7 +27,6 @@ extension StatusLine {
         return "\(tenths / 10).\(tenths % 10) ms"
     }
 
-    /// A byte count with a unit.
     static func size(_ count: Int) -> String {
         count < 1_000
             ? "\(count) B"

@@ -183,7 +183,7 @@ package struct StatusLine: LiveContent, Equatable {
         }
     }
 
-    /// What is no warning, from left to right; of each, what says the same in less room follows.
+    /// The facts beside warnings, from left to right; each with its shorter forms.
     private func facts(at now: ContinuousClock.Instant) -> [[String]] {
         guard let progress else { return [] }
         let elapsed = Self.clock(progress.elapsed)

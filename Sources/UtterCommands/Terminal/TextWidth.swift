@@ -40,7 +40,6 @@ package enum TextWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    /// The columns of a text in one line.
     package static func columns(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + columns(of: $1) }
     }
@@ -75,6 +74,36 @@ package enum TextWidth {
     /// The text, and blanks up to so many columns.
     package static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
+    }
+
+    /// The text with line feeds where a terminal of so many columns would break a word.
+    ///
+    /// A command to copy stays in one piece, and so does what takes more than half a line, such as a
+    /// path: a line feed in it would be copied too.
+    static func folded(_ text: String, columns: Int) -> String {
+        var pieces: [Substring] = []
+        var isCommand = false
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            let before = pieces.last
+            if isCommand, let before {
+                pieces[pieces.count - 1] = before.base[before.startIndex..<word.endIndex]
+            } else {
+                pieces.append(word)
+            }
+            isCommand = isCommand || before?.last == ":" && word == "utter"
+            if let end = word.last, ";,".contains(end) { isCommand = false }
+        }
+        var (result, used) = ("", 0)
+        for piece in pieces {
+            let width = Self.columns(of: piece)
+            let breaks = used + 1 + width > columns && width <= columns / 2
+            if !result.isEmpty { result += breaks ? "\n" : " " }
+            used = breaks || result.isEmpty ? width : used + 1 + width
+            // A piece that is longer is broken by the terminal.
+            if used > columns, columns > 0 { used = (used - 1) % columns + 1 }
+            result += piece
+        }
+        return result
     }
 
     /// The text in lines of at most `columns` columns, which break between words where they can.

@@ -4,13 +4,9 @@ internal import Utter
 
 /// One line for a person, which another process may have to write.
 struct ToldLine: Codable, Sendable, Equatable {
-    /// What a line is.
     enum Kind: String, Codable {
-        /// What happens.
         case line
-        /// Why something failed.
         case error
-        /// What to do about it.
         case hint
         /// Text that is written as it is, line feeds included.
         case plain
@@ -26,7 +22,6 @@ struct ToldLine: Codable, Sendable, Equatable {
 }
 
 extension [ToldLine] {
-    /// Writes them to standard error.
     func tell() {
         for line in self {
             switch line.kind {

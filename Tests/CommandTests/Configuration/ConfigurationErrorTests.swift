@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Settings
 import TestSupport
 import Testing
+
+@testable import UtterCommands
 
 /// What is said of a file of settings that cannot be used, and that nothing was recorded.
 @Suite struct ConfigurationErrorTests {
@@ -75,6 +78,63 @@ import Testing
     func whatIsWrongIsSaidWithItsPlace(_ text: String, _ reason: String) async throws {
         try bench.configure(text)
         #expect(try await refusal() == "utter: error: FILE:\(reason)\n" + Self.cure)
+    }
+
+    /// What is wrong about how a recording is made and shown, and which lines count all the same.
+    @Test(arguments: [
+        ("device = 3", ["'device' must be a string, not a whole number"]),
+        ("silence = '2s'", ["'silence' is not known; did you mean 'recording.silence'?"]),
+        ("format = 'mp3'", ["'format' is 'mp3', which is not pcm, wav, ogg-opus or flac"]),
+        (
+            "lang = 'de'\n[recording]\nmax = '0'\ntial = '1s'",
+            [
+                "'recording.max' is '0', which is not a time above zero, such as 30m or 90s",
+                "'lang' is not known; did you mean 'language'?",
+                "'recording.tial' is not known; did you mean 'recording.tail'?",
+            ]
+        ),
+        (
+            "[output]\ndetail = 'loud'\ncue = 1",
+            ["'output.detail' is 'loud'", "'output.cue' must be"]
+        ),
+    ])
+    func aRecordingCanDoWithoutALineAboutHowItIsMade(_ text: String, _ reasons: [String]) throws {
+        let configuration = try Configuration(SettingsDocument.parse("service = 'openai'\n" + text))
+        #expect(configuration["service"]?.text == "openai")
+        #expect(configuration.problems.count == reasons.count)
+        for (problem, reason) in zip(configuration.problems, reasons) {
+            #expect(problem.reason.hasPrefix(reason), "\(problem.reason)")
+        }
+    }
+
+    /// Where a guess would send a voice elsewhere, or delete what is to stay.
+    @Test(arguments: [
+        "serivce = 'mine'", "service = 3", "url = 'https://speech.example'", "token = 'secret'",
+        "colour = 'red'", "copy = true", "[output]\nto = 'nowhere'", "[output]\nrnu = 'x'",
+        "[keep]\naudio = '3 days'", "[keep]\naudi = '1d'", "[limits]\ntakes = 0",
+        "[encryption]\nkey-flie = 'a'", "[services.mine]\nurll = 'x'", "[openai]\nmodel = 'x'",
+        "tail = '1s'\nto = 'https://speech.example'",
+    ])
+    func noRecordingIsMadeWithoutALineThatSaysWhereItGoesOrStays(_ text: String) throws {
+        let table = try SettingsDocument.parse(text)
+        #expect(throws: SettingsError.self) { try Configuration(table) }
+    }
+
+    @Test func aRecordingWarnsOfALineAndGoesOnWithTheRest() async throws {
+        let card = try VirtualMicrophone()
+        let bench = try Bench(server: server, microphone: card)
+        try bench.configure("silence = '2s'\n[recording]\ntail = '0s'\n")
+        let result = try await bench.run("--for", "300ms")
+        #expect(result.status == .exited(0) && result.outputText == "heard\n")
+        #expect(
+            result.errorText.hasPrefix(
+                "utter: warning: left out: \(bench.configurationPath):1:1: 'silence' is not known; "
+                    + "did you mean 'recording.silence'?\n"), "\(result.errorText)")
+        #expect(server.requests.map(\.body.count) == [9_600])
+        // What can be repeated is refused, and so is the file itself.
+        for words in [["send", Clip.goForward.path], ["config", "check"]] {
+            #expect(try await bench.start(words).result().status == .exited(78))
+        }
     }
 
     /// What is said of a service is wrong at the place that is named, by the check and when it counts.

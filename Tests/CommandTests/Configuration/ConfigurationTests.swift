@@ -119,7 +119,7 @@ import Testing
         #expect(none.status == .exited(0))
         #expect(
             none.errorText
-                == "utter: there is no \(bench.configurationPath): everything is as usual\n")
+                == "utter: there is no \(bench.configurationPath): variables and defaults count\n")
         try bench.configure("device = 'hw:0'\n")
         let right = try await bench.run("config", "check")
         #expect(right.status == .exited(0) && right.output.isEmpty)

@@ -242,6 +242,23 @@ import Testing
         #expect(states.contains(.string("kept")))
     }
 
+    @Test func aRecorderThatIsKilledBeforeTheAnswerLeavesAStopThatNamesItsTake() async throws {
+        let gate = Gate()
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [.readHead, .readBodyToEnd, .stallUntil(gate)]))
+        let killed = try await bench.record()
+        let stop = try bench.start("stop")
+        _ = try #require(await bench.server.request(0) { $0.isComplete })
+        let id = try #require(try bench.bench.onlyTake()?.id)
+        killed.signal(SIGKILL)
+        let result = try await stop.result()
+        gate.open()
+        #expect(result.status == .exited(75))
+        let hint = "utter: hint: see what became of it with: utter show \(id)\n"
+        #expect(result.errorText.hasSuffix(hint), "\(result.errorText)")
+        _ = try await killed.result()
+    }
+
     @Test func jsonIsTheObjectOfTheTake() async throws {
         let bench = try ControlBench(.hearing("object"))
         let recorder = try await bench.record()

@@ -55,7 +55,10 @@ import Testing
             #expect(result.status == .exited(64))
             #expect(
                 result.errorText.hasPrefix(
-                    "utter: error: 'utter daemon' records, and knows nothing of these options\n"))
+                    "utter: error: 'utter daemon' records, and knows nothing of these options\n"
+                        + "utter: hint: leave them out, but for -q and where the text goes; give "
+                        + "them to that command when it begins, or write them into the settings: "
+                        + "utter config edit\n"))
         }
         // What counts where the command is, and nothing, are no such options.
         #expect(try await bench.run("start", "-q", "--no-newline").status == .exited(0))

@@ -134,6 +134,29 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test func aPauseEndsASentenceAndTheNextIsRecordedWithoutAKey() async throws {
+        let folder = try TemporaryFolder()
+        var card = VirtualCard()
+        card.rates = [16_000]
+        // A voice, and a second without one, again and again.
+        let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
+        let loop = voice + [UInt8](repeating: 0, count: 32_000)
+        card.content = .loop(path: try folder.write(loop, to: "content"))
+        let server = try RecordingServer(
+            scripts: [.answer(text: "one"), .answer(text: "two")], otherwise: .answer(text: "more"))
+        let run = try Bench(server: server, microphone: try VirtualMicrophone(card)).start(
+            ["loop", "--silence", "600ms"])
+        #expect(await run.wait(for: "start and stop with: kill -USR1", in: .error))
+        run.signal(SIGUSR1)
+        #expect(await run.wait(for: "one\ntwo\n", in: .output))
+        // It ends with what a person does: the sentence that is recorded now is given up.
+        _ = try #require(await server.wait(untilBytes: 16_000, ofRequest: 2))
+        run.signal(SIGUSR2)
+        #expect(await run.wait(for: "cancelled", in: .error))
+        run.signal(SIGINT)
+        #expect(try await run.result().status == .exited(0))
+    }
+
     @Test func sigusr1BeginsAndEndsWithoutATerminal() async throws {
         let card = try VirtualMicrophone()
         let server = try RecordingServer(

@@ -124,9 +124,12 @@ import UtterCommands
 
     @Test func withoutADesktopNothingIsSent() async throws {
         try desk.add("wl-copy")
-        let result = try await send(["--copy"], on: desk.console)
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("there is no desktop"))
+        // ydotool would do without a desktop, and is not there.
+        for option in ["--copy", "--type"] {
+            let result = try await send([option], on: desk.console)
+            #expect(result.status == .exited(78))
+            #expect(result.errorText.contains("\(option): there is no desktop"))
+        }
         #expect(server.requests.isEmpty)
     }
 

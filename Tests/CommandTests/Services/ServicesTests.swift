@@ -147,6 +147,19 @@ import Testing
         #expect(try bench.takes().isEmpty)
     }
 
+    @Test func aServiceThatIsNotReachedIsLookedForInItsFile() async throws {
+        let bench = try Bench.withProfiles(["mine": "url = 'http://127.0.0.1:9/x'"])
+        let result = try await bench.run("services", "check", "mine")
+        #expect(result.status == .exited(75))
+        #expect(
+            result.errorText.hasSuffix(
+                "\nutter: hint: start the service, or edit url in \(bench.profilePath("mine"))\n"),
+            "\(result.errorText)")
+        let other = try await bench.run(
+            "services", "check", "mine", "--to", "http://127.0.0.1:9/y")
+        #expect(other.errorText.hasSuffix("utter: hint: check the URL and the network\n"))
+    }
+
     @Test func aToneIsSentInEveryShape() async throws {
         let server = try RecordingServer(otherwise: .answer(text: ""))
         let shapes = [

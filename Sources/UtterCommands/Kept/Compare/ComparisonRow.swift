@@ -4,7 +4,6 @@ internal import Utter
 
 /// What one service made of a recording.
 struct ComparisonRow: Encodable {
-    /// Why there is no text.
     struct Failure: Encodable {
         var message: String
         @Nullable var hint: String?
@@ -24,13 +23,11 @@ struct ComparisonRow: Encodable {
         case service, exit, text, error, milliseconds
     }
 
-    /// A service that was not asked.
     init(_ service: String, _ failure: CommandFailure) {
         (self.service, exit) = (service, failure.status.rawValue)
         error = Failure(message: failure.message, hint: failure.hint)
     }
 
-    /// A service that was.
     init(_ service: String, _ outcome: TakeOutcome, in time: Duration) {
         self.service = service
         exit = ExitStatus(outcome).rawValue
@@ -44,7 +41,6 @@ struct ComparisonRow: Encodable {
         }
     }
 
-    /// How the process should exit for it.
     var status: ExitStatus { ExitStatus(rawValue: exit) ?? .internalError }
 
     /// The rows one under the other, the texts at the same column.
@@ -63,7 +59,6 @@ struct ComparisonRow: Encodable {
         }.joined(separator: "\n")
     }
 
-    /// The rows as an array.
     static func json(_ rows: [ComparisonRow]) -> String {
         JSONOutput.text(rows, isPretty: true)
     }

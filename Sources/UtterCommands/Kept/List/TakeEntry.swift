@@ -16,11 +16,11 @@ package struct TakeEntry: Encodable {
     var attempts: Int?
     var process: Int32?
     var mayBeDelivered: Bool?
-    /// Whether it has waited for so long that it is not sent unasked.
+    /// Whether it is too old to be sent unasked.
     package private(set) var tooOld: Bool?
     /// For how long it has waited for its answer.
     package private(set) var waited = Duration.zero
-    /// Nil for what is no take.
+    /// Nil for an entry that is not a take.
     let take: TakeID?
 
     enum CodingKeys: CodingKey {

@@ -12,7 +12,6 @@ package struct TakeTable {
     package struct Row: Equatable {
         /// A part of its id that means no other take.
         package var name: String
-        /// When it began; nil when that is not known.
         package var began: Date?
         package var state: String
         package var length: Duration?
