@@ -62,7 +62,7 @@ package struct SecretCommand {
         do throws(SystemError) {
             return try ChildProcess(
                 shell: command, environment: Environment.all { $0 != ServiceVariables.tokenName },
-                streams: .init(output: writing.number), terminal: terminal)
+                output: .given(writing), terminal: terminal)
         } catch {
             throw failure("cannot be run: \(error.description)")
         }
