@@ -7,7 +7,6 @@ internal import Utter
 
 /// The devices and what each offers, for people and for programs.
 package struct DeviceListing {
-    /// One device.
     private struct Row: Encodable {
         var name, description: String
         var card: String?
@@ -44,7 +43,6 @@ package struct DeviceListing {
         (self.devices, self.abilities) = (devices, abilities)
     }
 
-    /// A JSON array.
     func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -52,7 +50,6 @@ package struct DeviceListing {
             decoding: try encoder.encode(zip(devices, abilities).map(Self.row)), as: UTF8.self)
     }
 
-    /// A line for each.
     package var table: String {
         let width = devices.map(\.name.count).max() ?? 0
         return zip(devices, abilities).map { device, ability in

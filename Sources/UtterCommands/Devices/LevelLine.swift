@@ -9,7 +9,6 @@ package struct LevelLine {
 
     private let reading: SignalProbe.Reading
 
-    /// Shows a reading.
     package init(_ reading: SignalProbe.Reading) { self.reading = reading }
 
     /// What draws it over the line before.

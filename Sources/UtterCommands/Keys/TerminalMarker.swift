@@ -62,9 +62,7 @@ struct TerminalMarker: Codable, Equatable {
     }
 }
 
-/// The device of a terminal.
 struct TerminalDevice {
-    /// Its number.
     private let number: UInt32
     /// When it was made, in seconds and nanoseconds; nothing when that is not known.
     let madeAt: [Int]

@@ -15,7 +15,6 @@ struct Dialogue {
     /// What ends or stops the program.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
-    /// Says something.
     func say(_ text: String) { StandardError.write("\(TerminalText.sanitized(text))\n") }
 
     /// Asks, and waits for a line.

@@ -13,7 +13,6 @@ package struct RedrawSchedule {
     /// When the line changes by itself, because it counts seconds.
     private var changesAt: ContinuousClock.Instant?
 
-    /// Begins with nothing to be drawn.
     package init() {}
 
     /// Says that the line has changed.

@@ -24,10 +24,8 @@ package enum StandardError {
     /// Whether nothing but lines is to be written.
     static var isPlain: Bool { plain.load(ordering: .relaxed) }
 
-    /// Writes nothing but lines from now on.
     static func bePlain() { plain.store(true, ordering: .relaxed) }
 
-    /// The terminal's width in columns.
     package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
     /// Whether a line can be written without waiting for its reader.
@@ -36,7 +34,6 @@ package enum StandardError {
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
     }
 
-    /// Writes text as it is.
     package static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
