@@ -222,7 +222,8 @@ package final class CaptureStage {
         var end = CaptureEnd(
             cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
             warning: isOurs ? source.warning : nil,
-            hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)
+            hasVoice: source.isLive ? gate.hasHeardVoice : nil, faults: watch.faults,
+            details: details)
         if isCut { end.cut(source.name) }
         tell(.ended(end))
         output.finish()
@@ -366,7 +367,9 @@ package final class CaptureStage {
 
     /// Counts frames of the source that are gone; returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
-        countTail(output.lose(frames, sampleRate: format.sampleRate, most: framesLeft))
+        let lost = output.lose(frames, sampleRate: format.sampleRate, most: framesLeft)
+        tell(.lost(frames: lost))
+        countTail(lost)
         return framesLeft == 0
     }
 
