@@ -69,8 +69,13 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// Called on the thread that drives the source, when the tail is over.
     func requestStop()
 
-    /// Releases the device or file. Idempotent.
+    /// Releases the device or file, or begins to. Idempotent.
     func close()
+
+    /// What to wait for until a device is released that is being closed; nil once it is.
+    ///
+    /// Asked after `close`, and again when that has come.
+    var closing: SourceWait? { get }
 }
 
 extension CaptureSource {
@@ -118,4 +123,7 @@ extension CaptureSource {
 
     /// Nothing, for most sources.
     public var warning: String? { nil }
+
+    /// Nothing: most are released when `close` returns.
+    public var closing: SourceWait? { nil }
 }

@@ -2,12 +2,9 @@
 
 /// A program that records from a sound card.
 public struct DeviceHolder: Sendable, Hashable {
-    /// Its process.
     package var process: Int32
-    /// Its name, as the kernel knows it.
     package var program: String
 
-    /// Names a program.
     package init(process: Int32, program: String) {
         self.process = process
         self.program = program

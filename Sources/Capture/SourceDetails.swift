@@ -15,7 +15,6 @@ public struct SourceDetails: Sendable, Equatable {
     /// Frames that its ring holds.
     public var bufferFrames: Int
 
-    /// Describes what was agreed on.
     package init(
         card: String? = nil, sampleFormat: String, format: StreamFormat, periodFrames: Int,
         bufferFrames: Int

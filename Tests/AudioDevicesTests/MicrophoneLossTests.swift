@@ -3,6 +3,7 @@
 import AudioCore
 import AudioDevices
 import Capture
+import Glibc
 import TestSupport
 import Testing
 
@@ -38,6 +39,28 @@ import Testing
             recording.failure
                 == .deviceLost(device: device, frames: recording.position, sampleRate: 16_000))
         #expect(recording.position >= 8_000)
+        #expect(recording.firstWrongFrame == nil)
+    }
+
+    /// It can be prepared and started; ALSA passes the driver's error on, or calls it an overrun.
+    @Test(arguments: [EIO, ENODEV, EBADFD], [false, true])
+    func aCardThatFailsEveryReadIsLostThoughItStarts(_ code: Int32, hidesCause: Bool) async throws {
+        let card = try VirtualMicrophone()
+        let recording = try await MicrophoneRecorder.record(card.deviceName) {
+            try $0.record(untilPosition: 3_200)
+            card.setFailing(code, hidesCause: hidesCause)
+            try $0.recordToEnd()
+        }
+        let failure = try #require(recording.failure)
+        #expect(failure.isLossInMidTake, "\(failure)")
+        if !hidesCause, code != EIO {
+            let lost = CaptureError.deviceLost(
+                device: card.deviceName, frames: recording.position, sampleRate: 16_000)
+            #expect(recording.failure == lost)
+            #expect(recording.gaps.isEmpty)
+        }
+        #expect(card.account.starts <= 11)
+        #expect(recording.frames >= 3_200)
         #expect(recording.firstWrongFrame == nil)
     }
 

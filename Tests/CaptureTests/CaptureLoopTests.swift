@@ -2,6 +2,7 @@
 
 import AudioCodecs
 import AudioCore
+import AudioDevices
 import Glibc
 import LinuxPlatform
 import Synchronization
@@ -70,6 +71,47 @@ import Testing
                 }))
         #expect(captureLoopWait(for: done))
         replayControl.requestCancel()
+    }
+
+    /// A take whose card does not return from closing, and one that is recorded meanwhile.
+    @Test func aCardThatTakesLongToCloseHoldsUpNoOtherTake() async throws {
+        let card = try VirtualMicrophone()
+        card.setBlocking(.closing)
+        let (began, cardEnded, ended) = (Gate(), Gate(), Gate())
+        let loop = try CaptureLoop(onWrite: {})
+        let (cardRing, ring) = (
+            ByteRing(minimumCapacity: 1 << 20), ByteRing(minimumCapacity: 1 << 17)
+        )
+        let control = CaptureControl()
+        loop.add(
+            CaptureStage(
+                source: try ThreadedSource(
+                    Microphone(device: card.deviceName), closing: .patience),
+                encoder: WAVEncoder(), producer: cardRing.takeProducer(),
+                plan: CapturePlan(tail: .none), control: control, account: CaptureAccount(),
+                tell: {
+                    if case .began = $0 { began.open() }
+                    if case .ended = $0 { cardEnded.open() }
+                }))
+        #expect(await began.wait())
+        control.requestStop(keepsTail: false)
+        loop.wake()
+        await onOwnThread {
+            let end = MonotonicTime.now + .patience
+            while card.account.closes == 0, MonotonicTime.now < end { poll(nil, 0, 1) }
+        }
+        #expect(card.account.closes == 1)
+        loop.add(
+            CaptureStage(
+                source: CaptureStageScript([.frames(320)]), encoder: WAVEncoder(),
+                producer: ring.takeProducer(), plan: CapturePlan(), control: CaptureControl(),
+                account: CaptureAccount(), tell: { if case .ended = $0 { ended.open() } }))
+        #expect(await ended.wait())
+        // The take of the card waits for it, as the next one may want it.
+        #expect(!cardEnded.isOpen)
+        card.setBlocking(nil)
+        #expect(await cardEnded.wait())
+        loop.shutDown()
     }
 
     /// A take whose source opens when a gate is opened, and one that is recorded meanwhile.

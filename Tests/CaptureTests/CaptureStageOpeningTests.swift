@@ -9,8 +9,12 @@ import Testing
     private let start = ContinuousClock.now
 
     private func bench(isLive: Bool = true) -> CaptureStageBench {
+        bench(isLive: isLive, plan: CapturePlan())
+    }
+
+    private func bench(isLive: Bool = true, plan: CapturePlan) -> CaptureStageBench {
         CaptureStageBench(
-            CaptureStageScript(isLive: isLive, [.frames(320)]), plan: CapturePlan(), opens: false)
+            CaptureStageScript(isLive: isLive, [.frames(320)]), plan: plan, opens: false)
     }
 
     private func lates(_ bench: CaptureStageBench) -> Int {
@@ -33,7 +37,7 @@ import Testing
         #expect(due(bench) == OpeningWatch.lateness)
         turn(bench, after: 1, 2, 3)
         #expect(lates(bench) == 1)
-        #expect(due(bench) == OpeningWatch.patience)
+        #expect(due(bench) == .seconds(60))
         bench.stage.opening.open()
         #expect(bench.runToEnd())
         #expect(lates(bench) == 1)
@@ -51,6 +55,17 @@ import Testing
         turn(bench, after: 61)
         #expect(
             bench.end?.cause == .source(.deviceHangs(device: "script", seconds: 60)))
+    }
+
+    /// At least as long as for any other answer, and never longer than without a limit.
+    @Test(arguments: [(2, 5), (20, 20), (1_800, 60)])
+    func aDeviceIsWaitedForNoLongerThanTheRecordingMayBecome(_ longest: Int, _ patience: Int) {
+        let bench = bench(plan: CapturePlan(tail: .none, longest: .seconds(longest)))
+        turn(bench, after: 0, 1, patience - 1)
+        #expect(due(bench) == .seconds(patience))
+        turn(bench, after: patience, patience + 1)
+        #expect(
+            bench.end?.cause == .source(.deviceHangs(device: "script", seconds: patience)))
     }
 
     @Test func aFileIsNeverGivenUp() {

@@ -41,10 +41,25 @@ import Testing
                 == [Told(milliseconds: 20, state: .good)])
     }
 
-    @Test func zerosInMidTakeAreToldToo() {
+    /// A noise gate makes zeros of each pause, or of all but the last bit.
+    @Test(arguments: [([0], SignalState.zero), ([0, 1, -1], .dead)] as [([Int16], SignalState)])
+    func behindAVoiceZerosAreToldAfterHalfAMinute(_ pause: [Int16], _ state: SignalState) {
         var watch = SignalWatch(sampleRate: 16_000)
-        #expect(told(&watch, Self.voice, periods: 100).isEmpty)
-        #expect(told(&watch, [0], periods: 100) == [Told(milliseconds: 1_000, state: .zero)])
+        for _ in 0..<2 {
+            #expect(told(&watch, Self.voice, periods: 100).isEmpty)
+            #expect(told(&watch, pause, periods: 1_499).isEmpty)
+        }
+        #expect(told(&watch, pause, periods: 50) == [Told(milliseconds: 20, state: state)])
+        #expect(watch.faults == [state])
+    }
+
+    @Test func eachFaultIsRememberedOnce() {
+        var watch = SignalWatch(sampleRate: 16_000)
+        // A headset that has not begun is not broken.
+        #expect(watch.miss() == .absent)
+        for _ in 0..<2 { _ = told(&watch, [.max, .min, 0], periods: 100) }
+        #expect(watch.miss() == .absent)
+        #expect(watch.faults == [.clipped, .absent])
     }
 
     @Test func aPauseOfLessThanASecondIsNothing() {

@@ -73,9 +73,8 @@ import Utter
             case .refused(let failure), .interrupted(let failure, _):
                 order.append(failure.description)
             case .progress(let progress): #expect(progress.level.decibels < 0)
-            case .opening, .began, .noticed, .negotiated, .connected, .signal, .quiet, .resumed,
-                .sent,
-                .answeredEarly, .resending:
+            case .opening, .began, .noticed, .negotiated, .connected, .signal, .lost, .quiet,
+                .resumed, .sent, .answeredEarly, .resending:
                 break
             }
         }

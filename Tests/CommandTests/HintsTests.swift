@@ -31,7 +31,14 @@ import UtterCommands
                 .formatRefused(device: "hw:0,0", detail: "it offers nothing"),
                 "use --device plughw:0,0 to let ALSA convert"
             ),
-            (.formatRefused(device: "usb", detail: "it offers nothing"), "try --device default"),
+            (
+                .formatRefused(device: "default", detail: "it offers FLOAT_LE"),
+                "use --device plug:default to let ALSA convert"
+            ),
+            (
+                .formatRefused(device: "plug:default", detail: "it offers nothing"),
+                "pass another device: utter devices lists them"
+            ),
             (
                 .deviceLost(device: "hw:1,0", frames: 659_200, sampleRate: 16_000),
                 "connect it again and record once more"

@@ -286,6 +286,20 @@ import Testing
         #expect(kept.count > 3_200)
     }
 
+    /// A noise gate makes zeros of each pause.
+    @Test func digitalSilenceBehindAVoiceIsAPause() async throws {
+        let folder = try TemporaryFolder()
+        var card = VirtualCard()
+        let voice = Array(try readFile(Clip.goForward.path).dropFirst(44))
+        card.content = .file(path: try folder.write(voice, to: "voice"))
+        let server = try RecordingServer.hearing("go forward")
+        let result = try await Bench(server: server, microphone: try VirtualMicrophone(card)).run(
+            "--silence", "2500ms", "--json")
+        #expect(result.status == .exited(0))
+        #expect(!result.errorText.contains("warning"), "\(result.errorText)")
+        #expect(try JSONText(result.output)["notices"] == .array([]))
+    }
+
     @Test func digitalSilenceIsWarnedOf() async throws {
         let folder = try TemporaryFolder()
         let silence = try folder.write([UInt8](repeating: 0, count: 3_200), to: "silence")
@@ -293,9 +307,12 @@ import Testing
         card.content = .loop(path: silence)
         let microphone = try VirtualMicrophone(card)
         let server = try RecordingServer.hearing("nothing much")
-        let result = try await Bench(server: server, microphone: microphone).run("--for", "2500ms")
+        let result = try await Bench(server: server, microphone: microphone).run(
+            "--for", "2500ms", "--json")
         #expect(result.status == .exited(0))
-        #expect(result.errorText.contains("warning: the microphone delivers only digital silence"))
+        let text = "the microphone delivers only digital silence; is it muted?"
+        #expect(result.errorText.contains("warning: \(text)"))
+        #expect(try JSONText(result.output)["notices"] == .array([.string(text)]))
     }
 }
 

@@ -26,7 +26,7 @@ import Testing
         if options == ["--events"] {
             #expect(await run.wait(for: #""event":"opening""#, in: .output))
         }
-        card.setBlocking(false)
+        card.setBlocking(nil)
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(server.requests.first?.body == RecordTests.samples(4_800))
@@ -42,7 +42,7 @@ import Testing
         #expect(result.errorText.contains("utter: nothing was recorded, and nothing is sent\n"))
         #expect(server.requests.allSatisfy { $0.lastChunkAt == nil })
         #expect(try bench.takes().isEmpty)
-        card.setBlocking(false)
+        card.setBlocking(nil)
     }
 
     @Test func aProgramThatIsEndedWaitsForNoDriver() async throws {
@@ -53,7 +53,7 @@ import Testing
         #expect(result.status == .exited(143))
         // The second before which it goes by force has not been needed.
         #expect(!result.errorText.contains("left without waiting"), "\(result.errorText)")
-        card.setBlocking(false)
+        card.setBlocking(nil)
     }
 
     @Test(.enabled(if: HangingFile.isPossible), arguments: [SIGTERM, SIGINT])

@@ -173,12 +173,14 @@ import Testing
         #expect(text(again, 80) == "speak 0:05.0 \(Self.bar) safe")
     }
 
-    @Test func aSecondOfZerosIsNoSignal() {
+    @Test func theSignalIsMissedOnlyWhenTheMicrophoneIsSaidToBeMuted() {
         var line = Self.voice(peak: 0)
-        #expect(text(line, 80, after: .milliseconds(900)).hasSuffix("▏ safe"))
-        #expect(text(line, 80, after: .seconds(1)).hasSuffix("▏ no signal"))
-        line.note(Self.progress(seconds: 6, sent: 6), at: Self.start + .seconds(1))
-        #expect(text(line, 80, after: .seconds(2)).hasSuffix("▏ safe"))
+        // A pause behind a noise gate.
+        #expect(text(line, 80, after: .seconds(20)).hasSuffix("▏ safe"))
+        line.note(.signal(.zero), at: Self.start)
+        #expect(text(line, 80).hasSuffix("▏ no signal"))
+        line.note(.signal(.good), at: Self.start)
+        #expect(text(line, 80).hasSuffix("▏ safe"))
     }
 
     @Test func theNextTryIsCountedDown() {

@@ -59,8 +59,10 @@ enum word {
     SUSPEND,        // 1: suspends, and resumes when asked; 2: cannot be resumed
     POSITION,       // the frames captured since the start, plus 1; 0: what the clock says
     STUCK,          // like MUTE_CLOCK, until it is started anew
-    BLOCK,          // the driver does not return from preparing
+    BLOCK,          // the driver does not return from 1: preparing; 2: opening; 4: closing
     MISREAD,        // reads 1: are refused (EAGAIN); 2: claim twice as much as was asked for
+    FAIL,           // this error comes instead of frames, though it can be prepared; plus 4096:
+                    // instead of the position
     WORDS = 64,
 };
 
@@ -99,6 +101,11 @@ static uint64_t now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000ull + (uint64_t)t.tv_nsec;
+}
+
+// Does not return while the test says so.
+static void block(volatile uint64_t *state, uint64_t where) {
+    while (state[BLOCK] & where) usleep(1000);
 }
 
 // Whether the card delivers nothing, though it runs.
@@ -187,6 +194,7 @@ static snd_pcm_sframes_t card_pointer(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
     card->appl = io->appl_ptr;
     obey(card);
+    if (card->state[FAIL] > 4096) return -(snd_pcm_sframes_t)(card->state[FAIL] - 4096);
     if (card->running && !is_mute(card)) {
         uint64_t frames = ring_now(card);
         if (frames > card->seen) card->seen = frames;
@@ -234,7 +242,7 @@ static int card_stop(snd_pcm_ioplug_t *io) {
 
 static int card_prepare(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
-    while (card->state[BLOCK]) usleep(1000);
+    block(card->state, 1);
     obey(card);
     if (card->gone) return -ENODEV;
     if (card->suspended || card->running) card->unread_from = card->base + card->appl + 1;
@@ -274,6 +282,7 @@ static snd_pcm_sframes_t card_transfer(snd_pcm_ioplug_t *io, const snd_pcm_chann
     struct card *card = io->private_data;
     if (card->gone && card->state[UNPLUG] == 1) return -ENODEV;
     if (card->state[MISREAD] == 1) return -EAGAIN;
+    if (card->state[FAIL]) return -(snd_pcm_sframes_t)card->state[FAIL];
     uint64_t first = io->appl_ptr, hw = card->seen;
     if (card->running && !is_mute(card)) hw = frames_now(card) - card->base;
     for (snd_pcm_uframes_t k = 0; k < size; k++) {
@@ -343,6 +352,7 @@ static int card_sw_params(snd_pcm_ioplug_t *io, snd_pcm_sw_params_t *params) {
 static int card_close(snd_pcm_ioplug_t *io) {
     struct card *card = io->private_data;
     card->state[CLOSES]++;
+    block(card->state, 4);
     if (card->content) munmap((void *)card->content, card->content_frames * 2);
     munmap((void *)card->state, WORDS * 8);
     close(card->timer_fd);
@@ -467,6 +477,7 @@ SND_PCM_PLUGIN_DEFINE_FUNC(uttermic) {
     void *words = mmap(NULL, WORDS * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     struct card *card = calloc(1, sizeof *card);
     int err = 0;
+    if (words != MAP_FAILED) block(words, 2);
     if (words == MAP_FAILED || !card) err = -ENOMEM;
     else if (((volatile uint64_t *)words)[DENIED]) err = -EACCES;
     else if (((volatile uint64_t *)words)[UNPLUG]) err = -ENODEV;

@@ -10,7 +10,6 @@ internal import Glibc
 /// Safe because the handle is owned, closed with this value and never handed out, and
 /// because every pointer passed to alsa-lib outlives its call. Used by one thread at a time.
 @safe struct ALSADevice: ~Copyable {
-    /// What was agreed on.
     let setup: ALSASetup
 
     private let handle: ALSAHandle
@@ -46,7 +45,6 @@ internal import Glibc
 }
 
 extension ALSADevice {
-    /// The name of the card behind the PCM, or nil when it is none (a sound server).
     var cardName: String? {
         var allocated: OpaquePointer?
         guard unsafe snd_pcm_info_malloc(&allocated) == 0, let info = unsafe allocated else {
@@ -58,7 +56,6 @@ extension ALSADevice {
         return card < 0 ? nil : CaptureDevices.cardName(ofIndex: card)
     }
 
-    /// What was agreed on.
     var details: SourceDetails {
         SourceDetails(
             card: cardName, sampleFormat: setup.layout.name, format: setup.format,
@@ -97,7 +94,6 @@ extension ALSADevice {
         try ALSAError.check("snd_pcm_resume", unsafe snd_pcm_resume(handle.pcm))
     }
 
-    /// What the PCM is doing.
     var state: snd_pcm_state_t { unsafe snd_pcm_state(handle.pcm) }
 
     /// Frames that the card has captured and we have not read; more than the ring holds when older
@@ -150,7 +146,6 @@ extension ALSADevice {
         return min(Int(frames), try ALSAError.check("snd_pcm_readi", read))
     }
 
-    /// Adds the PCM's poll descriptors.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
         handle.appendPollDescriptors(to: &descriptors)
     }

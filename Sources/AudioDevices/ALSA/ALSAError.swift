@@ -43,13 +43,11 @@ struct ALSAError: Error, Equatable {
             ? "\(operation): \(reason)" : "\(reason); ALSA says: \(complaint)"
     }
 
-    /// The limit that was reached, if that is what it is.
     var limit: SystemError? {
         let error = SystemError(call: "\(operation)", code: code)
         return error.isOfLimit ? error : nil
     }
 
-    /// The error of a device that could not be opened.
     func opening(_ device: String) -> CaptureError {
         if let limit { return .limitReached(name: device, limit) }
         // Before anything else is asked of alsa-lib.

@@ -12,7 +12,6 @@ internal import LinuxPlatform
     /// The PCM; opened for one direction, never blocking.
     let pcm: OpaquePointer
 
-    /// A `snd_pcm_status_t`.
     let status: OpaquePointer
 
     /// As many may be open for a moment: configuration, plug-ins, the sound server's.
@@ -46,7 +45,6 @@ internal import LinuxPlatform
         unsafe snd_pcm_status_free(status)
     }
 
-    /// Adds the PCM's poll descriptors.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
         let count = Int(unsafe snd_pcm_poll_descriptors_count(pcm))
         guard count > 0 else { return }

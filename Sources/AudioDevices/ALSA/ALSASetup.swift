@@ -5,18 +5,14 @@ internal import CALSA
 internal import Capture
 internal import Glibc
 
-/// What was agreed on with a PCM.
 struct ALSASetup {
-    /// The rate and number of channels that it delivers.
     let format: StreamFormat
 
-    /// How it writes a sample.
     let layout: SampleLayout
 
     /// Frames between two interrupts.
     let periodFrames: Int
 
-    /// Frames that the ring holds.
     let bufferFrames: Int
 
     /// Rates in the order in which we want them: 16 kHz, then its multiples, because they convert
@@ -88,7 +84,6 @@ struct ALSASetup {
         return format.frames(in: max(period - .milliseconds(7), period / 2))
     }
 
-    /// What a PCM without a usable sample format offers, for the message.
     private static func refusal(by handle: borrowing ALSAHandle) -> String {
         var formats: [String] = []
         // A PCM that does not answer any more offers nothing.

@@ -14,7 +14,6 @@ public struct CaptureDevice: Sendable, Hashable {
     /// Whether this is what `Microphone` takes when nothing is said.
     public var isDefault: Bool { name == "default" }
 
-    /// Describes a device.
     package init(name: String, description: String, card: String? = nil) {
         self.name = name
         self.description = description

@@ -47,13 +47,11 @@ public enum CaptureDevices {
         return devices.filter(\.isDefault) + devices.filter { !$0.isDefault }
     }
 
-    /// Whether ALSA's configuration offers a device of this name.
     static func isListed(_ name: String) -> Bool {
         // A configuration that cannot be read offers none.
         ((try? list()) ?? []).contains { $0.name == name }
     }
 
-    /// The name of a card, or nil when there is no such card.
     static func cardName(ofIndex index: Int32) -> String? {
         var name: UnsafeMutablePointer<CChar>?
         guard unsafe snd_card_get_name(index, &name) == 0, let name = unsafe name else {

@@ -8,14 +8,11 @@ internal import Synchronization
 
 /// What a device offers, as it says when it is opened.
 package struct DeviceAbility: Sendable, Equatable {
-    /// ALSA's names of its sample formats.
     package var formats: [String]
     /// Those of the usual rates that it has, in Hz.
     package var rates: [Int]
-    /// The fewest and the most channels.
     package var channels: ClosedRange<Int>
 
-    /// Says what a device offers.
     package init(formats: [String], rates: [Int], channels: ClosedRange<Int>) {
         (self.formats, self.rates, self.channels) = (formats, rates, channels)
     }
@@ -25,7 +22,6 @@ extension DeviceAbility {
     /// So long a device may take to answer.
     private static let patience = Duration.seconds(2)
 
-    /// Rates that microphones have.
     private static let usualRates: [UInt32] = [
         8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000, 192_000,
     ]
@@ -75,7 +71,6 @@ extension DeviceAbility {
         }
     }
 
-    /// What the thread that opens devices has found.
     private final class Answers: Sendable {
         let list = Mutex<[Result<DeviceAbility, CaptureError>]>([])
         var count: Int { list.withLock { $0.count } }

@@ -3,7 +3,6 @@
 package import Capture
 internal import Glibc
 
-/// Finds the microphone that a person means.
 package enum DeviceChoice {
     /// The ALSA name of the device that a text stands for: a name, or a part of one name or
     /// description.

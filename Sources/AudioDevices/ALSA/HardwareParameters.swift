@@ -43,12 +43,10 @@ internal import Glibc
             unsafe snd_pcm_hw_params_set_access(pcm, parameters, SND_PCM_ACCESS_RW_INTERLEAVED))
     }
 
-    /// Whether a sample format is on offer.
     func offers(_ format: snd_pcm_format_t) -> Bool {
         unsafe snd_pcm_hw_params_test_format(pcm, parameters, format) == 0
     }
 
-    /// ALSA's names of all formats on offer.
     var offeredFormats: [String] {
         (0...SND_PCM_FORMAT_LAST.rawValue).compactMap { number in
             let format = snd_pcm_format_t(rawValue: number)
@@ -57,14 +55,12 @@ internal import Glibc
         }
     }
 
-    /// Chooses a sample format.
     func set(_ format: snd_pcm_format_t) throws(ALSAError) {
         try ALSAError.check(
             "snd_pcm_hw_params_set_format",
             unsafe snd_pcm_hw_params_set_format(pcm, parameters, format))
     }
 
-    /// Chooses the nearest number of channels, and returns it.
     func setChannels(near wanted: UInt32) throws(ALSAError) -> UInt32 {
         var count = wanted
         try ALSAError.check(
@@ -73,7 +69,6 @@ internal import Glibc
         return count
     }
 
-    /// The fewest and the most channels on offer.
     func channels() throws(ALSAError) -> ClosedRange<Int> {
         var (fewest, most) = (UInt32(0), UInt32(0))
         try ALSAError.check(
@@ -85,12 +80,10 @@ internal import Glibc
         return Int(fewest)...max(Int(fewest), Int(min(most, 1_024)))
     }
 
-    /// Whether a rate, in Hz, is on offer.
     func offers(rate: UInt32) -> Bool {
         unsafe snd_pcm_hw_params_test_rate(pcm, parameters, rate, 0) == 0
     }
 
-    /// Chooses the nearest rate, in Hz, and returns it.
     func setRate(near wanted: UInt32) throws(ALSAError) -> UInt32 {
         var rate = wanted
         try ALSAError.check(
@@ -99,7 +92,6 @@ internal import Glibc
         return rate
     }
 
-    /// Chooses the nearest period, in frames.
     func setPeriod(near wanted: Int) throws(ALSAError) {
         var frames = snd_pcm_uframes_t(wanted)
         try ALSAError.check(
@@ -107,7 +99,6 @@ internal import Glibc
             unsafe snd_pcm_hw_params_set_period_size_near(pcm, parameters, &frames, nil))
     }
 
-    /// The longest ring still on offer, in frames.
     func longestBuffer() throws(ALSAError) -> Int {
         var frames: snd_pcm_uframes_t = 0
         try ALSAError.check(
@@ -116,7 +107,6 @@ internal import Glibc
         return Int(frames)
     }
 
-    /// Chooses the nearest length of the ring, in frames.
     func setBuffer(near wanted: Int) throws(ALSAError) {
         var frames = snd_pcm_uframes_t(wanted)
         try ALSAError.check(
@@ -129,7 +119,6 @@ internal import Glibc
         try ALSAError.check("snd_pcm_hw_params", unsafe snd_pcm_hw_params(pcm, parameters))
     }
 
-    /// The period that was applied, in frames.
     func period() throws(ALSAError) -> Int {
         var frames: snd_pcm_uframes_t = 0
         try ALSAError.check(
@@ -138,7 +127,6 @@ internal import Glibc
         return Int(frames)
     }
 
-    /// The length of the ring that was applied, in frames.
     func buffer() throws(ALSAError) -> Int {
         var frames: snd_pcm_uframes_t = 0
         try ALSAError.check(

@@ -14,7 +14,6 @@ package import LinuxPlatform
 /// Safe because the handle is owned, closed with this value and never handed out, and because
 /// every pointer passed to alsa-lib outlives its call.
 @safe package struct Loudspeaker: ~Copyable {
-    /// The ALSA name of the device.
     package let name: String
 
     private let handle: ALSAHandle

@@ -51,8 +51,8 @@ struct MicrophoneStream: ~Copyable {
     /// Since when nothing has come, in ns.
     private var silentSince: Int64
     private var hasBegun = false
-    /// Restarts since the last frame: a card that only ever overruns is silent.
-    private var restarts = 0
+    /// Restarts since the last frame, and until when the next one waits, in ns.
+    private var (restarts, nextRestart) = (0, Int64(0))
     /// How often a card that hangs was started anew since its last frame.
     private var pushes: Int64 = 0
 
@@ -66,6 +66,8 @@ struct MicrophoneStream: ~Copyable {
 
     /// A card that has begun and then delivers nothing for this long, in seconds, hangs.
     private static let patience = 5
+    /// A card that only ever stops is broken: plug-ins call every failure of a driver an overrun.
+    private static let mostRestarts = 10
     /// Bluetooth headsets need seconds to begin.
     private static let firstPatience = 10
     private static let second: Int64 = 1_000_000_000
@@ -89,21 +91,16 @@ struct MicrophoneStream: ~Copyable {
         self.device = device
     }
 
-    /// What the device delivers.
     var format: StreamFormat { device.setup.format }
 
-    /// The name of the card behind the device, or nil when a sound server stands before it.
     var cardName: String? { device.cardName }
 
-    /// What was agreed on with the device.
     var details: SourceDetails { device.details }
 
-    /// As `CaptureSource.appendPollDescriptors`.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
         device.appendPollDescriptors(to: &descriptors)
     }
 
-    /// As `CaptureSource.isReady`.
     mutating func isReady(_ descriptors: Span<pollfd>) -> Bool {
         isWoken = device.isReady(descriptors)
         return isWoken
@@ -121,7 +118,6 @@ struct MicrophoneStream: ~Copyable {
         }
     }
 
-    /// As `CaptureSource.read`.
     mutating func read(into frames: inout MutableSpan<Int16>) throws(CaptureError) -> SourceRead {
         let wasWoken = isWoken
         isWoken = false
@@ -323,8 +319,21 @@ extension MicrophoneStream {
             lose(max(0, end - position))
             return report() ?? .end
         }
+        let now = ALSADevice.now()
+        guard restarts == 0 || now >= nextRestart else {
+            return .wait(.until(.now + .nanoseconds(nextRestart - now)))
+        }
+        if restarts == 0 { silentSince = now }
+        guard restarts < Self.mostRestarts else {
+            end = position
+            throw .deviceFailed(
+                device: name, operation: "snd_pcm_start",
+                reason: "started \(restarts) times in a row without a frame")
+        }
         restarts += 1
-        if restarts == 1 { silentSince = ALSADevice.now() }
+        nextRestart =
+            now + Int64(restarts * device.setup.periodFrames) * Self.second
+            / Int64(format.sampleRate)
         do throws(ALSAError) {
             try startAnew()
         } catch {

@@ -3,7 +3,6 @@
 internal import Glibc
 package import LinuxPlatform
 
-/// Why audio cannot be heard.
 package enum PlaybackError: Error, Sendable, Equatable {
     /// There is no device of that name.
     case deviceNotFound(device: String)
@@ -26,7 +25,6 @@ package enum PlaybackError: Error, Sendable, Equatable {
 }
 
 extension PlaybackError {
-    /// What happened and why, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .deviceNotFound(let device): "no playback device named '\(device)'"
@@ -47,13 +45,11 @@ extension PlaybackError {
 }
 
 extension ALSAError {
-    /// The error of a device that could not be opened to play.
     func openingToPlay(on device: String) -> PlaybackError {
         guard case .deviceFailed = playing(on: device) else { return playing(on: device) }
         return .deviceUnusable(device: device, reason: fullReason)
     }
 
-    /// The error as a caller that plays on a device sees it.
     func playing(on device: String) -> PlaybackError {
         if let limit { return .limitReached(device: device, limit) }
         return switch code {

@@ -12,7 +12,6 @@ enum SampleLayout: CaseIterable {
     case s24
     case s24Packed
 
-    /// ALSA's name for it.
     var format: snd_pcm_format_t {
         switch self {
         case .s16: SND_PCM_FORMAT_S16_LE
@@ -22,7 +21,6 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    /// The same as text.
     var name: String {
         switch self {
         case .s16: "S16_LE"

@@ -9,7 +9,6 @@ internal import LinuxPlatform
 /// offset, which others may share, stays where it is. Anything else is polled before each
 /// read, because `O_NONBLOCK` would stay set for every process that shares the descriptor.
 struct ByteReader: ~Copyable {
-    /// How far a fill came.
     enum Fill {
         /// The bytes are there.
         case filled
@@ -22,7 +21,6 @@ struct ByteReader: ~Copyable {
     /// Size of one read when skipping.
     private static let skipByteCount = 4_096
 
-    /// What to poll for `POLLIN`.
     let descriptor: Int32
 
     /// Bytes from position 0 to the end of the file when it was opened; `nil` for a pipe.
@@ -87,7 +85,6 @@ struct ByteReader: ~Copyable {
         }
     }
 
-    /// Bytes that are there to be consumed.
     var byteCount: Int { end - start }
 
     /// Makes room for `capacity` bytes, so that fills of as many allocate nothing.

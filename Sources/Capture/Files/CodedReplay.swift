@@ -18,7 +18,6 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     /// What a person calls this source: the path, or the name given.
     package let name: String
 
-    /// False: a recording waits.
     package var isLive: Bool { false }
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
@@ -129,13 +128,11 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    /// Adds the descriptor when reading it may have to wait.
     package func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, !isFile, let number = reader?.descriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    /// Ends the source with what has been delivered.
     package func requestStop() { isStopped = true }
 
     /// Closes a file that was opened by name; a descriptor that was given stays open.

@@ -16,7 +16,6 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// What a person calls this source: the path, or the name given.
     package let name: String
 
-    /// False: a recording waits.
     package var isLive: Bool { false }
 
     /// Whether no speaker waits for it; a file that is replayed at a pace stands for a voice.
@@ -136,13 +135,11 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
         return .frames(count)
     }
 
-    /// Adds the descriptor when reading it may have to wait.
     package func appendPollDescriptors(to descriptors: inout [pollfd]) {
         guard !isStopped, let number = pipeDescriptor else { return }
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    /// Ends the source with what has been delivered.
     package func requestStop() {
         isStopped = true
     }

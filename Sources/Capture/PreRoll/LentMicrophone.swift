@@ -112,7 +112,6 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         if case .none = ending { ending = .requested(until: .now + Self.lastFrames) }
     }
 
-    /// Gives the device back.
     func close() {
         let wasLent = isLent.withLock { isLent in
             defer { isLent = false }

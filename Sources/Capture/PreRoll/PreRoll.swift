@@ -81,7 +81,6 @@ package final class PreRoll: Sendable {
         }
     }
 
-    /// Takes the device back from a take.
     func takeBack(isBroken: Bool) {
         let isOver = state.withLock { state in
             (state.isLent, state.isBroken) = (false, isBroken)

@@ -10,10 +10,8 @@ struct RecentSamples {
     /// Has room for so many samples, at least one.
     init(capacity: Int) { samples = [Int16](repeating: 0, count: max(1, capacity)) }
 
-    /// Forgets all.
     mutating func removeAll() { (start, count) = (0, 0) }
 
-    /// Adds the newest.
     mutating func append(_ new: Span<Int16>) {
         for index in new.indices {
             samples[(start + count) % samples.count] = new[index]

@@ -20,7 +20,6 @@ package final class CaptureAccount: Sendable {
     /// Below zero until there is a level.
     private let peakBits = Atomic<UInt32>(Float(-1).bitPattern)
 
-    /// Creates an account of nothing.
     package init() {}
 
     /// Creates the account of a recording of an earlier run.
@@ -53,7 +52,6 @@ package final class CaptureAccount: Sendable {
     /// Bytes that the encoder made and the ring took.
     package var encodedBytes: Int { bytes.load(ordering: .relaxed) }
 
-    /// How loud the last period was.
     package var level: Level {
         let bits = levelBits.load(ordering: .relaxed)
         return Level(

@@ -9,7 +9,6 @@ package final class CaptureControl: Sendable {
     private let withoutTail = Atomic(false)
     private let resumption = Atomic(false)
 
-    /// Creates a control that has asked for nothing.
     package init() {}
 
     /// Asks for the end: what the device holds and a short tail still follow.

@@ -46,6 +46,8 @@ public struct CaptureEnd: Sendable {
     public var warning: String?
     /// Whether a voice was heard; nil when nothing has listened, as for a file.
     public var hasVoice: Bool?
+    /// What was wrong with a microphone's signal at any time, each once.
+    public var faults: [SignalState]
     /// What was agreed on with a device; nil for what is none, or could not be opened.
     package var details: SourceDetails?
 
@@ -55,15 +57,15 @@ public struct CaptureEnd: Sendable {
     /// Whether the recording has all that it was to have.
     package var isWhole: Bool { cause == .limitReached || cause == .finished && !isCut }
 
-    /// Creates an end without gaps.
     package init(
         cause: Cause, gaps: [Gap] = [], warning: String? = nil, hasVoice: Bool? = nil,
-        details: SourceDetails? = nil
+        faults: [SignalState] = [], details: SourceDetails? = nil
     ) {
         self.cause = cause
         self.gaps = gaps
         self.warning = warning
         self.hasVoice = hasVoice
+        self.faults = faults
         self.details = details
     }
 

@@ -14,6 +14,8 @@ package enum CaptureEvent: Sendable {
     case resumed
     /// The signal of a microphone is like this from now on.
     case signal(SignalState)
+    /// So many frames of 16 kHz were lost in the source, and are silence now.
+    case lost(frames: Int)
     /// A voice was heard, and then none for as long as the plan says.
     case quiet
     /// The last byte went into the ring.

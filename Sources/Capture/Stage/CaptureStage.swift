@@ -15,7 +15,6 @@ package final class CaptureStage {
     /// Reads in a row before other takes get their turn.
     private static let readsPerTurn = 16
 
-    /// Opens the source, on another thread.
     let opening: SourceOpening
     private let source: any CaptureSource
     private let output: EncodedOutput
@@ -60,7 +59,7 @@ package final class CaptureStage {
         precondition(output.hasRoom(forFrames: Self.speechFramesPerRead))
         self.source = source
         opening = SourceOpening(source)
-        openingWatch = OpeningWatch(isLive: source.isLive)
+        openingWatch = OpeningWatch(isLive: source.isLive, longestFrames: plan.longestFrames)
         self.plan = plan
         self.control = control
         self.account = account
@@ -73,14 +72,12 @@ package final class CaptureStage {
     /// What the next turn waits for, or nil when the take has ended.
     var pendingWait: StageWait? { if case .ended = phase { nil } else { wait } }
 
-    /// Adds the source's descriptors, when it waits for them.
     func appendPollDescriptors(to descriptors: inout [pollfd]) {
         let first = descriptors.count
         source.appendPollDescriptors(to: &descriptors)
         polled = first..<descriptors.count
     }
 
-    /// Takes note of what the poll marked.
     func noteReadiness(in descriptors: Span<pollfd>) {
         guard !polled.isEmpty else { return }
         let own = descriptors.extracting(polled)
@@ -91,7 +88,6 @@ package final class CaptureStage {
         polled = 0..<0
     }
 
-    /// Carries everything that is there into the ring.
     func turn(now: ContinuousClock.Instant) {
         output.didWrite = false
         guard isDue(now: now) || phase.heeds(control) || isUnopenedForGood else { return }
@@ -125,7 +121,7 @@ package final class CaptureStage {
         case .nothing: break
         case .late: tell(.late)
         case .hopeless:
-            let seconds = Int(OpeningWatch.patience / .seconds(1))
+            let seconds = Int(openingWatch.patience / .seconds(1))
             phase = .closing(.source(.deviceHangs(device: source.name, seconds: seconds)))
         }
         wait = openingWatch.due.map { .source(.until($0)) } ?? .opening
@@ -221,11 +217,13 @@ package final class CaptureStage {
             }
         }
         guard output.pushOut() || cause == .cancelled else { return waitForJournal() }
+        if isOurs, let closing = source.closing { return wait = .source(closing) }
         // Before the ring: a body that ends first might be answered before this is known.
         var end = CaptureEnd(
             cause: hasNothing(cause) ? emptyEnd : cause, gaps: output.gaps,
             warning: isOurs ? source.warning : nil,
-            hasVoice: source.isLive ? gate.hasHeardVoice : nil, details: details)
+            hasVoice: source.isLive ? gate.hasHeardVoice : nil, faults: watch.faults,
+            details: details)
         if isCut { end.cut(source.name) }
         tell(.ended(end))
         output.finish()
@@ -321,9 +319,7 @@ package final class CaptureStage {
     /// The most frames at 16 kHz that one read becomes, with what the converter held back.
     private static let speechFramesPerRead = 2 * framesPerRead
 
-    /// Encodes what was just read.
-    ///
-    /// Returns why the take must end now, if it must.
+    /// Encodes what was just read; returns why the take must end now, if it must.
     private func take(frames count: Int) -> CaptureEnd.Cause? {
         speech.removeAll(keepingCapacity: true)
         let samples = count * format.channelCount
@@ -369,11 +365,11 @@ package final class CaptureStage {
         hasToldQuiet = isQuiet
     }
 
-    /// Counts frames of the source that are gone.
-    ///
-    /// Returns whether the take must end now.
+    /// Counts frames of the source that are gone; returns whether the take must end now.
     private func lose(_ frames: Int) -> Bool {
-        countTail(output.lose(frames, sampleRate: format.sampleRate, most: framesLeft))
+        let lost = output.lose(frames, sampleRate: format.sampleRate, most: framesLeft)
+        tell(.lost(frames: lost))
+        countTail(lost)
         return framesLeft == 0
     }
 
@@ -383,7 +379,6 @@ package final class CaptureStage {
         if plan.tail.isOver(recorded: tailFrames, silent: gate.silentFrames) { drain() }
     }
 
-    /// Frames at 16 kHz until the take is as long as allowed.
     private var framesLeft: Int {
         guard let limit = plan.longestFrames else { return .max }
         return max(0, limit - account.capturedFrames - account.gapFrames)

@@ -29,7 +29,6 @@ final class EncodedOutput {
     /// Whether the ring was given bytes or its end since this was last set to false.
     var didWrite = false
 
-    /// Every hole, in order.
     var gaps: [Gap] { ledger.gaps }
 
     /// Whether the ring has room for so many frames, whatever they become.
@@ -104,7 +103,6 @@ final class EncodedOutput {
         return true
     }
 
-    /// Ends the ring.
     func finish() {
         producer.finish()
         // The journal has to be told of the end, too.

@@ -38,6 +38,5 @@ struct GapLedger {
         }
     }
 
-    /// Notes that frames became silence.
     mutating func settle(_ frames: Int) { owed -= frames }
 }

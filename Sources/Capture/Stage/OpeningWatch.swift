@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import AudioCore
+
 /// For how long a source is being opened, and what follows from that.
 ///
 /// Pure. A driver may block while its device is opened: a person hears of it, and a device that has
@@ -18,18 +20,28 @@ struct OpeningWatch {
     /// More than a card or a sound server takes that is well.
     static let lateness = Duration.seconds(1)
     /// A headset that has to be woken, or a sound server that is just starting, takes less.
-    static let patience = Duration.seconds(60)
+    private static let mostPatience = Duration.seconds(60)
+    /// What a driver gets for any other call.
+    private static let leastPatience = Duration.seconds(5)
     /// After a stop of the whole program the driver gets this time to show that it is alive.
     private static let secondLook = Duration.seconds(1)
 
     private let isLive: Bool
+    /// How long a device is waited for.
+    let patience: Duration
     private var began: ContinuousClock.Instant?
     private var doubtful: ContinuousClock.Instant?
     /// Whether a person has to hear of it.
     private(set) var isLate = false
 
     /// Waits for a device, if it `isLive`, or for a file or a pipe, which is never given up.
-    init(isLive: Bool) { self.isLive = isLive }
+    ///
+    /// A device is waited for no longer than the recording may become.
+    init(isLive: Bool, longestFrames: Int?) {
+        self.isLive = isLive
+        let longest = longestFrames.map { StreamFormat.speech.duration(ofFrames: $0) }
+        patience = min(Self.mostPatience, max(Self.leastPatience, longest ?? Self.mostPatience))
+    }
 
     /// Looks; the first look is the beginning.
     mutating func look(at now: ContinuousClock.Instant) -> Finding {
@@ -39,7 +51,7 @@ struct OpeningWatch {
             isLate = now >= since + Self.lateness
             return isLate ? .late : .nothing
         }
-        guard isLive, now >= since + Self.patience else { return .nothing }
+        guard isLive, now >= since + patience else { return .nothing }
         guard let doubtful else {
             doubtful = now
             return .nothing
@@ -52,6 +64,6 @@ struct OpeningWatch {
         guard let began else { return nil }
         guard isLate else { return began + Self.lateness }
         guard isLive else { return nil }
-        return doubtful.map { $0 + Self.secondLook } ?? began + Self.patience
+        return doubtful.map { $0 + Self.secondLook } ?? began + patience
     }
 }

@@ -12,14 +12,16 @@ struct SignalWatch {
 
     /// What was last told.
     private(set) var state = SignalState.good
+    /// All that was wrong, in order; that the first frame is late is no fault.
+    private(set) var faults: [SignalState] = []
 
     private let second: Int
     /// Frames in all, since the last sample that was not zero, and since the last above one bit.
     private var frames = 0
     private var zeroFrames = 0
     private var deadFrames = 0
-    /// Whether anything was as loud as a voice is.
-    private var wasLoud = false
+    /// Whether anything came but zeros and the last bit, and whether that was as loud as a voice.
+    private var (wasHeard, wasLoud) = (false, false)
     /// Samples at full scale in the second that is under way, and when it began.
     private var fullCount = 0
     private var secondBegan = 0
@@ -29,6 +31,8 @@ struct SignalWatch {
     /// -46 dBFS: a voice that a microphone is meant for is louder at least once in three seconds,
     /// the noise of a quiet room is not.
     private static let loud: UInt16 = 164
+    /// Seconds that a person may think behind a noise gate.
+    private static let longestPause = 30
     /// So many samples at full scale in a second can be heard.
     private static let many = 16
 
@@ -50,6 +54,7 @@ struct SignalWatch {
         frames += count
         zeroFrames = peak > 0 ? 0 : zeroFrames + count
         deadFrames = peak > 1 ? 0 : deadFrames + count
+        if peak > 1 { wasHeard = true }
         if peak >= Self.loud { wasLoud = true }
         countClipping()
         return note(judgement)
@@ -61,8 +66,10 @@ struct SignalWatch {
     mutating func miss() -> SignalState? { note(.absent) }
 
     private var judgement: SignalState {
-        if zeroFrames >= second { return .zero }
-        if deadFrames >= 2 * second { return .dead }
+        // A noise gate makes zeros of every pause between two sentences.
+        let isGated = wasHeard && deadFrames < Self.longestPause * second
+        if zeroFrames >= second, !isGated { return .zero }
+        if deadFrames >= 2 * second, !isGated { return .dead }
         if clippedUntil != nil { return .clipped }
         // A signal that is nothing at all is not called faint for the time before that is known.
         let isKnown = deadFrames < second
@@ -79,6 +86,8 @@ struct SignalWatch {
     private mutating func note(_ next: SignalState) -> SignalState? {
         guard next != state else { return nil }
         state = next
+        let isFault = next != .good && frames > 0 && !faults.contains(next)
+        if isFault { faults.append(next) }
         return next
     }
 }

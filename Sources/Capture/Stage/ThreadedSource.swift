@@ -37,6 +37,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private let calls = Atomic(0)
     private let isStopped = Atomic(false)
     private let isClosed = Atomic(false)
+    private let closingTime: Duration
+    /// Until when the device may be closed.
+    private var closesUntil: ContinuousClock.Instant?
     private let isOver = Atomic(false)
 
     // The thread that opens the source, and after it the capture thread.
@@ -55,14 +58,10 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     private var producer: ByteRing.Producer?
     private var call = 0
 
-    /// How long a driver may take for an answer.
-    package static let usualPatience = Duration.seconds(5)
     /// In how many looks in a row one call is a driver that hangs.
     ///
     /// They are counted, for a program that was stopped meanwhile has looked at nothing.
     private static let looksOfHang = 10
-    /// How long a driver may take to close the device.
-    private static let closing = Duration.seconds(1)
     /// What the ring holds while the capture thread is late.
     private static let ringSeconds = 4
     /// How soon is looked again whether a full ring has room.
@@ -76,12 +75,18 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
 
     /// Wraps a source that is not open yet.
     ///
+    /// - Parameters:
+    ///   - source: what is driven.
+    ///   - patience: how long a driver may take for an answer.
+    ///   - closing: how long it may take to close the device.
     /// - Throws: `SystemError` when the process has no descriptor left.
     package init(
-        _ source: any CaptureSource, patience: Duration = usualPatience
+        _ source: any CaptureSource, patience: Duration = .seconds(5),
+        closing: Duration = .seconds(1)
     ) throws(SystemError) {
         self.source = source
         self.patience = patience
+        closingTime = closing
         news = try Wakeup()
         orders = try Wakeup()
     }
@@ -89,7 +94,6 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
     package var name: String { source.name }
     package var isLive: Bool { source.isLive }
     package var details: SourceDetails? { openedDetails }
-    package var warning: String? { isOver.load(ordering: .acquiring) ? source.warning : nil }
 
     package func open() throws(CaptureError) -> StreamFormat {
         format = try source.open()
@@ -187,15 +191,23 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         orders.signal()
     }
 
-    /// Has the device closed, and waits for it unless the driver hangs: the next take may want it.
+    /// Has the source's thread close the device.
     package func close() {
         guard isDriven else { return source.close() }
+        guard closesUntil == nil else { return }
+        closesUntil = .now + closingTime
         isClosed.store(true, ordering: .releasing)
         orders.signal()
-        let deadline = ContinuousClock.now + Self.closing
-        while !isOver.load(ordering: .acquiring), deadline > .now, looks < Self.looksOfHang / 5 {
-            if WorkerPause.until(deadline).wait(for: news.descriptor) { news.drain() }
-        }
+    }
+
+    /// The device, which the next take may want, is waited for unless its driver hangs.
+    package var closing: SourceWait? {
+        news.drain()
+        // acquiring: partner of the release in `drive`.
+        guard let closesUntil, !isOver.load(ordering: .acquiring), closesUntil > .now,
+            looks < Self.looksOfHang / 5
+        else { return nil }
+        return .forDescriptorsOrUntil(closesUntil)
     }
 
     // MARK: - The source's thread
@@ -204,6 +216,8 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         var buffer = [Int16](repeating: 0, count: format.sampleRate / 10 * format.channelCount)
         var bytes: [UInt8] = []
         bytes.reserveCapacity(2 * buffer.count)
+        var events: [pollfd] = []
+        events.reserveCapacity(8)
         var isStopping = false
         // acquiring: partner of the releases in `close` and `requestStop`.
         while !isClosed.load(ordering: .acquiring) {
@@ -222,7 +236,7 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
                     post(.success(frames))
                     continue
                 case .wait(let wait):
-                    rest(wait)
+                    rest(wait, &events)
                     continue
                 case .end: post(.success(nil))
                 }
@@ -275,8 +289,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         news.signal()
     }
 
-    private func rest(_ wait: SourceWait) {
-        var events = [pollfd(fd: orders.descriptor, events: Int16(POLLIN), revents: 0)]
+    private func rest(_ wait: SourceWait, _ events: inout [pollfd]) {
+        events.removeAll(keepingCapacity: true)
+        events.append(pollfd(fd: orders.descriptor, events: Int16(POLLIN), revents: 0))
         var due: ContinuousClock.Instant?
         switch wait {
         case .until(let instant): due = instant

@@ -12,6 +12,12 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         self.number = number
     }
 
+    /// Opens the same file once more, for another owner.
+    package func duplicate() throws(SystemError) -> OwnedDescriptor {
+        OwnedDescriptor(
+            taking: try retryingInterrupts("dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
+    }
+
     deinit {
         // An error of close(2) leaves nothing to be done: the descriptor is gone either way.
         _ = close(number)

@@ -8,21 +8,29 @@ internal import Glibc
 /// What it starts in turn is in that group too, unless it leaves it on purpose. A caller that lets
 /// go of a program that has not ended kills all of them.
 package struct ChildProcess: ~Copyable, Sendable {
-    /// The descriptors that become its standard ones; nil is `/dev/null`.
-    package struct Streams: Sendable {
-        /// What it reads.
-        package var input: Int32?
-        /// Where it prints.
-        package var output: Int32?
-        /// Where it complains.
-        package var error: Int32?
+    /// What becomes one of its standard descriptors.
+    package enum Stream: ~Copyable, Sendable {
+        /// `/dev/null`.
+        case nothing
+        /// One of the standard descriptors of this process, which stay open.
+        case shared(Int32)
+        /// Closed here once the program has begun: a number that was closed before could be
+        /// another thread's file by then.
+        case given(OwnedDescriptor)
 
-        /// Names three descriptors; unless one is given, complaints go where ours do.
-        package init(
-            input: Int32? = nil, output: Int32? = nil, error: Int32? = 2
-        ) {
-            (self.input, self.output, self.error) = (input, output, error)
+        fileprivate var number: Int32? {
+            switch self {
+            case .nothing: nil
+            case .shared(let number): number
+            case .given(let descriptor): descriptor.number
+            }
         }
+    }
+
+    private struct Streams: ~Copyable {
+        let input: Stream
+        let output: Stream
+        let error: Stream
     }
 
     private let number: pid_t
@@ -33,18 +41,14 @@ package struct ChildProcess: ~Copyable, Sendable {
 
     /// Runs a command with `sh -c`.
     ///
-    /// - Parameters:
-    ///   - command: what the shell is given.
-    ///   - environment: all its variables, as "NAME=value".
-    ///   - streams: what it reads and where it writes.
-    ///   - terminal: a descriptor of the terminal that it gets to itself, or nil.
     /// - Throws: `SystemError` when the system has no process or descriptor left.
     package init(
-        shell command: String, environment: [String], streams: Streams, terminal: Int32?
+        shell command: String, environment: [String], input: consuming Stream = .nothing,
+        output: consuming Stream, terminal: Int32?
     ) throws(SystemError) {
         try self.init(
-            "/bin/sh", ["sh", "-c", command], environment: environment, streams: streams,
-            terminal: terminal)
+            "/bin/sh", ["sh", "-c", command], environment: environment, input: input,
+            output: output, terminal: terminal)
     }
 
     /// Runs a program.
@@ -53,13 +57,17 @@ package struct ChildProcess: ~Copyable, Sendable {
     ///   - path: where the program is.
     ///   - words: its arguments, the name it goes by first.
     ///   - environment: all its variables, as "NAME=value".
-    ///   - streams: what it reads and where it writes.
+    ///   - input: what it reads.
+    ///   - output: where it prints.
+    ///   - error: where it complains.
     ///   - terminal: a descriptor of the terminal that it gets to itself, or nil.
     /// - Throws: `SystemError` when it cannot be run.
     package init(
-        _ path: String, _ words: [String], environment: [String], streams: Streams,
-        terminal: Int32? = nil
+        _ path: String, _ words: [String], environment: [String],
+        input: consuming Stream = .nothing, output: consuming Stream = .nothing,
+        error: consuming Stream = .shared(2), terminal: Int32? = nil
     ) throws(SystemError) {
+        let streams = Streams(input: input, output: output, error: error)
         let process = try Self.start(path, words, environment, streams, terminal)
         end = try Self.watch(process)
         number = process
@@ -106,15 +114,18 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 
     private static func start(
-        _ path: String, _ words: [String], _ environment: [String], _ streams: Streams,
-        _ terminal: Int32?
+        _ path: String, _ words: [String], _ environment: [String],
+        _ streams: borrowing Streams, _ terminal: Int32?
     ) throws(SystemError) -> pid_t {
+        // The optimiser ends a value after its last use, and does not see that of its number.
+        defer { withExtendedLifetime(streams) {} }
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         let places = [
-            (streams.input, STDIN_FILENO, O_RDONLY), (streams.output, STDOUT_FILENO, O_WRONLY),
-            (streams.error, STDERR_FILENO, O_WRONLY),
+            (streams.input.number, STDIN_FILENO, O_RDONLY),
+            (streams.output.number, STDOUT_FILENO, O_WRONLY),
+            (streams.error.number, STDERR_FILENO, O_WRONLY),
         ]
         for (own, place, direction) in places {
             if let own {

@@ -35,8 +35,6 @@ package enum SignalProbe {
         package var peakDecibels: Float?
         /// How loud it is when it is quiet, in dBFS: a tenth of all periods is below.
         package var floorDecibels: Float?
-        /// All that was wrong with the signal, in order.
-        package var faults: [SignalState]
     }
 
     /// Listens until so much was heard, the device is lost, or the task is cancelled.
@@ -80,7 +78,6 @@ package enum SignalProbe {
     private final class Heard: Sendable {
         private struct State {
             var state = SignalState.good
-            var faults: [SignalState] = []
             var levels: [Float] = []
             var loudest: Float = -96
             var nextTelling = Duration.zero
@@ -116,10 +113,7 @@ package enum SignalProbe {
 
         func note(_ event: CaptureEvent) {
             guard case .signal(let next) = event else { return }
-            state.withLock { state in
-                state.state = next
-                if next != .good, !state.faults.contains(next) { state.faults.append(next) }
-            }
+            state.withLock { $0.state = next }
             if next == .absent { tell(Reading(elapsed: length, peakDecibels: -96, state: next)) }
         }
 
@@ -129,8 +123,7 @@ package enum SignalProbe {
                 return Report(
                     end: end, length: length, firstFrame: account.firstFrame.map { $0 - began },
                     peakDecibels: account.peak?.peakDecibels,
-                    floorDecibels: levels.isEmpty ? nil : levels[levels.count / 10],
-                    faults: state.faults)
+                    floorDecibels: levels.isEmpty ? nil : levels[levels.count / 10])
             }
         }
 

@@ -25,6 +25,8 @@ public enum TakeEvent: Sendable {
     case negotiated(SourceDetails)
     /// The signal of the microphone is like this from now on; it was good before the first of these.
     case signal(SignalState)
+    /// So much sound was lost just now, before it could be read; silence stands in its place.
+    case lost(Duration)
     /// A voice was heard, and then none for `CapturePlan.silenceFrames`.
     ///
     /// Nothing follows from it by itself: `Take.stop` ends the take. Told again after another voice.

@@ -23,6 +23,7 @@ extension TakeRun {
             tell(.listening(source: source, format: format))
             if let details { tell(.negotiated(details)) }
         case .signal(let state): tell(.signal(state))
+        case .lost(let frames): tell(.lost(StreamFormat.speech.duration(ofFrames: frames)))
         case .quiet: tell(.quiet)
         case .began:
             handle(.began)

@@ -26,8 +26,7 @@ final class RecorderProcess: Sendable {
         do throws(SystemError) {
             process = Mutex(
                 try ChildProcess(
-                    path, [program.name, "start"], environment: Environment.all { _ in true },
-                    streams: ChildProcess.Streams()))
+                    path, [program.name, "start"], environment: Environment.all { _ in true }))
         } catch {
             throw CommandFailure(error)
         }

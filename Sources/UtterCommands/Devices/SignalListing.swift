@@ -26,7 +26,7 @@ package struct SignalListing {
 
     package init(_ report: SignalProbe.Report) { self.report = report }
 
-    package var isGood: Bool { report.faults.isEmpty && report.firstFrame != nil }
+    package var isGood: Bool { report.end.faults.isEmpty && report.firstFrame != nil }
 
     package var text: String {
         var lines: [(String, String)] = []
@@ -39,7 +39,7 @@ package struct SignalListing {
         lines.append(("voice", report.end.hasVoice == true ? "heard" : "not heard"))
         let lost = lostFrames
         if lost > 0 { lines.append(("lost", "\(lost / 16) ms of sound")) }
-        let faults = report.faults.map(\.text)
+        let faults = report.end.faults.map(\.text)
         lines += faults.isEmpty ? [("signal", "good")] : faults.map { ("signal", $0) }
         return lines.map { TextWidth.padded($0.0, to: 13) + $0.1 }.joined(separator: "\n")
     }
@@ -55,7 +55,7 @@ package struct SignalListing {
             peakDecibels: report.peakDecibels.map(Self.tenths),
             floorDecibels: report.floorDecibels.map(Self.tenths),
             voiceHeard: report.end.hasVoice == true, lostFrames: lostFrames,
-            faults: report.faults.map(\.rawValue))
+            faults: report.end.faults.map(\.rawValue))
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings and finite numbers can always be encoded.

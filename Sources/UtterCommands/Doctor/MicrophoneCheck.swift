@@ -52,7 +52,7 @@ struct MicrophoneCheck: Check {
     }
 
     private func signal(_ report: SignalProbe.Report) -> [Finding] {
-        var findings = report.faults.map { fault -> Finding in
+        var findings = report.end.faults.map { fault -> Finding in
             switch fault {
             case .zero, .dead, .absent: .bad(fault.text, hint: hint(fault))
             case .faint, .clipped, .good: .warning(fault.text, hint: hint(fault))

@@ -13,8 +13,10 @@ extension Hints {
         case .deviceIsMonitor: "if that is what you want, say so with --allow-monitor"
         case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
         case .formatRefused(let device, _):
-            device.hasPrefix("hw:")
-                ? "use --device plug\(device) to let ALSA convert" : "try --device default"
+            device.hasPrefix("plug")
+                ? "pass another device: utter devices lists them"
+                : "use --device plug\(device.hasPrefix("hw:") ? "" : ":")\(device) "
+                    + "to let ALSA convert"
         case .fileForbidden: "check whose it is, and who may read it, with: ls -l"
         case .deviceUnusable:
             "check ALSA's configuration, or pass another device: utter devices lists them"

@@ -5,13 +5,11 @@
 /// Keys that write a character have its Unicode number, without Shift; all others have one of the
 /// private use area, or of the control characters.
 package struct KeyCode: Hashable, Sendable {
-    /// The number.
     package let number: UInt32
 
     /// The last number that is no character's.
     private static let lastPrivate: UInt32 = 63_743
 
-    /// The key with this number.
     package init(_ number: UInt32) { self.number = number }
 
     /// The key that writes this character.

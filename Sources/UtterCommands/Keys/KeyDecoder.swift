@@ -45,7 +45,6 @@ package struct KeyDecoder {
     /// Whether ESC stood before the character whose bytes come.
     private var hasAlt = false
 
-    /// Begins with nothing read.
     package init() {}
 
     /// How long to wait for the next byte before `idle` is told; nil is for ever.

@@ -12,9 +12,7 @@ package struct KeyEvent: Equatable, Sendable {
         case release
     }
 
-    /// Which key.
     package var key: KeyCode
-    /// How it moved.
     package var kind: Kind
     /// What else was down.
     package var modifiers: KeyModifiers

@@ -6,7 +6,6 @@
 /// Enter, is pressed once to begin and once to end. Which of both a terminal is, its answer tells, or
 /// that there is none. What was typed before that is not meant.
 package struct KeyInterpreter {
-    /// What a terminal can report.
     package enum Reports: Equatable, Sendable {
         /// Presses, and repeats that look like them.
         case presses

@@ -13,6 +13,9 @@ internal import LinuxPlatform
 final class KeyTerminal {
     /// How long a terminal has to answer, unless the person says otherwise.
     static let answerTime = Duration.milliseconds(200)
+    /// So many times as long the last answer is waited for: a slow link must not bring it to the
+    /// shell.
+    private static let lastAnswerFactor = 10
 
     /// Events of keys, all of them as escape codes, without ambiguity: 1 + 2 + 8.
     private static let keyboardFlags = 11
@@ -37,8 +40,12 @@ final class KeyTerminal {
     private var before: TerminalModes?
     /// Until when an answer may come that is awaited.
     private(set) var answerDeadline: ContinuousClock.Instant?
-    /// Whether it reports keys as codes, and is asked at the end if there are more of them.
-    private var reportsReleases = false
+    /// How many questions it has not answered, and until when it is expected to.
+    private var openQuestions = 0
+    private var patienceEnd: ContinuousClock.Instant?
+    private var answerTime = KeyTerminal.answerTime
+    /// Whether it has answered, and whether it reports keys as codes.
+    private var (hasAnswered, reportsCodes) = (false, false)
 
     /// Opens the terminal; nil when there is none.
     init?() {
@@ -97,7 +104,8 @@ final class KeyTerminal {
         guard hasCodes else { return killed }
         write(Self.pasteCodes)
         if let answerTime {
-            write("\u{1B}[>\(Self.keyboardFlags)u\u{1B}[?u\(Self.question)")
+            self.answerTime = answerTime
+            ask("\u{1B}[>\(Self.keyboardFlags)u\u{1B}[?u")
             answerDeadline = .now + answerTime
         }
         return killed
@@ -106,15 +114,28 @@ final class KeyTerminal {
     /// Asks a terminal that reports releases for two things more: that it tells when another window
     /// gets the keyboard, and which key of a standard keyboard one is.
     func askForMore() {
-        reportsReleases = true
         write("\u{1B}[?1004h\u{1B}[=4;2u")
     }
 
     /// Forgets what was typed and not read.
     func dropInput() { _ = tcflush(number, TCIFLUSH) }
 
-    /// Hears that the terminal has answered.
-    func didAnswer() { answerDeadline = nil }
+    /// Hears what the terminal has answered.
+    func note(_ input: TerminalInput) {
+        switch input {
+        case .keyboardFlags(let flags): reportsCodes = reportsCodes || flags != 0
+        case .deviceAttributes:
+            (openQuestions, hasAnswered) = (max(0, openQuestions - 1), true)
+            answerDeadline = nil
+        case .key, .focus, .pasted: break
+        }
+    }
+
+    private func ask(_ codes: String) {
+        write(codes + Self.question)
+        openQuestions += 1
+        patienceEnd = .now + answerTime * Self.lastAnswerFactor
+    }
 
     /// Puts modes of ours in place once more: another program had the terminal meanwhile.
     func renew() {
@@ -133,7 +154,7 @@ final class KeyTerminal {
         _ = utter_terminal_restore()
         before = nil
         answerDeadline = nil
-        reportsReleases = false
+        (openQuestions, hasAnswered, reportsCodes) = (0, false, false)
     }
 
     /// Puts the terminal right, whatever thread listens to it: this process ends now.
@@ -141,26 +162,26 @@ final class KeyTerminal {
 
     /// Reads until the last answer that is still to come, and the end of a paste.
     ///
-    /// Of the keys in between those count that ask for a signal.
+    /// Of the keys in between those count that ask for a signal. What a person types meanwhile for
+    /// the shell is lost, so that nothing is waited for that will not come.
     private func drain(_ decoder: KeyDecoder) {
         var decoder = decoder
-        var deadline = answerDeadline
-        if deadline == nil, reportsReleases {
+        // One that has not answered for so long never does.
+        if !hasAnswered, patienceEnd.map({ $0 <= .now }) ?? true { openQuestions = 0 }
+        if reportsCodes || openQuestions > 0 {
             // Keys that move until it has read this are reported as codes, before the answer.
-            write("\u{1B}[?1004l\u{1B}[=0;1u" + Self.question)
-            deadline = .now + Self.answerTime
+            let end = patienceEnd
+            ask("\u{1B}[?1004l\u{1B}[=0;1u")
+            if !hasAnswered { patienceEnd = end }
         }
-        var isAnswered = deadline == nil
-        let end = deadline ?? .now + Self.answerTime
-        while !isAnswered || decoder.isInPaste, waitUntilReadable(number, by: end),
+        let end = (openQuestions > 0 ? patienceEnd : nil) ?? .now + Self.answerTime
+        while openQuestions > 0 || decoder.isInPaste, waitUntilReadable(number, by: end),
             case .bytes(let bytes) = read()
         {
             for byte in bytes {
-                switch decoder.decode(byte) {
-                case .deviceAttributes: isAnswered = true
-                case .key(let event): signalKeys.signal(of: event)?.send()
-                default: break
-                }
+                guard let input = decoder.decode(byte) else { continue }
+                note(input)
+                if case .key(let event) = input { signalKeys.signal(of: event)?.send() }
             }
         }
     }

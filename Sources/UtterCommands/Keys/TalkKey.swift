@@ -4,7 +4,6 @@ internal import ArgumentParser
 
 /// The key by which a person talks, as `--key` names it.
 package struct TalkKey: Equatable, Sendable {
-    /// Its name.
     package let name: String
     /// The keys that go by this name.
     package let codes: [KeyCode]

@@ -86,7 +86,7 @@ final class TerminalKeys {
     private func meanings(
         of input: TerminalInput, at now: ContinuousClock.Instant
     ) -> [KeyInterpreter.Meaning] {
-        if input == .deviceAttributes { terminal.didAnswer() }
+        terminal.note(input)
         return note(interpreter.handle(input, at: now))
     }
 

@@ -62,7 +62,6 @@ struct TerminalMarker: Codable, Equatable {
     }
 }
 
-/// The device of a terminal.
 struct TerminalDevice {
     private let number: UInt32
     /// When it was made, in seconds and nanoseconds; nothing when that is not known.

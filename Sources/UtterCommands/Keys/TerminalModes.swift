@@ -25,7 +25,6 @@ struct TerminalModes: Codable, Equatable {
         (inputSpeed, outputSpeed) = (modes.c_ispeed, modes.c_ospeed)
     }
 
-    /// What the system is told.
     var settings: termios {
         var modes = termios()
         (modes.c_iflag, modes.c_oflag, modes.c_cflag, modes.c_lflag) = (

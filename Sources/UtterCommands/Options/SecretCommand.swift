@@ -88,7 +88,7 @@ package struct SecretCommand {
         do throws(SystemError) {
             return try ChildProcess(
                 shell: command, environment: environment,
-                streams: .init(output: writing.number), terminal: terminal)
+                output: .given(writing), terminal: terminal)
         } catch {
             throw failure("cannot be run: \(error.description)")
         }

@@ -117,7 +117,7 @@ struct DesktopTool {
             let errors = try makeMemoryFile()
             var process = try ChildProcess(
                 path, [name] + arguments, environment: ScrubbedEnvironment.entries(),
-                streams: .init(input: input.number, output: nil, error: errors.number))
+                input: .given(input), error: .given(errors.duplicate()))
             status = try process.status(by: .now + limit)
             complaint = Self.words(in: errors.number)
         } catch {

@@ -37,7 +37,7 @@ struct EventReport: Encodable {
     var text, partial: String?
     var cause: String?
     var status: Int?
-    var pauseMs, delayMs: Double?
+    var pauseMs, delayMs, lostMs: Double?
     var isResent: Bool?
     var outcome: OutcomeReport?
 
@@ -70,6 +70,7 @@ struct EventReport: Encodable {
             isComplete = progress.isComplete
         case .negotiated(let details): (self.event, message) = ("negotiated", details.text)
         case .signal(let state): (self.event, message) = ("signal", state.rawValue)
+        case .lost(let time): (self.event, lostMs) = ("lost", time.milliseconds)
         case .quiet: self.event = "quiet"
         case .heard(let transcript):
             (self.event, text, partial) = ("heard", transcript.text, transcript.partial)

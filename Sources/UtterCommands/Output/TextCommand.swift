@@ -28,7 +28,7 @@ struct TextCommand {
             let input = try makeMemoryFile(bytes)
             var process = try ChildProcess(
                 shell: command, environment: ScrubbedEnvironment.entries(),
-                streams: .init(input: input.number, output: circumstances.commandOutput),
+                input: .given(input), output: .shared(circumstances.commandOutput),
                 terminal: terminal?.number)
             var ended = try process.status(by: .now + Self.interval)
             while ended == nil, !circumstances.isOver() {

@@ -24,8 +24,8 @@ package enum TextSink: Sendable, Equatable {
         package var endsLine = true
         /// Whether the run has written to the same file before: the text is added to it then.
         package var isContinued = false
-        /// Where a command prints; nil is nowhere.
-        package var commandOutput: Int32? = 1
+        /// The standard descriptor to which a command prints.
+        package var commandOutput: Int32 = 1
         /// Whether a command has the terminal to itself.
         package var lendsTerminal = true
         /// Asked now and then while a command runs: whether to kill it.

@@ -16,15 +16,15 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     enum Input: Sendable {
         /// An ordinary file.
         case file(String)
-        /// Standard input, of which these bytes have been read.
-        case standardInput([UInt8])
+        /// A descriptor that stays open, of which these bytes have been read.
+        case pipe(Int32, prefix: [UInt8])
     }
 
     /// Where the program is; nil when it is not installed.
     static var program: String? { DesktopTool.path(of: "ffmpeg") }
 
-    /// How long it may deliver nothing, when it reads a file.
-    private static let patience = Duration.seconds(60)
+    /// How long it may deliver nothing: of a pipe at first, of a file at any time.
+    private let patience: Duration
 
     /// A program that runs.
     private final class Running {
@@ -59,8 +59,12 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     private var lastNews = ContinuousClock.now
 
     /// Names an input; nothing is started before `open`.
-    init(_ program: String, _ input: Input, name: String, pace: Pace) {
+    init(
+        _ program: String, _ input: Input, name: String, pace: Pace,
+        patience: Duration = .seconds(60)
+    ) {
         (self.program, self.input, self.name, self.pace) = (program, input, name, pace)
+        self.patience = patience
     }
 
     /// A file stays where it is while it is decoded.
@@ -74,22 +78,16 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
             let reading = OwnedDescriptor(taking: samples.reading)
             let writing = OwnedDescriptor(taking: samples.writing)
             let complaints = try makeMemoryFile()
-            var streams = ChildProcess.Streams(output: writing.number, error: complaints.number)
             var source = "pipe:0"
-            var feeding: OwnedDescriptor?
+            var feed = ChildProcess.Stream.nothing
             switch input {
             case .file(let path): source = "file:" + path
-            case .standardInput(let prefix):
-                let feed = try makePipe()
-                let end = OwnedDescriptor(taking: feed.reading)
-                try Self.feed(prefix, to: feed.writing)
-                streams.input = end.number
-                feeding = consume end
+            case .pipe(let number, let prefix): feed = try Self.feed(prefix, of: number)
             }
             let process = try ChildProcess(
                 program, ["ffmpeg"] + Self.arguments(source),
-                environment: ScrubbedEnvironment.entries(), streams: streams)
-            _ = consume feeding
+                environment: ScrubbedEnvironment.entries(), input: feed, output: .given(writing),
+                error: .given(complaints.duplicate()))
             let running = Running(process, reading, complaints, name: name, pace: pace)
             self.running = running
             lastNews = .now
@@ -115,37 +113,46 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         ]
     }
 
-    /// Copies standard input to the program, on a thread that ends with either of them.
-    private static func feed(_ prefix: [UInt8], to number: Int32) throws(SystemError) {
-        let thread = Result { () throws(SystemError) in
-            try NamedThread(name: "feed") { Self.copy(prefix, to: OwnedDescriptor(taking: number)) }
+    /// Copies a pipe to the program, on a thread that ends with either of them.
+    private static func feed(
+        _ prefix: [UInt8], of source: Int32
+    ) throws(SystemError) -> ChildProcess.Stream {
+        let ends = try makePipe()
+        let reading = OwnedDescriptor(taking: ends.reading)
+        do throws(SystemError) {
+            _ = try NamedThread(name: "feed") {
+                copy(prefix, from: source, to: OwnedDescriptor(taking: ends.writing))
+            }
+        } catch {
+            _ = Glibc.close(ends.writing)
+            throw error
         }
-        guard case .failure(let error) = thread else { return }
-        _ = Glibc.close(number)
-        throw error
+        return .given(reading)
     }
 
-    private static func copy(_ prefix: [UInt8], to end: consuming OwnedDescriptor) {
+    private static func copy(
+        _ prefix: [UInt8], from source: Int32, to end: consuming OwnedDescriptor
+    ) {
         let number = end.number
         defer { withExtendedLifetime(end) {} }
         var bytes = prefix[...]
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while !bytes.isEmpty {
+        while true {
+            if bytes.isEmpty {
+                // What cannot be read is the end.
+                let count = try? retryingInterrupts("read") {
+                    unsafe Glibc.read(source, &buffer, buffer.count)
+                }
+                guard let count, count > 0 else { return }
+                bytes = buffer[..<count]
+            }
             let present = bytes
             // A program that has ended reads no more, and says why itself.
             let written = try? retryingInterrupts("write") {
-                unsafe present.withUnsafeBytes {
-                    unsafe write(number, $0.baseAddress, $0.count)
-                }
+                unsafe present.withUnsafeBytes { unsafe write(number, $0.baseAddress, $0.count) }
             }
             guard let written else { return }
             bytes = bytes.dropFirst(written)
-            guard bytes.isEmpty else { continue }
-            // What cannot be read is the end.
-            let count = try? retryingInterrupts("read") {
-                unsafe Glibc.read(STDIN_FILENO, &buffer, buffer.count)
-            }
-            bytes = buffer[..<(count ?? 0)]
         }
     }
 
@@ -158,8 +165,9 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
                 (hasDelivered, lastNews) = (true, .now)
                 return read
             case .wait(.forDescriptors):
-                guard case .file = input else { return read }
-                let limit = lastNews + Self.patience
+                // What comes through a pipe may be as slow as speech once it has begun.
+                if case .pipe = input, hasDelivered { return read }
+                let limit = lastNews + patience
                 guard limit > .now else {
                     throw .readFailed(name: name, reason: "ffmpeg delivers nothing")
                 }

@@ -163,7 +163,7 @@ package struct OutcomeReport: Encodable {
         kept = isKept ? outcome.audioPath : nil
         unprotected = outcome.unprotected
         cutShort = outcome.cutShort
-        notices = outcome.notices.map(\.text)
+        notices = outcome.notices.map(\.text) + outcome.capture.faults.map(\.text)
     }
 
     /// The object in one line.

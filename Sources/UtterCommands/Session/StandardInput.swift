@@ -39,7 +39,8 @@ enum StandardInput {
                 codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .foreign(let kind):
             if let program = FFmpegDecoder.program {
-                return FFmpegDecoder(program, .standardInput(prefix), name: name, pace: pace)
+                return FFmpegDecoder(
+                    program, .pipe(STDIN_FILENO, prefix: prefix), name: name, pace: pace)
             }
             let error = CaptureError.foreignAudio(name: name, kind: kind)
             throw CommandFailure(

@@ -65,6 +65,7 @@ struct SetupTrial {
             throw CommandFailure(error)
         }
         let reading = OwnedDescriptor(taking: ends.reading)
+        defer { withExtendedLifetime(reading) {} }
         // A line of a terminal is shorter than what a pipe takes at once.
         let line = Array((token + "\n").utf8)
         _ = unsafe write(ends.writing, line, line.count)

@@ -26,7 +26,6 @@ final class ForegroundTerminal {
         self.descriptor = descriptor
     }
 
-    /// Takes the terminal back.
     func takeBack() {
         // A process that does this from the background is stopped by it.
         var stop = sigset_t()

@@ -30,16 +30,14 @@ package struct StatusLine: LiveContent, Equatable {
     private static let tick = Duration.milliseconds(100)
     /// The cells of a level meter: the most for which there is room.
     private static let meterCells = [24, 12, 6]
-    /// So long without any signal is more than a pause between two words.
-    private static let longestSilence = Duration.seconds(1)
     /// More of the words is not looked at for one drawing, in bytes; it fills the largest window.
     private static let mostWords = 1 << 15
 
     private let isVoice: Bool
     private var progress: TakeProgress?
     private var meter = LevelMeter()
-    /// Since when no sample but zero has come; nil when one just has.
-    private var zeroSince: ContinuousClock.Instant?
+    /// Whether no sample but zero comes.
+    private var isMute = false
     private var isListening = false
     private var hasBegun = false
     private var isCaptured = false
@@ -59,7 +57,6 @@ package struct StatusLine: LiveContent, Equatable {
         self.isUnprotected = isUnprotected
     }
 
-    /// Learns what has happened.
     package mutating func note(_ event: TakeEvent, at now: ContinuousClock.Instant) {
         switch event {
         case .listening: isListening = true
@@ -70,8 +67,8 @@ package struct StatusLine: LiveContent, Equatable {
         case .progress(let progress):
             self.progress = progress
             meter.note(progress.level, at: now)
-            zeroSince = progress.level.peak > 0 ? nil : zeroSince ?? now
         case .heard(let transcript): words = TerminalText.singleLine(transcript.displayText)
+        case .signal(let state): isMute = state == .zero
         case .captured: isCaptured = true
         case .refused: isRefused = true
         case .interrupted(let failure, let pause):
@@ -209,16 +206,12 @@ package struct StatusLine: LiveContent, Equatable {
     /// statement several times, the longest first.
     private func warnings(at now: ContinuousClock.Instant) -> [String] {
         let delays = delays(at: now)
-        let silent = hasNoSignal(at: now) ? ["no signal"] : []
+        let silent = isHearing && isMute ? ["no signal"] : []
         let dangers = isUnprotected ? ["not protected"] : []
         let first = silent + dangers
         guard !first.isEmpty else { return delays.isEmpty ? [] : delays + ["!"] }
         let joined = first.joined(separator: ", ")
         return delays.map { "\(joined), \($0)" } + [joined, first[0], "!"]
-    }
-
-    private func hasNoSignal(at now: ContinuousClock.Instant) -> Bool {
-        isHearing && zeroSince.map { now - $0 >= Self.longestSilence } ?? false
     }
 
     private func delays(at now: ContinuousClock.Instant) -> [String] {

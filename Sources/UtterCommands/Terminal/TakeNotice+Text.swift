@@ -3,7 +3,6 @@
 package import Utter
 
 extension TakeNotice {
-    /// The notice in one line, for a person.
     package var text: String {
         switch self {
         case .unprotected(let reason):

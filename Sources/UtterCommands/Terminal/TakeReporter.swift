@@ -52,7 +52,6 @@ struct TakeReporter {
         plain = live == nil && !options.quiet ? try? PlainLines() : nil
     }
 
-    /// Shows one event.
     mutating func show(_ event: TakeEvent) {
         line.note(event, at: .now)
         switch event {
@@ -76,6 +75,7 @@ struct TakeReporter {
         case .progress: break
         case .negotiated(let details): detail(details.text)
         case .signal(let state): report(state)
+        case .lost(let time): detail("\(StatusLine.milliseconds(time)) of sound were lost")
         case .quiet: say("stopped: no voice for as long as --silence says")
         case .heard(let transcript):
             let text = transcript.displayText
@@ -161,7 +161,6 @@ struct TakeReporter {
         isServiceUnset && failure.isOfConnecting ? TakeSession.serviceUnset : nil
     }
 
-    /// Takes away what changes.
     func end() {
         live?.hide(number)
         plain?.end()
@@ -179,7 +178,6 @@ struct TakeReporter {
         }
     }
 
-    /// Whether a person speaks.
     var isOfVoice: Bool { !activity.isSending }
 
     private mutating func report(_ notice: TakeNotice) {
@@ -255,7 +253,6 @@ struct TakeReporter {
         write(text)
     }
 
-    /// A line for `-v`.
     private func detail(_ text: String) {
         guard options.verbose else { return }
         write("\(StatusLine.clock(.now - start)) \(text)")

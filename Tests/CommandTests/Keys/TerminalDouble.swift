@@ -24,12 +24,17 @@ final class TerminalDouble: Sendable {
     /// The modes that it had before.
     let modes: [UInt32]
     private let speech: Speech
+    /// Asked before each answer, with its number and what is on the screen: whether it may come.
+    private let mayAnswer: @Sendable (Int, [UInt8]) -> Bool
     private let threads = Mutex<[NamedThread]>([])
     private let isClosed = Closing()
 
     /// Opens a window.
-    init(_ speech: Speech) throws {
+    init(
+        _ speech: Speech, mayAnswer: @escaping @Sendable (Int, [UInt8]) -> Bool = { _, _ in true }
+    ) throws {
         self.speech = speech
+        self.mayAnswer = mayAnswer
         terminal = try PseudoTerminal(columns: 200)
         modes = terminal.modes
     }
@@ -88,20 +93,27 @@ final class TerminalDouble: Sendable {
         terminal.modes == modes && keyboard(screen).isAsBefore
     }
 
+    /// Whether all that was asked has been answered.
+    func hasAnswered(_ screen: [UInt8]) -> Bool {
+        isClosed.given.load(ordering: .acquiring) == keyboard(screen).answers.count
+    }
+
     /// Answers what is asked, as it comes: on a thread of its own, since a terminal has its time
     /// however busy the tests are.
     private func answer(_ run: BenchRun) throws {
         guard speech != .silent else { return }
         let (isKitty, terminal, isClosed) = (speech == .kitty, terminal, isClosed)
+        let mayAnswer = mayAnswer
         let thread = try NamedThread(name: "test-terminal") { [weak run] in
             var count = 0
             while !isClosed.value, let screen = run?.screen {
                 let answers = EmulatedKeyboard(screen, speaksKitty: isKitty).answers
-                for answer in answers[min(count, answers.count)...] {
+                while count < answers.count, mayAnswer(count, screen) {
+                    isClosed.given.add(1, ordering: .releasing)
                     // A terminal that is closed cannot be typed on.
-                    try? terminal.type(answer)
+                    try? terminal.type(answers[count])
+                    count += 1
                 }
-                count = answers.count
                 poll(nil, 0, 5)
             }
         }
@@ -109,9 +121,10 @@ final class TerminalDouble: Sendable {
     }
 }
 
-/// Whether a window is closed, as its threads see it.
+/// Whether a window is closed, as its threads see it, and how many answers they have given.
 private final class Closing: Sendable {
     private let flag = Atomic(false)
+    let given = Atomic(0)
 
     func close() { flag.store(true, ordering: .relaxed) }
 

@@ -72,6 +72,32 @@ import Testing
         #expect(window.isAsBefore(result.screen))
     }
 
+    /// An answer that comes after the end would stand at the shell's prompt.
+    ///
+    /// A slow link brings the first one late, so that keys are taken for presses, or only when all
+    /// is over.
+    @Test(arguments: [(TerminalDouble.Speech.plain, true), (.kitty, true), (.kitty, false)])
+    func whatASlowLinkBringsLateIsAwaited(
+        _ speech: TerminalDouble.Speech, comesAtTheEnd: Bool
+    ) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("ended"))
+        let bench = try Bench(server: server, microphone: card)
+        let window = try TerminalDouble(speech) { _, screen in
+            comesAtTheEnd
+                ? screen.ranges(of: Array("\u{1B}[c".utf8)).count > 1
+                : screen.firstRange(of: Array("press Space".utf8)) != nil
+        }
+        // The last answer has ten times as long.
+        let run = try window.start(bench, variables: ["UTTER_TERMINAL_TIME": "3s"])
+        #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
+        _ = try #require(await server.wait(untilBytes: 16_000))
+        try window.type(speech == .plain ? " " : "\u{1B}[32u\u{1B}[32;1:3u")
+        let result = try await run.result()
+        #expect(result.outputText == "ended\n")
+        #expect(window.hasAnswered(result.screen))
+        #expect(window.isAsBefore(result.screen))
+    }
+
     /// Ctrl-Z as a code where the keyboard reports codes, and as a signal where it does not.
     @Test(arguments: [TerminalDouble.Speech.kitty, .plain])
     func ctrlZLendsItToTheShellAndFgTakesItBack(_ speech: TerminalDouble.Speech) async throws {

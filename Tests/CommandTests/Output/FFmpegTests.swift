@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Capture
 import Glibc
+import LinuxPlatform
 import TestSupport
 import Testing
+
+@testable import UtterCommands
 
 /// Forms that we do not read ourselves, by the program `ffmpeg`.
 @Suite struct FFmpegTests {
@@ -48,6 +52,72 @@ import Testing
         let result = try await run.result()
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(abs(server.requests[0].body.count - (try Clip.digits.samples.count)) < 4_000)
+    }
+
+    /// What the program reads is never a file that another thread has just opened.
+    @Test(arguments: [forms[0], forms[1], forms[3]])
+    func aPipeIsReadWhateverOtherThreadsOpen(_ name: String, _ form: [String]) async throws {
+        let bytes = try encoded(form)
+        let program = try #require(FFmpegDecoder.program)
+        let counts = try await besideReusedNumbers {
+            try (0..<5).map { _ in
+                let ends = try makePipe()
+                let reading = OwnedDescriptor(taking: ends.reading)
+                defer { withExtendedLifetime(reading) {} }
+                let feed = try NamedThread(name: "test-feed") {
+                    _ = bytes.withUnsafeBytes { write(ends.writing, $0.baseAddress, $0.count) }
+                    close(ends.writing)
+                }
+                defer { feed.join() }
+                let decoder = FFmpegDecoder(
+                    program, .pipe(reading.number, prefix: []), name: name, pace: .unpaced)
+                return try Self.frameCount(of: decoder)
+            }
+        }
+        let spoken = try Clip.digits.samples.count / 2
+        #expect(counts.allSatisfy { abs($0 - spoken) < 2_000 }, "\(counts) of \(spoken)")
+    }
+
+    @Test(arguments: [false, true])
+    func aProgramThatNeverBeginsIsGivenUp(isPipe: Bool) async throws {
+        let desk = try TemporaryFolder()
+        let program = try desk.write(Array("#!/bin/sh\nexec /bin/sleep 1000\n".utf8), to: "ffmpeg")
+        chmod(program, 0o700)
+        let failure = await onOwnThread { () -> CaptureError? in
+            let decoder = FFmpegDecoder(
+                program, isPipe ? .pipe(STDIN_FILENO, prefix: [1]) : .file("/dev/null"),
+                name: "a.mp3", pace: .unpaced, patience: .milliseconds(10))
+            do {
+                _ = try Self.frameCount(of: decoder)
+            } catch {
+                return error as? CaptureError
+            }
+            return nil
+        }
+        #expect(failure == .readFailed(name: "a.mp3", reason: "ffmpeg delivers nothing"))
+    }
+
+    private static func frameCount(of decoder: FFmpegDecoder) throws -> Int {
+        _ = try decoder.open()
+        defer { decoder.close() }
+        var (count, buffer) = (0, [Int16](repeating: 0, count: 16_000))
+        while true {
+            var room = buffer.mutableSpan
+            let due: ContinuousClock.Instant
+            switch try decoder.read(into: &room) {
+            case .frames(let frames):
+                count += frames
+                continue
+            case .gap, .end: return count
+            case .wait(.forDescriptors): due = .now + .patience
+            case .wait(.forDescriptorsOrUntil(let instant)), .wait(.until(let instant)):
+                due = instant
+            }
+            var events: [pollfd] = []
+            decoder.appendPollDescriptors(to: &events)
+            let pause = WorkerPause.until(due).milliseconds
+            _ = poll(&events, nfds_t(events.count), pause)
+        }
     }
 
     @Test func withoutTheProgramTheMessageNamesIt() async throws {

@@ -36,6 +36,19 @@ import Testing
         #expect(try Schema(name: "outcome").judge(result.output) == files.count)
     }
 
+    @Test func bothSchemasSayTheSameOfAnOutcome() throws {
+        func schema(_ name: String) throws -> JSONText {
+            try JSONText(readFile(SourceTree.path("docs/\(name).schema.json")))
+        }
+        guard case .object(let alone) = try schema("outcome"),
+            case .object(let inEvents)? = try schema("events")["$defs"]?["outcome"]
+        else {
+            Issue.record("no objects")
+            return
+        }
+        #expect(alone.filter { $0.key != "$schema" } == inEvents)
+    }
+
     @Test func theEventsAreAsTheSchemaSays() async throws {
         let (bench, files) = try bench()
         let result = try await bench.start(["send", "--events"] + files).result()

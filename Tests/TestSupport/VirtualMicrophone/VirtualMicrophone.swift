@@ -14,7 +14,7 @@ public final class VirtualMicrophone: Sendable {
     /// Commands, by their word in the file `state`.
     private enum Command: Int {
         case busy = 32
-        case denied, unplug, muteClock, suspend, position, stuck, block, misread
+        case denied, unplug, muteClock, suspend, position, stuck, block, misread, fail
     }
 
     /// How a card goes away.
@@ -23,6 +23,13 @@ public final class VirtualMicrophone: Sendable {
         case withRing = 1
         /// It captures nothing more, and is gone when its ring has been read.
         case afterRing = 2
+    }
+
+    /// What a driver does not return from.
+    public enum BlockedCall: UInt64, Sendable {
+        case preparing = 1
+        case opening = 2
+        case closing = 4
     }
 
     /// Whether a suspended card can be woken, or must be prepared anew.
@@ -95,8 +102,16 @@ public final class VirtualMicrophone: Sendable {
     /// Stops the card as `setHanging` does, until it is started anew.
     public func setStuck() { command(.stuck, 1) }
 
-    /// Makes the driver not answer while it is prepared, or answer at last.
-    public func setBlocking(_ isBlocking: Bool = true) { command(.block, isBlocking ? 1 : 0) }
+    /// Makes the driver not return from what is asked of it, or return at last with nil.
+    public func setBlocking(_ call: BlockedCall? = .preparing) {
+        command(.block, call?.rawValue ?? 0)
+    }
+
+    /// Makes the card fail with an error number instead of delivering frames, though it can be
+    /// prepared and started anew; if it `hidesCause`, ALSA takes the failure for an overrun.
+    public func setFailing(_ code: Int32, hidesCause: Bool = false) {
+        command(.fail, UInt64(code) + (hidesCause ? 4_096 : 0))
+    }
 
     /// Makes the driver refuse every read, as if there were nothing.
     public func setRefusing() { command(.misread, 1) }
