@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter export`: copies a take's audio.
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",

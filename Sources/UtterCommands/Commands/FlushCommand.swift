@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter flush`: sends everything that waits, oldest first.
 struct FlushCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "flush",

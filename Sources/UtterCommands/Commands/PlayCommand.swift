@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter play`: lets a take be heard.
 struct PlayCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "play", abstract: "Play a take's audio; Ctrl-C stops it.")

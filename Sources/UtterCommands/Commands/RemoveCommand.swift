@@ -4,7 +4,6 @@ import ArgumentParser
 import FoundationEssentials
 import Utter
 
-/// `utter rm`: removes takes from the disk.
 struct RemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm", abstract: "Remove takes from the disk; --undo brings them back.",
@@ -74,7 +73,6 @@ struct RemoveCommand: ParsableCommand {
         }
     }
 
-    /// The takes that are named, each once.
     private func named(
         by lookup: TakeLookup, in store: TakeStore, _ removal: TakeRemoval
     ) throws(CommandFailure) -> [TakeID] {

@@ -2,7 +2,6 @@
 
 import ArgumentParser
 
-/// `utter retry`: sends takes that have been kept.
 struct RetryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "retry",

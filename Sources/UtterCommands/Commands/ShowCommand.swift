@@ -3,7 +3,6 @@
 import ArgumentParser
 import Utter
 
-/// `utter show`: prints what is known of one take.
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show what is known of a take.")

@@ -2,9 +2,7 @@
 
 internal import Utter
 
-/// What one service made of a recording.
 struct ComparisonRow: Encodable {
-    /// Why there is no text.
     struct Failure: Encodable {
         var message: String
         @Nullable var hint: String?
@@ -17,20 +15,17 @@ struct ComparisonRow: Encodable {
     /// From the beginning of the sending to the end of the answer.
     @Nullable var milliseconds: Double?
 
-    /// The text as a person sees it.
     private var display: String?
 
     private enum CodingKeys: String, CodingKey {
         case service, exit, text, error, milliseconds
     }
 
-    /// A service that was not asked.
     init(_ service: String, _ failure: CommandFailure) {
         (self.service, exit) = (service, failure.status.rawValue)
         error = Failure(message: failure.message, hint: failure.hint)
     }
 
-    /// A service that was.
     init(_ service: String, _ outcome: TakeOutcome, in time: Duration) {
         self.service = service
         exit = ExitStatus(outcome).rawValue
@@ -44,7 +39,6 @@ struct ComparisonRow: Encodable {
         }
     }
 
-    /// How the process should exit for it.
     var status: ExitStatus { ExitStatus(rawValue: exit) ?? .internalError }
 
     /// The rows one under the other, the texts at the same column.
@@ -63,7 +57,6 @@ struct ComparisonRow: Encodable {
         }.joined(separator: "\n")
     }
 
-    /// The rows as an array.
     static func json(_ rows: [ComparisonRow]) -> String {
         JSONOutput.text(rows, isPretty: true)
     }
