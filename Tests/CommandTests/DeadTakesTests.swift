@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
             let text = manifest.replacing(take.id, with: id)
                 .replacing(#""state" : "kept""#, with: #""state" : "recording""#)
             let folder = "state/utter/takes/" + id
-            _ = try bench.folder.folder(folder)
+            mkdir(bench.folder.path(folder), 0o700)
             try bench.folder.write(audio, to: folder + "/audio.wav")
             try bench.folder.write(Array(text.utf8), to: folder + "/take.json")
         }

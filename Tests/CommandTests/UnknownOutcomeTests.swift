@@ -113,10 +113,8 @@ import Testing
     }
 
     @Test func aResendThatThePersonAsksForIsNoNews() async throws {
-        let silence =
-            [
-                .readHead, .readBodyToEnd, .respond(status: 200, text: ""),
-            ] as [ServerStep]
+        let silence = [ServerStep].answer(
+            headers: [HeaderField("Content-Type", "application/json")], text: #"{"text":""}"#)
         let server = try RecordingServer(
             scripts: [silence, silence, silence], otherwise: .answer(text: "heard"))
         let bench = try Bench(server: server)

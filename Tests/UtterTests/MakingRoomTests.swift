@@ -37,7 +37,8 @@ import Testing
             take.unlock()
         }
         #expect(try store.setAside(try store.take(removed)))
-        Retention(answered: .ages, cancelled: .ages, audio: .ages).sweep(store)
+        Retention(answered: .ages, cancelled: .ages, audio: .ages)
+            .sweep(store, by: SpoolLimits(takes: 10, bytes: .max, free: 0))
     }
 
     /// A pipeline that wants so much more than is free.

@@ -34,8 +34,11 @@ struct AudioNote: Equatable {
         byteCount = Self.byteCount(in: bytes) ?? 0
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         let first = lines.first?.split(separator: " ") ?? []
-        guard first.count == 2, TakeID(String(first[1])) != nil else { return }
-        newest = String(first[1])
+        // Of a few takes none is older than the newest.
+        guard first.count == 1 || first.count == 2 && TakeID(String(first[1])) != nil,
+            Self.byteCount(in: bytes) != nil
+        else { return }
+        newest = first.count == 2 ? String(first[1]) : ""
         for line in lines.dropFirst() {
             if line.hasPrefix("-") {
                 released.insert(String(line.dropFirst()))

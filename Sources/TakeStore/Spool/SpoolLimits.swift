@@ -29,7 +29,7 @@ package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .takes(let limit): "\(limit) recordings are kept already, and that is the limit"
+        case .takes(let limit): "too many recordings wait already: \(limit) is the limit"
         case .bytes(let count, let limit):
             "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit"
         case .free(let count, let limit):

@@ -8,7 +8,6 @@ internal import Utter
 /// Each gets a take of its own, which lives in memory and leaves nothing on the disk. Where the
 /// kept take was meant to go it is sent as it is, and answered by that.
 struct Comparison {
-    /// As many services are asked at a time.
     private static let jobs = 4
 
     private static let sampleLimit = 128 << 20

@@ -41,7 +41,6 @@ struct ComparisonRow: Encodable {
 
     var status: ExitStatus { ExitStatus(rawValue: exit) ?? .internalError }
 
-    /// The rows one under the other, the texts at the same column.
     static func table(_ rows: [ComparisonRow]) -> String {
         let names = rows.map(\.service.count).max() ?? 0
         let times = rows.map { row in

@@ -64,7 +64,6 @@ package struct TakeReport {
         }
     }
 
-    /// The words of a text on lines of at most so many columns.
     private static func folded(_ text: String, columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
