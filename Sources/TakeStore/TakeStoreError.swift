@@ -1,39 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a take on the disk cannot be used.
 package enum TakeStoreError: Error, Sendable, Equatable {
     /// No take has this name, or this as a part of it.
     case noSuchTake(String)
     /// This is a part of the names of several takes, oldest first.
     case ambiguous(String, [TakeID])
-    /// The take's folder or manifest cannot be read; `reason` says why.
     case unreadable(take: String, reason: String)
-    /// The take cannot be moved or deleted; `reason` says why.
     case unchangeable(take: String, TakeChange, reason: String)
     /// The take's manifest, or its audio, holds something else than what this program writes.
     case damaged(take: String, reason: String)
-    /// The take's audio is not there any more, as is right for one that has been answered.
     case audioGone(take: String, wasAnswered: Bool)
-    /// The take is encrypted, and no key was given.
     case keyMissing(take: String)
-    /// The take is encrypted under another key than the one that was given.
     case keyWrong(take: String)
     /// Another process records or sends the take; the number is known from the manifest.
     case inUse(take: String, by: Int32? = nil, isSending: Bool = false)
-    /// The take does not wait for an answer, or not any more.
     case notWaiting(take: String)
-    /// The take was written by a later program.
     case laterVersion(take: String, version: Int)
-    /// Nothing is to be kept on the disk.
     case notWanted
-    /// The folder of takes itself cannot be used.
     case folderUnusable(path: String, reason: String)
     /// Others may have had their hands in the folder of takes; nothing was changed.
     case folderUnsafe(path: String, reason: String)
 }
 
 extension TakeStoreError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .noSuchTake("last"): "there is no take yet"
@@ -61,4 +50,9 @@ extension TakeStoreError: CustomStringConvertible {
             "takes cannot be kept safely in '\(path)': \(reason)"
         }
     }
+}
+
+package enum TakeChange: String, Sendable {
+    case remove = "removed"
+    case restore = "brought back"
 }

@@ -30,7 +30,8 @@ import Utter
         _ takes: [TakeManifest], isAsked: Bool = false, isChanged: Bool = false
     ) -> FlushQueue {
         FlushQueue(
-            takes, isAsked: isAsked, now: now, isChanged: { _ in isChanged }, isOld: { _ in false })
+            takes, isAsked: isAsked, now: now, isChanged: { _ in isChanged },
+            isDoubtful: { $0.isDoubtful }, isOld: { _ in false })
     }
 
     private func numbers(_ takes: [TakeManifest]) -> [Int] {

@@ -46,6 +46,38 @@ import Utter
         #expect(result.hasPlainErrors)
     }
 
+    @Test func ofTheOnlyTakeNoOthersAreSkipped() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")],
+            otherwise: .answer(status: 401, text: "who are you"))
+        let bench = try Bench()
+        let id = try #require(try await keep(1, for: server, in: bench).first)
+        let result = try await bench.run("flush")
+        #expect(result.status == .exited(77))
+        #expect(!result.errorText.contains("skipping"))
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.first?.hasPrefix("utter: error: take \(id): the service ") == true)
+        #expect(lines.dropFirst().first?.hasPrefix("utter: hint: ") == true)
+    }
+
+    @Test func whatIsTooMuchForOneRunIsSaidToWait() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "there"))
+        let bench = try Bench()
+        _ = try await keep(3, in: bench)
+        let result = try await bench.run("flush", "--limit", "1", "--to", server.url())
+        #expect(result.status == .exited(0))
+        #expect(
+            result.errorText.hasSuffix(
+                "utter: 1 of 1 answered\nutter: 2 more takes wait\n"
+                    + "utter: hint: send more with: utter flush --limit 3\n"))
+        #expect(
+            try await bench.run("flush", "-q", "--limit", "1", "--to", server.url()).errorText == ""
+        )
+        let rest = try await bench.run("flush", "--to", server.url())
+        #expect(!rest.errorText.contains("more take"))
+        #expect(try waiting(bench) == 0)
+    }
+
     @Test func aServiceThatIsDownDoesNotKeepAnotherFromItsTakes() async throws {
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "there"))
@@ -118,7 +150,7 @@ import Utter
         #expect(
             list.outputText.contains("may have been delivered; the program ended while it was send")
         )
-        let second = try await bench.run("retry", id, "--to", server.url())
+        let second = try await bench.run("flush", "--to", server.url())
         #expect(second.outputText == "again\n")
         #expect(second.errorText.contains("sent twice"))
         let numbers = server.requests.map { request in

@@ -209,7 +209,7 @@ import UtterCommands
 
     @Test func aFullSpoolNamesItsLimit() {
         #expect(
-            Hints.of(SpoolShortage.takes(5, limit: 5))
+            Hints.of(SpoolShortage.takes(limit: 5))
                 == "send them with 'utter retry all', or remove some with 'utter rm'; "
                 + "UTTER_MAX_TAKES is the limit")
         #expect(Hints.of(SpoolShortage.bytes(5, limit: 5)).contains("; UTTER_MAX_BYTES is "))

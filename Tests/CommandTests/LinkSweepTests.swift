@@ -97,7 +97,7 @@ import Testing
         let takes = sent.withLock { $0 }
         let kept = try bench.takes().filter { try $0.manifest["state"] == .string("kept") }
         #expect(sweep.isHarmless ? kept.isEmpty : kept.count > 3)
-        let retry = try await bench.run("retry", "all")
+        let retry = try await bench.run("flush")
         #expect(retry.status == .exited(0), "\(retry.errorText)")
         // Takes of one moment are in the order in which they were named.
         let texts = retry.outputText.split(separator: "\n").map(String.init)

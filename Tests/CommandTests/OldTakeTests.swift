@@ -22,7 +22,25 @@ import Testing
         let result = try await bench.run("send", "-q", "--no-retry", clip.path)
         #expect(result.status == .exited(75))
         try clock.jump(to: 0)
+        try restart()
         return try #require(try bench.takes().map(\.id).first { !before.contains($0) })
+    }
+
+    /// Has the clock look as if the machine had been off since it was seen last.
+    private func restart() throws {
+        let words = String(decoding: try bench.folder.read("state/utter/clock"), as: UTF8.self)
+            .split(separator: " ")
+        try bench.folder.write(
+            Array("\(words[0]) \(words[1]) 0 another\n".utf8), to: "state/utter/clock")
+    }
+
+    @Test func whatWasRecordedBeforeTheClockWasSetIsSentOnceItIs() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "after all"))
+        try clock.jump(to: -60 * Self.day)
+        _ = try await bench.run("send", "-q", "--no-retry", Clip.digits.path)
+        try clock.jump(to: 0)
+        #expect(try await bench.run("list").outputText.contains("too old") == false)
+        #expect(try await bench.run("flush", "--to", server.url()).outputText == "after all\n")
     }
 
     @Test func whatIsTooOldIsNamedAndLeft() async throws {
@@ -91,6 +109,7 @@ import Testing
         // Tried in time, in vain.
         #expect(try await bench.run("flush", "--no-retry").status == .exited(75))
         try clock.jump(to: 0)
+        try restart()
         #expect(try await bench.run("flush", "--no-retry").status == .exited(0))
     }
 

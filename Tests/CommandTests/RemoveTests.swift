@@ -110,9 +110,15 @@ import Testing
         let (first, second) = (try await bench.keep(), try await bench.keep(.digits))
         _ = try await bench.run("rm", first.id)
         #expect(try removed(bench) == [first.id])
-        // More than any disk has: a new take finds no room, and what was removed goes for it.
+        // More than any disk has: a new take finds no room, and nothing goes, since that does not help.
         let full = ["UTTER_MIN_FREE": "900T"]
         _ = try await bench.start(["send", "-q", Clip.digits.path], variables: full).result()
+        #expect(try removed(bench) == [first.id])
+        // Where it would help, it goes; a file without blocks looks as if it did.
+        let audio = bench.folder.path("state/utter/removed/\(first.id)/audio.wav")
+        try #require(truncate(audio, 8 << 40) == 0)
+        let short = ["UTTER_MIN_FREE": "5T"]
+        _ = try await bench.start(["send", "-q", Clip.digits.path], variables: short).result()
         #expect(try removed(bench).isEmpty)
         let result = try await bench.start(["rm", second.id], variables: full).result()
         #expect(result.errorText.hasPrefix("utter: removed for good: \(second.id), "))
@@ -137,9 +143,18 @@ import Testing
         try #require(pread(file, &head, 120, 0) == 120)
         #expect(head == before)
 
+        // As if the machine had been off: while it runs, a jump of the clock makes nothing older.
+        let restart = {
+            let words = String(decoding: try bench.folder.read("state/utter/clock"), as: UTF8.self)
+                .split(separator: " ")
+            try bench.folder.write(
+                Array("\(words[0]) \(words[1]) 0 another\n".utf8), to: "state/utter/clock")
+        }
+        try restart()
         try clock.jump(to: 23 * 3_600)
         _ = try await bench.run("flush")
         #expect(try removed(bench) == [take.id])
+        try restart()
         try clock.jump(to: 25 * 3_600)
         _ = try await bench.run("flush")
         #expect(try removed(bench).isEmpty)

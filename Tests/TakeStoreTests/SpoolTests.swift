@@ -8,7 +8,7 @@ import Testing
 
 @testable import TakeStore
 
-/// What the folder of takes refuses, how full it gets, and how takes leave it.
+/// What the folder of takes refuses, and how takes leave it.
 @Suite struct SpoolTests {
     private let scratch: TemporaryFolder
     private let store: TakeStore
@@ -85,94 +85,6 @@ import Testing
         try scratch.write([1], to: "utter/takes/notes.txt")
         _ = try Folder.make(at: store.path + "/copy")
         #expect(try store.foreignNames() == ["copy", "notes.txt"])
-    }
-
-    // MARK: - How full it is
-
-    private func limits(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolLimits {
-        SpoolLimits(takes: takes, bytes: bytes, free: free)
-    }
-
-    @Test func takesThatWaitAreCountedAndAnsweredOnesAreNot() throws {
-        for number in 0..<3 { try leave(number) }
-        for number in 3..<9 { try leave(number, audio: nil) }
-        #expect(store.shortage(by: limits(takes: 4)) == nil)
-        #expect(store.shortage(by: limits(takes: 3)) == .takes(3, limit: 3))
-    }
-
-    @Test func theBytesAreThoseOfTheLastMeasurementUntilTheyMatter() throws {
-        try leave(0, audio: 600)
-        try leave(1, audio: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        store.measure()
-        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
-        #expect(store.shortage(by: limits(bytes: 1_101)) == nil)
-        // A hint that is too high is not believed.
-        try store.remove(try store.take(try id(0)))
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-    }
-
-    @Test(arguments: [
-        "", "x", "-5", "99999999999999999999999", "9223372036854775807", "5\n\n", "5 zzz\nzzz",
-        "\u{0}", "5 5 5",
-    ])
-    func aDamagedNoteHidesNoTake(_ text: String) throws {
-        try scratch.write(Array(text.utf8), to: "utter/takes-with-audio")
-        try leave(0)
-        #expect(store.shortage(by: limits(bytes: 6)) == nil)
-        #expect(store.shortage(by: limits(takes: 1)) == .takes(1, limit: 1))
-    }
-
-    @Test func answeredTakesAreLookedAtOnceAnHour() throws {
-        for number in 0..<200 { try leave(number, audio: number % 20 == 0 ? 10 : nil) }
-        let now = Date()
-        Retention.standard.sweep(store, now: now)
-        let audio = try (0..<10).map { try id($0 * 20) }
-        #expect(store.audioTakes == audio)
-        // A new one is always looked at, and what has gone is found to have gone.
-        try leave(200)
-        try store.remove(try store.take(audio[0]))
-        #expect(store.audioTakes == audio.dropFirst() + [try id(200)])
-        // One that comes back is found later.
-        let back = try id(1)
-        try scratch.write([1, 2], to: "utter/takes/\(back.text)/audio.wav")
-        Retention.standard.sweep(store, now: now + 60)
-        #expect(store.shortage(by: limits(takes: 10)) == .takes(10, limit: 10))
-        Retention.standard.sweep(store, now: now + 3_601)
-        #expect(store.audioTakes == [back] + audio.dropFirst() + [try id(200)])
-        #expect(store.shortage(by: limits(bytes: 102)) == .bytes(102, limit: 102))
-    }
-
-    @Test func aTakeThatIsBackCountsAtOnce() throws {
-        for number in 0..<40 { try leave(number, audio: number == 0 ? 700 : nil) }
-        #expect(try store.setAside(try store.take(try id(0))))
-        store.measure(anew: true)
-        #expect(store.shortage(by: limits(bytes: 700)) == nil)
-        _ = try store.restore(try id(0))
-        #expect(store.audioTakes == [try id(0)])
-        #expect(store.shortage(by: limits(bytes: 700)) == .bytes(700, limit: 700))
-    }
-
-    @Test func whatThisProcessHasMadeCountsAtOnce() throws {
-        try leave(0, audio: 600)
-        store.measure()
-        try leave(1, audio: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        store.hasGrown(by: 500)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
-        // What has gone meanwhile is found to have gone.
-        try store.remove(try store.take(try id(0)))
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        store.hasGrown(by: 400)
-        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
-        #expect(store.shortage(by: limits(bytes: 500)) == .bytes(500, limit: 500))
-    }
-
-    @Test func aDiskThatIsNearlyFullIsNoticed() throws {
-        guard case .free = store.shortage(by: limits(free: .max)) else {
-            Issue.record("there is no disk with that much room")
-            return
-        }
     }
 
     // MARK: - How takes leave it
@@ -368,14 +280,5 @@ import Testing
         let error = #expect(throws: SystemError.self) { try store.makeTake(id(0)) }
         #expect(error?.code == EEXIST)
         #expect(try store.takes.names() == [id(0).text])
-    }
-
-    @Test func aShortageNamesTheLimitAsItIsTyped() {
-        #expect(
-            SpoolShortage.free(204_000, limit: 64 << 20).description
-                == "the disk has only 204 kB left, less than 64M")
-        let bytes = SpoolShortage.bytes(4_300_000_000, limit: 4 << 30).description
-        #expect(bytes == "takes fill 4300 MB already, and 4G is the limit")
-        #expect(SpoolShortage.free(0, limit: 1_000).description.hasSuffix("less than 1000 bytes"))
     }
 }

@@ -18,7 +18,7 @@ import Testing
         store = try TakeStore(stateFolder: folder.path("state"))
         now = try Date("2026-11-21T12:00:00Z", strategy: .iso8601)
         // The clock has been seen before, and has not jumped since.
-        _ = SpoolAge(in: store, now: now - 300 * 86_400, isNoted: true)
+        _ = SpoolAge(in: store, at: ClockReading(now - 300 * 86_400), isNoted: true)
     }
 
     /// Leaves a take of that day behind, whose manifest was written then.
@@ -49,27 +49,27 @@ import Testing
     @Test func aTranscriptIsKeptForThirtyDays() throws {
         let old = try leave("20261021", .answered)
         try leave("20261023", .answered)
-        #expect(Retention.standard.sweep(store, now: now) == [old])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [old])
         #expect(try store.ids().count == 1)
     }
 
     @Test func aCancelledTakeCanBeBroughtBackForSevenDays() throws {
         let old = try leave("20261113", .cancelled)
         try leave("20261115", .cancelled)
-        #expect(Retention.standard.sweep(store, now: now) == [old])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [old])
     }
 
     @Test func whatWasAnsweredLateIsAsYoungAsItsAnswer() throws {
         try leave("20261001", .answered, age: 86_400)
-        #expect(Retention.standard.sweep(store, now: now) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
     }
 
     @Test(arguments: [TakeManifest.State.recording, .sealed, .sending, .kept])
     func whatWaitsForItsAnswerIsNeverDeleted(_ state: TakeManifest.State) throws {
         try leave("20160101", state)
-        #expect(Retention.standard.sweep(store, now: now) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
         // Not even when the clock jumps by ten years.
-        #expect(Retention.standard.sweep(store, now: now + 3_650 * 86_400) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now + 3_650 * 86_400)) == [])
         #expect(try store.ids().count == 1)
     }
 
@@ -79,34 +79,34 @@ import Testing
         try leave("20261115", .answered)
         try leave("20161115", .cancelled)
         let jumped = now + days * day
-        #expect(Retention.standard.sweep(store, now: now - 300 * day + 1) == [])
-        #expect(Retention.standard.sweep(store, now: jumped) == [])
-        #expect(Retention.standard.sweep(store, now: jumped + 6 * day) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now - 300 * day + 1)) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(jumped)) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(jumped + 6 * day)) == [])
         // And back again.
-        #expect(Retention.standard.sweep(store, now: now) == [])
-        #expect(Retention.standard.sweep(store, now: now + 6 * day) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now + 6 * day)) == [])
         #expect(try store.ids().count == 2)
         // A month of an ordinary clock later all is over.
-        #expect(Retention.standard.sweep(store, now: now + 31 * day).count == 2)
+        #expect(Retention.standard.sweep(store, at: ClockReading(now + 31 * day)).count == 2)
     }
 
     @Test func aNameInTheFutureIsNoAge() throws {
         // Recorded while the clock was ten years ahead, without being noticed.
         let id = try leave("20361121", .answered, age: 40 * 86_400)
-        #expect(Retention.standard.sweep(store, now: now) == [id])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [id])
     }
 
     @Test func whatCannotBeReadStays() throws {
         let id = try leave("20160101", .answered)
         try folder.write(Array("{".utf8), to: "state/takes/\(id.text)/take.json")
-        #expect(Retention.standard.sweep(store, now: now + 40 * 86_400) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now + 40 * 86_400)) == [])
     }
 
     @Test func aTakeInUseStays() throws {
         let id = try leave("20160101", .answered)
         let user = try store.take(id)
         #expect(try user.lock())
-        #expect(Retention.standard.sweep(store, now: now) == [])
+        #expect(Retention.standard.sweep(store, at: ClockReading(now)) == [])
     }
 
     private func names(_ id: TakeID) throws -> [String] { try store.take(id).fileNames() }
@@ -117,7 +117,7 @@ import Testing
         let waiting = try leave("20261110", .kept, audio: 10)
         var retention = Retention.standard
         retention.audio = .seconds(4 * 86_400)
-        #expect(retention.sweep(store, now: now) == [])
+        #expect(retention.sweep(store, at: ClockReading(now)) == [])
         #expect(try names(old) == ["take.json"])
         #expect(try names(young) == ["audio.wav", "take.json"])
         #expect(try names(waiting) == ["audio.wav", "take.json"])
@@ -130,7 +130,7 @@ import Testing
         var retention = Retention.standard
         retention.audio = .seconds(20 * 86_400)
         retention.audioBytes = 1_000
-        retention.sweep(store, now: now)
+        retention.sweep(store, at: ClockReading(now))
         #expect(try ids.map { try names($0).count } == [1, 2, 2])
     }
 }

@@ -8,54 +8,71 @@ struct AudioNote: Equatable {
     /// Takes that may be about to get audio: as many of the newest are always looked at.
     private static let newestCount = 32
 
-    /// The size of all audio.
+    /// The size of the audio that waits for an answer.
     private(set) var byteCount = 0
     /// The last take that need not be looked at again.
     private var newest = ""
-    private var takes: Set<String> = []
+    /// Takes that wait for an answer, the newest excepted.
+    private var waiting: Set<String> = []
+    /// Takes whose audio may be deleted, since their text was handed over.
+    private(set) var released: Set<String> = []
 
     /// Knows of no take: all are looked at.
     init() {}
 
-    /// Notes what was found.
-    ///
-    /// - Parameters:
-    ///   - names: what there is among the takes, sorted: in the order in which they began.
-    ///   - takes: those that have audio.
-    ///   - byteCount: its size.
-    init(names: [String], takes: [TakeID], byteCount: Int) {
+    /// Notes what was found among the names, which are sorted: in the order in which takes began.
+    init(names: [String], waiting: [TakeID], released: [TakeID], byteCount: Int) {
         newest = names.dropLast(Self.newestCount).last { TakeID($0) != nil } ?? ""
-        self.takes = Set(takes.map(\.text))
+        // Those that are looked at in any case are left out.
+        self.waiting = Set(waiting.map(\.text).filter { [newest] in $0 <= newest })
+        self.released = Set(released.map(\.text))
         self.byteCount = byteCount
     }
 
     /// Reads a note; one that is damaged knows of no take.
     init(_ bytes: [UInt8]) {
+        byteCount = Self.byteCount(in: bytes) ?? 0
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         let first = lines.first?.split(separator: " ") ?? []
-        // More than any disk holds was not written by this program.
-        guard let word = first.first, let count = Int(word), (0..<1 << 60).contains(count) else {
-            return
+        // Of a few takes none is older than the newest.
+        guard first.count == 1 || first.count == 2 && TakeID(String(first[1])) != nil,
+            Self.byteCount(in: bytes) != nil
+        else { return }
+        newest = first.count == 2 ? String(first[1]) : ""
+        for line in lines.dropFirst() {
+            if line.hasPrefix("-") {
+                released.insert(String(line.dropFirst()))
+            } else {
+                waiting.insert(String(line))
+            }
         }
-        byteCount = count
-        guard first.count == 2, TakeID(String(first[1])) != nil else { return }
-        newest = String(first[1])
-        takes = Set(lines.dropFirst().map(String.init))
     }
 
-    /// The note as it is kept.
+    /// The size of the audio in a note, without a look at its takes; nil in one that is damaged.
+    static func byteCount(in bytes: [UInt8]) -> Int? {
+        let word = bytes.prefix { $0 != 0x20 && $0 != 0x0A }
+        // More than any disk holds was not written by this program.
+        return Int(String(decoding: word, as: UTF8.self)).flatMap {
+            (0..<1 << 60).contains($0) ? $0 : nil
+        }
+    }
+
     var bytes: [UInt8] {
-        // Those that are looked at in any case are left out.
-        let lines = ["\(byteCount) \(newest)"] + takes.filter { $0 <= newest }.sorted()
+        let lines =
+            ["\(byteCount) \(newest)"] + waiting.sorted() + released.sorted().map { "-" + $0 }
         return Array((lines.joined(separator: "\n") + "\n").utf8)
     }
 
-    /// Notes a take that has audio again.
     mutating func add(_ take: TakeID, byteCount: Int) {
-        takes.insert(take.text)
+        waiting.insert(take.text)
+        released.remove(take.text)
         self.byteCount += byteCount
     }
 
-    /// Whether a take may have audio.
-    func mayHaveAudio(_ name: String) -> Bool { name > newest || takes.contains(name) }
+    /// Whether a take was found to wait, and is none of the newest.
+    func isWaiting(_ name: String) -> Bool { name <= newest && waiting.contains(name) }
+
+    func mayHaveAudio(_ name: String) -> Bool {
+        name > newest || waiting.contains(name) || released.contains(name)
+    }
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
-
 /// How long takes that wait for nothing any more stay on the disk.
 ///
 /// What waits for its answer is never deleted, whatever its age.
@@ -38,112 +36,43 @@ public struct Retention: Sendable, Equatable {
         answered: .seconds(30 * 86_400), cancelled: .seconds(7 * 86_400), audio: .seconds(86_400),
         audioBytes: 1 << 30, audioTakes: 200)
 
-    /// How long a take that a person has removed can be brought back: a day.
     package static let removed = Duration.seconds(86_400)
 
     /// Deletes for good what was removed more than a day ago.
-    ///
-    /// Blocks on the disk.
-    package static func sweepRemoved(_ store: TakeStore, now: Date = Date()) {
-        sweepRemoved(store, by: SpoolAge(in: store, now: now, isNoted: true))
-    }
-
-    private static func sweepRemoved(_ store: TakeStore, by clock: SpoolAge) {
+    package static func sweepRemoved(_ store: TakeStore, by clock: SpoolAge? = nil) {
+        let clock = clock ?? SpoolAge(in: store, isNoted: true)
         store.destroyRemoved { clock.age(since: $0.date) >= removed }
     }
 
     /// Deletes what is over its time.
     ///
-    /// Blocks on the disk. What is in use, or cannot be read or removed, stays.
-    ///
-    /// A take is as old as the youngest of three times that are not in the future: its name, the
-    /// last change of its manifest, and when the clock was last seen to jump. So nothing
-    /// goes early when the clock jumps, at worst late.
-    ///
-    /// - Parameters:
-    ///   - store: the takes.
-    ///   - now: the time by which takes are old.
     /// - Returns: what was deleted, oldest first.
     @discardableResult
-    package func sweep(_ store: TakeStore, now: Date = Date()) -> [TakeID] {
-        let clock = SpoolAge(in: store, now: now, isNoted: true)
-        Self.sweepRemoved(store, by: clock)
-        var removed: [TakeID] = []
-        var (bytesLeft, takesLeft) = (audioBytes, audioTakes)
-        let youngest = min(answered, cancelled)
-        // A folder that cannot be read has nothing to delete. The newest come first, so that the
-        // oldest audio is what exceeds its bytes.
-        let takes = clock.isNewHour ? (try? store.ids()) ?? [] : store.audioTakes
-        for id in takes.reversed() {
-            // Cheap questions first: most takes are young, and have no audio any more; what is
-            // older is looked at once an hour.
-            guard
-                !clock.isNewHour || clock.age(since: id.date) >= youngest
-                    || store.audioByteCount(of: id) != nil,
-                let take = try? store.take(id),  // Not to be opened, not to be deleted.
-                let manifest = try? take.manifest()  // Not to be read, not to be deleted.
-            else { continue }
-            let age = clock.age(since: id.date, take.changed)
-            if isOver(manifest, age: age) {
-                // What is in use is left for the next time.
-                if (try? store.remove(take)) != nil { removed.append(id) }
-            } else if manifest.state == .answered, manifest.isReleased == true,
-                // Without audio, there is nothing to do.
-                let size = try? take.audioByteCount(fileName: manifest.audio)
-            {
-                bytesLeft -= min(bytesLeft, size)
-                takesLeft -= min(takesLeft, 1)
-                let time = manifest.keepsAudioFor.map { .seconds($0) } ?? audio
-                guard age >= time || bytesLeft == 0 || takesLeft == 0 else { continue }
-                // It is tried again next time.
-                try? take.removeAudio(fileName: manifest.audio)
-            }
-        }
-        store.measure(anew: clock.isNewHour)
-        return removed.reversed()
+    package func sweep(
+        _ store: TakeStore, by limits: SpoolLimits = .standard, at time: ClockReading = .now
+    ) -> [TakeID] {
+        var sweep = Sweep(of: store, self, by: limits, at: time)
+        while sweep.step() {}
+        return sweep.removed.reversed()
     }
 
     /// Deletes the audio of one answered take whose transcript was handed over.
     ///
     /// Blocks on the disk. A failure leaves the audio to the next sweep.
-    ///
-    /// - Returns: whether it is gone.
-    @discardableResult
-    package static func removeReleasedAudio(of id: TakeID, in store: TakeStore) -> Bool {
+    package static func removeReleasedAudio(of id: TakeID, in store: TakeStore) {
         guard store.audioByteCount(of: id) != nil,
             let take = try? store.take(id),  // It is gone already.
             let manifest = try? take.manifest(),  // Not to be read, not to be deleted.
-            manifest.state == .answered, manifest.isReleased == true
-        else { return false }
-        return (try? take.removeAudio(fileName: manifest.audio)) != nil  // As above.
+            manifest.isReleasedAnswer
+        else { return }
+        try? take.removeAudio(fileName: manifest.audio)  // As above.
     }
 
-    /// Says which limit a new take would pass, after giving back the audio of answered takes as far
-    /// as that helps.
-    ///
-    /// Blocks on the disk only when a limit is near.
-    package static func shortage(in store: TakeStore, by limits: SpoolLimits) -> SpoolShortage? {
-        guard var shortage = store.shortage(by: limits) else { return nil }
-        for id in store.audioTakes where removeReleasedAudio(of: id, in: store) {
-            guard let next = store.shortage(by: limits) else { return nil }
-            shortage = next
-        }
-        return shortage
-    }
-
-    /// Whether a take of this age has outlived its use.
-    package func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
+    func isOver(_ manifest: TakeManifest, age: Duration) -> Bool {
         switch manifest.state {
         case .answered: age >= answered
         case .cancelled: age >= cancelled
         case .recording, .sealed, .sending, .kept: false
         }
-    }
-}
-
-extension TakeFolder {
-    /// When the manifest was written last; nil without one.
-    fileprivate var changed: Date? {
-        manifestTime.map { Date(timeIntervalSince1970: TimeInterval($0)) }
     }
 }

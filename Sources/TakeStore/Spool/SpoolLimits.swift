@@ -4,7 +4,7 @@
 ///
 /// What waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
-    /// As many takes may have audio on the disk.
+    /// As many takes may wait for an answer with their audio.
     public var takes: Int
     /// As many bytes of audio may be kept; the take that passes this is still kept whole.
     public var bytes: Int
@@ -22,20 +22,14 @@ public struct SpoolLimits: Sendable, Equatable {
     public static let standard = SpoolLimits(takes: 1_000, bytes: 4 << 30, free: 64 << 20)
 }
 
-/// Which limit keeps a new take from the disk.
 package enum SpoolShortage: Sendable, Equatable, CustomStringConvertible {
-    /// So many takes have audio.
-    case takes(Int, limit: Int)
-    /// So many bytes of audio are kept.
+    case takes(limit: Int)
     case bytes(Int, limit: Int)
-    /// So few bytes are free.
     case free(Int, limit: Int)
 
-    /// What is short, in one line without capital and full stop.
     package var description: String {
         switch self {
-        case .takes(let count, let limit):
-            "\(count) recordings are kept already, and \(limit) is the limit"
+        case .takes(let limit): "too many recordings wait already: \(limit) is the limit"
         case .bytes(let count, let limit):
             "takes fill \(Self.size(count)) already, and \(Self.typed(limit)) is the limit"
         case .free(let count, let limit):

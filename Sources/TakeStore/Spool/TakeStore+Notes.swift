@@ -19,11 +19,10 @@ extension TakeStore {
         case audio = "takes-with-audio"
     }
 
-    private static let noteLimit = 64 << 10
+    /// The note of 100,000 takes with audio.
+    private static let noteLimit = 4 << 20
 
     /// Reads a note; empty when there is none, or none that can be read.
-    ///
-    /// Blocks on the disk.
     package func note(_ note: Note) -> [UInt8] {
         // As for all that can be lost.
         (try? state.contents(of: note.rawValue, limit: Self.noteLimit)) ?? []

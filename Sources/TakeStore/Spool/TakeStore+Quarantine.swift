@@ -11,8 +11,6 @@ extension TakeStore {
     /// Moves a take out of the way that is ours and of no use any more.
     ///
     /// Blocks on the disk. Nothing in it is changed. Called with the take's lock held.
-    ///
-    /// - Returns: its new path.
     @discardableResult
     package func quarantine(_ take: TakeFolder) throws(SystemError) -> String {
         let quarantine = try state.makeFolder(Self.quarantineName)
@@ -60,11 +58,15 @@ extension TakeStore {
     /// From what it sees without the take's lock, and so for one moment only.
     package func isHollow(_ id: TakeID) -> Bool {
         // Nearly all have one.
-        guard (try? takes.byteCount(of: "\(id.text)/\(TakeFolder.manifestName)")) == nil,
+        guard !hasManifest(id),
             // What cannot be looked at may hold anything.
             let take = try? take(id)
         else { return false }
         return take.isHollow
+    }
+
+    package func hasManifest(_ id: TakeID) -> Bool {
+        takes.size(of: "\(id.text)/\(TakeFolder.manifestName)") != nil
     }
 
     /// Removes the folder of a take that the disk has taken nothing of.
@@ -75,8 +77,6 @@ extension TakeStore {
     }
 
     /// Clears away what programs have left that died while they made or removed a take.
-    ///
-    /// Blocks on the disk.
     package func clearLeftovers() {
         // What cannot be listed now is left for the next time.
         for name in (try? takes.names()) ?? [] where name.hasPrefix(".") {
@@ -121,5 +121,19 @@ extension TakeStore {
         }
         TakeFolder(id: id, folder: folder).removeFiles()
         try? takes.removeFolder(name)  // As above.
+    }
+}
+
+extension TakeFolder {
+    /// Whether there is neither a manifest nor a byte of audio in it, nor anything unknown.
+    var isHollow: Bool {
+        let folder = folder
+        // What cannot be looked at may hold anything.
+        guard let names = try? folder.names() else { return false }
+        return names.allSatisfy { name in
+            if Self.textNames.contains(name) { return name.hasSuffix(Self.newSuffix) }
+            return Self.ownNames.contains(name) && name != Self.damagedName
+                && (try? folder.byteCount(of: name)) == 0  // As above.
+        }
     }
 }

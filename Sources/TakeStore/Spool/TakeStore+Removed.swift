@@ -11,11 +11,8 @@ internal import LinuxPlatform
 extension TakeStore {
     private static let removedName = "removed"
 
-    /// A take that can be brought back.
     package struct Removed: Sendable {
-        /// The take's name.
         package var id: TakeID
-        /// When it was removed.
         package var date: Date
     }
 
@@ -24,7 +21,6 @@ extension TakeStore {
     /// Blocks on the disk. On a disk without room for that it is removed for good.
     ///
     /// - Returns: whether it can be brought back.
-    /// - Throws: as `remove`.
     package func setAside(_ take: TakeFolder) throws(TakeStoreError) -> Bool {
         do throws(SystemError) {
             if try take.lock() {
@@ -61,12 +57,6 @@ extension TakeStore {
     }
 
     /// Brings a take back to the others.
-    ///
-    /// Blocks on the disk.
-    ///
-    /// - Returns: the take.
-    /// - Throws: `TakeStoreError.noSuchTake` when it was not removed, or is gone for good;
-    ///   `.unchangeable` when the disk fails.
     package func restore(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         guard let folder = removedFolder else { throw .noSuchTake(id.text) }
         do throws(SystemError) {
@@ -83,7 +73,6 @@ extension TakeStore {
     ///
     /// Blocks on the disk. What cannot be deleted now is left for the next time.
     ///
-    /// - Parameter isOver: whether one has been there long enough.
     /// - Returns: whether there was one.
     @discardableResult
     package func destroyRemoved(where isOver: (Removed) -> Bool) -> Bool {
@@ -96,6 +85,10 @@ extension TakeStore {
             finishRemoval(of: take.id, hidden)
         }
         return !over.isEmpty
+    }
+
+    func removedByteCount(of id: TakeID) -> Int? {
+        removedFolder.flatMap { TakeFolder.audioByteCount(in: $0, id.text) }
     }
 
     private var removedFolder: Folder? {

@@ -5,41 +5,71 @@ internal import Synchronization
 
 /// How full the spool is.
 extension TakeStore {
-    /// Says which limit a new take would pass; nil when there is room.
+    /// What can be deleted when the disk is short.
+    package enum Spare: Sendable {
+        case removed(Removed)
+        /// The audio of an answered take whose text was handed over.
+        case audio(TakeID)
+    }
+
+    /// Says which limit a new take would pass; nil when there is room, or will be once `spares` are
+    /// deleted.
     ///
-    /// Where the disk is short, the takes that a person has removed are deleted for good first.
+    /// Changes nothing. Audio whose text was handed over does not count.
     ///
     /// Nearly free unless a limit is near: it counts names, of which answered takes are some, reads
-    /// the note of the takes with audio, and asks the file system once. Only when one of them is
-    /// over its limit are the takes looked at that may have audio.
+    /// the size in the note of the takes with audio, and asks the file system once. Only when one of
+    /// them is over its limit are takes looked at: those that wait, up to the limit. What the note
+    /// does not know is read once by each process, so that no wrong note costs a take.
     package func shortage(by limits: SpoolLimits) -> SpoolShortage? {
-        if let free = freeByteCount(wanting: limits.free), free < limits.free {
+        if let free = takes.freeByteCount, free < limits.free, free + spareByteCount < limits.free {
             return .free(free, limit: limits.free)
         }
         // What cannot be counted is no reason to refuse; making the take's folder will tell.
         let names = (try? takes.entryCount(upTo: limits.takes)) ?? 0
-        let noted = noted
-        let estimate = noted.byteCount + growth.load(ordering: .relaxed)
+        let note = note(.audio)
+        let estimate = (AudioNote.byteCount(in: note) ?? 0) + growth.load(ordering: .relaxed)
         guard names >= limits.takes || estimate >= limits.bytes else { return nil }
-        let (ids, bytes) = audio(by: noted)
+        let noted = AudioNote(note)
+        let released = released(by: noted)
+        var (count, bytes) = (0, 0)
+        // As above.
+        for name in ((try? takes.names()) ?? [])
+        where noted.mayHaveAudio(name) && !released.contains(name) {
+            guard let id = TakeID(name), let size = audioByteCount(of: id) else { continue }
+            (count, bytes) = (count + 1, bytes + size)
+            guard count >= limits.takes else { continue }
+            return readUnknown(in: noted, upTo: count)
+                ? shortage(by: limits) : .takes(limit: count)
+        }
         // What has been deleted meanwhile is known now.
         growth.store(bytes - noted.byteCount, ordering: .relaxed)
-        if ids.count >= limits.takes { return .takes(ids.count, limit: limits.takes) }
-        if bytes >= limits.bytes { return .bytes(bytes, limit: limits.bytes) }
-        return nil
+        guard bytes >= limits.bytes else { return nil }
+        return readUnknown(in: noted, upTo: limits.takes)
+            ? shortage(by: limits) : .bytes(bytes, limit: limits.bytes)
     }
 
-    /// Notes which takes have audio, for the next start.
+    /// Learns which takes wait for nothing of those that the note does not know, until so many wait.
     ///
-    /// - Parameter isAnew: whether all takes are looked at, which is slow with many of them.
-    package func measure(anew isAnew: Bool = false) {
-        let noted = noted
-        let (ids, bytes) = audio(by: isAnew ? AudioNote() : noted)
-        // What cannot be listed now is noted next time.
-        guard let names = try? takes.names() else { return }
-        let found = AudioNote(names: names, takes: ids, byteCount: bytes)
-        if found.bytes != noted.bytes { note(found.bytes, as: .audio) }
-        growth.store(0, ordering: .relaxed)
+    /// - Returns: whether there is one, and this process has not looked before.
+    private func readUnknown(in noted: AudioNote, upTo limit: Int) -> Bool {
+        guard !hasReadUnknown.exchange(true, ordering: .relaxed) else { return false }
+        let released = released(by: noted)
+        var (waiting, found) = (0, false)
+        // As above.
+        for id in (try? ids()) ?? []
+        where waiting < limit && noted.mayHaveAudio(id.text) && !released.contains(id.text)
+            && audioByteCount(of: id) != nil
+        {
+            // What cannot be read waits.
+            if !noted.isWaiting(id.text), (try? take(id).manifest().isReleasedAnswer) == true {
+                noteRelease(of: id)
+                found = true
+            } else {
+                waiting += 1
+            }
+        }
+        return found
     }
 
     /// Notes that a take is back, perhaps with audio.
@@ -57,41 +87,58 @@ extension TakeStore {
         growth.add(byteCount, ordering: .relaxed)
     }
 
-    /// The takes that have audio, in the order in which they began.
-    package var audioTakes: [TakeID] { audio(by: noted).takes }
+    /// Says that the text of a take was handed over by this process: its audio waits no more.
+    ///
+    /// From any thread.
+    package func noteRelease(of id: TakeID) { _ = released.withLock { $0.insert(id.text) } }
 
-    /// Whether less of the disk is free than the limits want.
+    func isReleased(_ id: TakeID) -> Bool { released.withLock { $0.contains(id.text) } }
+
+    func forgetRelease(of id: TakeID) { _ = released.withLock { $0.remove(id.text) } }
+
     package func isDiskShort(by limits: SpoolLimits) -> Bool {
         takes.freeByteCount.map { $0 < limits.free } ?? false
     }
 
-    /// What is free, after giving back what was removed if that is less than is wanted.
-    private func freeByteCount(wanting count: Int) -> Int? {
-        guard let free = takes.freeByteCount, free < count, destroyRemoved(where: { _ in true })
-        else { return takes.freeByteCount }
-        return takes.freeByteCount
+    /// What can be deleted when the disk is short, in the order in which it goes.
+    package var spares: [Spare] {
+        removed.map { .removed($0) }
+            + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }
     }
 
-    private var noted: AudioNote { AudioNote(note(.audio)) }
-
-    /// The takes that have audio, which those that are answered have not as a rule, and its size.
-    private func audio(by noted: AudioNote) -> (takes: [TakeID], bytes: Int) {
-        var (found, bytes): ([TakeID], Int) = ([], 0)
-        // As above.
-        for name in ((try? takes.names()) ?? []) where noted.mayHaveAudio(name) {
-            guard let id = TakeID(name), let size = audioByteCount(of: id) else { continue }
-            found.append(id)
-            bytes += size
+    /// Deletes what can be spared.
+    ///
+    /// Blocks on the disk. What cannot be deleted stays.
+    package func delete(_ spare: Spare) {
+        switch spare {
+        case .removed(let take): destroyRemoved { $0.id == take.id }
+        case .audio(let id): Retention.removeReleasedAudio(of: id, in: self)
         }
-        return (found, bytes)
     }
 
-    /// The size of a take's audio by a look at its name alone; nil when there is none.
+    private var spareByteCount: Int {
+        spares.reduce(0) { sum, spare in
+            switch spare {
+            case .removed(let take): sum + (removedByteCount(of: take.id) ?? 0)
+            case .audio(let id): sum + (audioByteCount(of: id) ?? 0)
+            }
+        }
+    }
+
+    var noted: AudioNote { AudioNote(note(.audio)) }
+
+    private func released(by noted: AudioNote) -> Set<String> {
+        released.withLock { noted.released.union($0) }
+    }
+
     package func audioByteCount(of id: TakeID) -> Int? {
-        for name in TakeFolder.audioNames {
-            // Of several names only one is there.
-            if let size = takes.size(of: "\(id.text)/\(name)") { return size }
-        }
-        return nil
+        TakeFolder.audioByteCount(in: takes, id.text)
+    }
+}
+
+extension TakeFolder {
+    static func audioByteCount(in parent: Folder, _ name: String) -> Int? {
+        // Of several names only one is there.
+        audioNames.lazy.compactMap { parent.size(of: "\(name)/\($0)") }.first
     }
 }

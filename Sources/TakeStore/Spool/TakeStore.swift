@@ -9,7 +9,7 @@ internal import Synchronization
 /// All takes on the disk: the folder `takes` of the state folder.
 ///
 /// Beside it are `removed`, for takes that may be brought back, `quarantine`, for those that cannot
-/// be used any more, and small files of which each can be lost.
+/// be used any more, and small files of which each can be lost. Calls block on the disk.
 package final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
@@ -26,17 +26,18 @@ package final class TakeStore: Sendable {
     private let isAnchored = Atomic(false)
     /// Bytes of audio that there are more than the note says, as far as this process knows.
     let growth = Atomic(0)
+    /// Takes whose text this process has handed over, and whose audio is still there.
+    let released = Mutex<Set<String>>([])
+    /// Whether this process has read the takes of which the note says nothing.
+    let hasReadUnknown = Atomic(false)
 
     /// Opens the folder of takes, making it when it is missing.
     ///
     /// A folder of ours that others may read is closed to them; one in which others may write, a
     /// symbolic link, or a folder of another user is refused.
     ///
-    /// - Parameters:
-    ///   - stateFolder: an absolute path, usually `$XDG_STATE_HOME/utter`.
-    ///   - key: encrypts the takes that are made, and decrypts those that are encrypted; with nil
-    ///     new takes are kept in the clear.
-    /// - Throws: `TakeStoreError.folderUnusable` or `.folderUnsafe`.
+    /// The path is absolute, usually `$XDG_STATE_HOME/utter`. Without a key new takes are kept in the
+    /// clear.
     package init(stateFolder: String, key: EncryptionKey? = nil) throws(TakeStoreError) {
         self.key = key
         try Self.refuseDanger(at: stateFolder)
@@ -56,7 +57,6 @@ package final class TakeStore: Sendable {
     /// Opens the folder of takes as it is, without making any.
     ///
     /// - Returns: nil when there is none, and so no take.
-    /// - Throws: as above.
     package static func existing(
         stateFolder: String, key: EncryptionKey? = nil
     ) throws(TakeStoreError) -> TakeStore? {
@@ -72,7 +72,6 @@ package final class TakeStore: Sendable {
         }
     }
 
-    /// The path of the folder of takes.
     package var path: String { takes.path }
 
     /// Makes the folder of a new take.
@@ -94,9 +93,6 @@ package final class TakeStore: Sendable {
     /// Removes a take with its audio, at once for every process that looks.
     ///
     /// Blocks on the disk. A folder that holds anything unknown stays.
-    ///
-    /// - Throws: `TakeStoreError.inUse` when another process records or sends it, `.noSuchTake`
-    ///   when it is gone, `.unchangeable` when it cannot be removed.
     package func remove(_ take: TakeFolder) throws(TakeStoreError) {
         var isLocked = false
         do throws(SystemError) {
@@ -122,7 +118,6 @@ package final class TakeStore: Sendable {
         }
     }
 
-    /// The error for a take that another process holds.
     package func inUse(_ take: TakeFolder) -> TakeStoreError {
         // Without a manifest, less is known.
         let manifest = try? take.manifest()
@@ -131,8 +126,6 @@ package final class TakeStore: Sendable {
     }
 
     /// Removes the folder of a take that captured nothing.
-    ///
-    /// Blocks on the disk.
     ///
     /// A folder that holds anything unknown stays.
     package func removeEmptyTake(_ take: TakeFolder) {
@@ -147,26 +140,19 @@ package final class TakeStore: Sendable {
         [takes] + (isAnchored.load(ordering: .relaxed) ? [] : try takes.ancestors())
     }
 
-    /// Says that they have been synced.
     package func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
 
     /// The names of all takes, in the order in which they began.
-    ///
-    /// - Throws: `TakeStoreError.folderUnusable`.
     package func ids() throws(TakeStoreError) -> [TakeID] {
         try names().compactMap { TakeID($0) }
     }
 
     /// The name of the take that began last; nil without takes.
-    ///
-    /// - Throws: `TakeStoreError.folderUnusable`.
     package func newestID() throws(TakeStoreError) -> TakeID? {
         try names().reversed().lazy.compactMap { TakeID($0) }.first
     }
 
     /// Names of entries among the takes that are not takes; hidden ones are not listed.
-    ///
-    /// - Throws: `TakeStoreError.folderUnusable`.
     package func foreignNames() throws(TakeStoreError) -> [String] {
         try names().filter { TakeID($0) == nil && !$0.hasPrefix(".") }
     }
@@ -180,9 +166,6 @@ package final class TakeStore: Sendable {
     }
 
     /// Opens the folder of an existing take.
-    ///
-    /// - Throws: `TakeStoreError`: `.noSuchTake` when there is none, also none any more, or
-    ///   `.unreadable`.
     package func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         do throws(SystemError) {
             return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
@@ -194,8 +177,6 @@ package final class TakeStore: Sendable {
 
     /// Finds the one take that a part of a name means (`TakeNames`); `last` is the newest, and
     /// `last~2` the second before it.
-    ///
-    /// - Throws: `TakeStoreError` when there is none, or more than one.
     package func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if let steps = TakeNames.stepsBack(name) {

@@ -5,16 +5,12 @@
 /// A part of `take.json`, and of its encrypted part when the take is encrypted. Of a secret it holds
 /// where it comes from and which origin it belongs to, never the secret.
 package struct DeliveryRecord: Sendable, Codable, Equatable {
-    /// A field of the head, or of a form.
     package struct Field: Sendable, Codable, Equatable {
-        /// The name as it was written.
         package var name: String
-        /// The value.
         package var value: String
         /// The value's type in a form; nil is text.
         package var contentType: String?
 
-        /// Creates a field.
         package init(name: String, value: String, contentType: String? = nil) {
             self.name = name
             self.value = value
@@ -22,16 +18,12 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         }
     }
 
-    /// A form around the audio.
     package struct Form: Sendable, Codable, Equatable {
-        /// The fields of text, in their order.
         package var fields: [Field]
-        /// The name of the audio's field.
         package var fileField: String
         /// The audio's file name; nil is `audio` with the extension of its format.
         package var fileName: String?
 
-        /// Creates a form.
         package init(fields: [Field], fileField: String, fileName: String?) {
             self.fields = fields
             self.fileField = fileField
@@ -44,9 +36,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
     /// was typed, and must be given again.
     package struct Secret: Sendable, Codable, Equatable {
-        /// The header field in which it stands.
         package var header: String?
-        /// The query parameter in which it stands.
         package var query: String?
         /// What it is called of which something is made that stands in the request.
         package var part: String?
@@ -54,18 +44,14 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var form: String
         /// The origin to which it belongs, such as `https://speech.example`.
         package var origin: String
-        /// The environment variable that holds it.
         package var variable: String?
         /// The file whose first line it is.
         package var file: String?
-        /// The shell command that prints it.
         package var command: String?
         /// The file of header fields, one of which holds it.
         package var headerFile: String?
-        /// The credential of systemd that holds it.
         package var credential: String?
 
-        /// Creates the record of a secret whose source is set afterwards.
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
             self.header = header
             self.query = query
@@ -74,51 +60,38 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         }
     }
 
-    /// The request's method.
     package var method = "POST"
     /// Where it is sent, with the query, in which the values of secret parameters are empty.
     package var url: String
-    /// How the audio travels: such as `pcm`.
     package var format: String
-    /// Header fields beside utter's own, without secrets; nil is none.
     package var headers: [Field]?
-    /// The `Content-Type` instead of the format's own.
     package var contentType: String?
-    /// The form around the audio; nil is none.
     package var form: Form?
     /// The JSON document in one of whose strings the audio stands; nil is none.
     package var jsonBody: String?
     /// How the answer is read, as `--answer` is written.
     package var answer: String
-    /// The name of the field that carries the take's id.
     package var idHeader: String
-    /// The body's framing: `auto`, `chunked` or `length`.
     package var framing: String
-    /// The newest version of HTTP to speak, `1.1` or `2`; nil is `1.1`.
     package var httpVersion: String?
     /// Whether the service decides itself when the speaker has finished; nil is no.
     package var detectsEnd: Bool?
-    /// A file of certificates to trust instead of the system's, an absolute path.
     package var certificateFile: String?
     /// What else is unusual about connections; nil is nothing.
     package var connection: Connection?
-    /// Other origins to which a redirect may lead; nil is none.
     package var redirectOrigins: [String]?
-    /// Where the secrets come from; nil is none.
     package var secrets: [Secret]?
     /// Whether they may travel without TLS; nil is no.
     package var allowsSecretsInClear: Bool?
+    package var unknownOutcome: String?
 
-    /// The profile that the rest was made by; nil is none.
     package var profile: Profile?
 
-    /// The version of a manifest with this record.
     var version: Int {
         if profile != nil { return 4 }
         return form == nil && jsonBody == nil ? 2 : 3
     }
 
-    /// Creates a record; the rest is set afterwards.
     package init(
         url: String, format: String, answer: String, idHeader: String, framing: String
     ) {
@@ -127,5 +100,56 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         self.answer = answer
         self.idHeader = idHeader
         self.framing = framing
+    }
+}
+
+extension DeliveryRecord {
+    /// How connections are made, beside what stands in the record itself; what is nil is as usual.
+    package struct Connection: Sendable, Codable, Equatable {
+        package var proxy: String?
+        package var proxyExceptions: [String]?
+        /// The file whose first line is the proxy's name and password.
+        package var proxyLoginFile: String?
+        /// The environment variable that holds them.
+        package var proxyLoginVariable: String?
+        /// Whether they were typed or piped, and must be given again.
+        package var proxyLoginIsGiven: Bool?
+        package var clientCertificate: String?
+        package var clientKey: String?
+        package var minimumTLS: String?
+        /// The public keys of which the service must have one.
+        package var pinnedKeys: [String]?
+        package var addresses: String?
+        /// Addresses of hosts, as `HOST:PORT:ADDRESS`.
+        package var resolutions: [String]?
+
+        package init() {}
+    }
+
+    /// The profile of a service by value, and what was said with it.
+    ///
+    /// The files may change or go: the take is sent by what they were.
+    package struct Profile: Sendable, Codable, Equatable {
+        package struct Text: Sendable, Codable, Equatable {
+            package var name: String
+            package var text: String
+
+            package init(name: String, text: String) {
+                self.name = name
+                self.text = text
+            }
+        }
+
+        /// The profile's own text, that of the profile which it extends, and so on.
+        package var texts: [Text]
+        /// What a person said, by the names of the words.
+        package var words: [String: String]
+        package var format: String
+
+        package init(texts: [Text], words: [String: String], format: String) {
+            self.texts = texts
+            self.words = words
+            self.format = format
+        }
     }
 }

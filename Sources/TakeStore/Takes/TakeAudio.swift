@@ -31,7 +31,6 @@ package struct TakeAudio: Sendable {
 
     /// A sealed journal of the first bytes.
     ///
-    /// - Parameter byteCount: at most as many as there are.
     /// - Returns: a journal that can only be read.
     package func journal(byteCount: Int) -> Journal {
         Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
@@ -68,12 +67,10 @@ extension TakeFolder {
         key == nil ? name : name + Self.encryptedSuffix
     }
 
-    /// Why an encrypted take stays locked.
     package var keyError: TakeStoreError {
         key == nil ? .keyMissing(take: id.text) : .keyWrong(take: id.text)
     }
 
-    /// Makes the file of a new take's audio.
     func makeAudio(
         _ name: String, in folder: Folder, isEncrypted: Bool
     ) throws(SystemError) -> any JournalFile {
@@ -112,13 +109,6 @@ extension TakeFolder {
         }
     }
 
-    /// Opens a file of audio.
-    ///
-    /// Blocks on the disk; every frame of an encrypted file is read and checked.
-    ///
-    /// - Throws: `SystemError`; `ENOENT` when the audio is gone, `ENOKEY` and `EKEYREJECTED` when
-    ///   it is encrypted, and the right key is not there, `EKEYREVOKED` when the file has lost its
-    ///   own.
     package func openAudio(fileName name: String) throws(SystemError) -> TakeAudio {
         let file = PlainFile(try folder.openFile(name))
         let size = try folder.byteCount(of: name)
@@ -146,8 +136,6 @@ extension TakeFolder {
     }
 
     /// Cuts off what belongs to no whole frame of an encrypted file.
-    ///
-    /// Blocks on the disk.
     package func cutTear(_ audio: TakeAudio, fileName: String) throws(SystemError) {
         let size = try folder.byteCount(of: fileName)
         try folder.truncateFile(fileName, to: size - audio.tornByteCount)
@@ -159,11 +147,6 @@ extension TakeFolder {
     /// anew, so that nothing is encrypted twice under one key, and takes the place of the old one
     /// when it is durable. Blocks on the disk.
     ///
-    /// - Parameters:
-    ///   - audio: what the file holds now; to be opened again afterwards.
-    ///   - fileName: the file.
-    ///   - bytes: the new first bytes.
-    ///   - count: how many of the old bytes they replace.
     /// - Throws: `SystemError`; the file is as it was then.
     package func replaceBeginning(
         of audio: TakeAudio, fileName: String, with bytes: [UInt8], insteadOf count: Int
@@ -202,6 +185,5 @@ extension TakeFolder {
 }
 
 extension SystemError {
-    /// Whether a key is missing, or is the wrong one.
     package var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
 }

@@ -33,7 +33,6 @@ extension TakeFolder {
         manifest.progress = note.progress
     }
 
-    /// Removes the note, once the manifest knows all of it.
     package func forgetNotedTransfers() {
         for name in [Self.notedName, Self.notedName + Self.newSuffix] {
             // A note that stays says nothing new.

@@ -36,9 +36,7 @@ package final class TakeFolder: Sendable {
     static let ownNames =
         textNames + [damagedName] + audioNames.flatMap { [$0, $0 + newSuffix] }
 
-    /// The take's name.
     package let id: TakeID
-    /// The folder's path.
     package let path: String
     private let held: Mutex<Folder>
     /// Whether this program records into the folder, and makes it anew when it is removed.
@@ -92,16 +90,11 @@ package final class TakeFolder: Sendable {
         return new
     }
 
-    /// The size of the audio in bytes.
-    ///
-    /// - Throws: `SystemError`; `ENOENT` when the audio is gone.
     package func audioByteCount(fileName: String) throws(SystemError) -> Int {
         try folder.byteCount(of: fileName)
     }
 
     /// Cuts the audio after its last whole frame or page; what was reserved behind it is free then.
-    ///
-    /// Blocks on the disk.
     package func cutAudio(fileName: String, to byteCount: Int) throws(SystemError) {
         // Left by a program that died while it made a new file; the old one is still there.
         try folder.removeFile(fileName + Self.newSuffix)
@@ -127,7 +120,6 @@ package final class TakeFolder: Sendable {
         folder.unlock()
     }
 
-    /// The names of the files within.
     package func fileNames() throws(SystemError) -> [String] { try folder.names() }
 
     /// Replaces the manifest, `take.json`, atomically and durably.
@@ -181,10 +173,6 @@ package final class TakeFolder: Sendable {
     }
 
     /// Reads `take.json`, with the transcript wherever it is.
-    ///
-    /// - Throws: `TakeStoreError`: `.noSuchTake` when the take has been removed or moved away since
-    ///   it was opened, `.unreadable` when the file is missing or the disk fails, `.damaged` when its
-    ///   content is wrong, `.laterVersion`.
     package func manifest() throws(TakeStoreError) -> TakeManifest {
         do throws(TakeStoreError) {
             return try manifest(in: Self.manifestName)
@@ -230,9 +218,6 @@ package final class TakeFolder: Sendable {
 
     /// Keeps an answer beside the audio; one of before is replaced.
     ///
-    /// Blocks on the disk.
-    ///
-    /// - Returns: the name of the file.
     /// - Throws: `SystemError`, also when it is to be encrypted and there is no key.
     package func keepAnswer(
         _ bytes: [UInt8], isEncrypted: Bool
@@ -247,9 +232,6 @@ package final class TakeFolder: Sendable {
         return name
     }
 
-    /// Reads the answer that could not be read before; nil when there is none.
-    ///
-    /// - Throws: `TakeStoreError`.
     package func unreadAnswer(of manifest: TakeManifest) throws(TakeStoreError) -> [UInt8]? {
         guard let name = manifest.unreadAnswer else { return nil }
         let bytes = try contents(of: name, limit: Self.answerLimit)
@@ -331,16 +313,10 @@ package final class TakeFolder: Sendable {
         try folder.sync()
     }
 
-    /// Puts a damaged manifest aside, where a person finds it.
-    ///
-    /// Blocks on the disk.
     package func setManifestAside() throws(SystemError) {
         try folder.move(Self.manifestName, to: folder, as: Self.damagedName)
     }
 
-    /// Makes the audio durable.
-    ///
-    /// Blocks on the disk.
     package func syncAudio(fileName: String) throws(SystemError) {
         try folder.syncFile(fileName)
     }
@@ -359,10 +335,8 @@ package final class TakeFolder: Sendable {
         return nil
     }
 
-    /// When the take's manifest was written last, in seconds since 1970; nil without one.
     package var manifestTime: Int? { folder.modificationTime(of: Self.manifestName) }
 
-    /// Names of files that this program did not put there.
     func foreignNames() throws(SystemError) -> [String] {
         try folder.names().filter { !Self.ownNames.contains($0) }
     }

@@ -31,11 +31,6 @@ public struct TakeID: Sendable, Hashable, Codable {
     /// Makes a new name.
     ///
     /// Names are in the order in which they were made, also when the clock goes back.
-    ///
-    /// - Parameters:
-    ///   - date: when the take begins.
-    ///   - newest: the greatest name there is.
-    ///   - generator: where the random bits come from.
     package init(
         at date: Date, after newest: TakeID? = nil,
         using generator: inout some RandomNumberGenerator
@@ -61,7 +56,6 @@ public struct TakeID: Sendable, Hashable, Codable {
         return Int(date.timeIntervalSince1970) << 10 | fraction
     }
 
-    /// When the take began, by its name; nil when the name says no time.
     package var date: Date? { UTCTime.date(compact: String(text.prefix(15))) }
 
     /// Decodes a name.

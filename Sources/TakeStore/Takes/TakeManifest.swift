@@ -18,7 +18,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package static let historyLimit = 16
     private static let reasonLimit = 2_000
 
-    /// How far a take has come.
     package enum State: String, Sendable, Codable {
         /// Audio is still being captured, or the program died while it was.
         case recording
@@ -30,25 +29,19 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         case answered
         /// No answer; the audio waits to be sent again. `reason` says why.
         case kept
-        /// The person cancelled it.
         case cancelled
     }
 
-    /// The form of this file.
     package var version = 2
-    /// The take's name, also its folder's.
     package var id: TakeID
-    /// How far it has come.
     package var state: State
     /// When it began, in ISO 8601, UTC.
     package var created: String
-    /// The name of the audio file in the same folder.
     package var audio: String
     /// The form in which it was recorded: such as `pcm`.
     ///
     /// The first two are one file.
     package var format: String
-    /// Where it was recorded from.
     package var source: String
     /// The file that was sent; nil for a voice, and for one that was delivered at once.
     package var file: SentFile?
@@ -61,9 +54,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
             version = max(version, delivery.version)
         }
     }
-    /// The audio's length in bytes, once it is complete.
     package var byteCount: Int?
-    /// The audio's SHA-256 in hexadecimal, once it is complete.
     package var sha256: String?
     /// Frames at 16 kHz in the audio, silence in place of gaps included, once it is complete.
     package var frames: Int?
@@ -78,7 +69,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var holder: Int32?
     /// How many transfers have been begun, over all processes.
     package var attempts = 0
-    /// The last of them, in order; nil when there were none.
     package var history: [TransferRecord]?
     /// How many of them the service may have taken whole; nil is none.
     package var taken: Int?
@@ -101,11 +91,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Where cues are heard in the recording, which are sent as silence: pairs of the first frame at
     /// 16 kHz and the number of frames; nil is none.
     package var cues: [[Int]]?
-    /// The loudest sample of the recording in dBFS; nil when that is not known.
     package var peak: Double?
-    /// Why there is no answer, for a person.
     package var reason: String?
-    /// The transcript.
     package var transcript: String?
     /// The file beside this one that holds an answer that could not be read; nil without one.
     package var unreadAnswer: String?
@@ -118,7 +105,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// What of an encrypted take only its key opens; nil while it is in the members above.
     var secret: Data?
 
-    /// Begins a manifest in the state `recording`.
     package init(
         id: TakeID, created: Date, audio: String, format: String, source: String, url: String
     ) {
@@ -143,7 +129,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         self.delivery = delivery
     }
 
-    /// Notes that a transfer is about to begin, which goes to `target`.
     package mutating func beginTransfer(_ number: Int, at date: Date, to target: String) {
         attempts = max(attempts, number)
         let record = TransferRecord(
@@ -151,7 +136,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         history = Array(((history ?? []) + [record]).suffix(Self.historyLimit))
     }
 
-    /// Notes how a transfer ended.
     package mutating func endTransfer(
         _ number: Int, _ ending: String, at date: Date, status: Int?, wasWhole: Bool
     ) {
@@ -191,6 +175,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         (taken ?? 0) > 0 && state != .answered && isHeld != true
     }
 
+    /// Whether it is sent again only when a person asks for it, as was said when it was sent.
+    package var isDoubtful: Bool { mayBeDelivered && delivery?.unknownOutcome != nil }
+
     /// So many failures in a row are no reason to wait: the first may have been anything.
     private static let freeFailures = 1
     /// The pause after the next one, which each more doubles.
@@ -210,6 +197,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// Whether it waits for an answer, at rest or not.
     package var isWaiting: Bool { state != .answered && state != .cancelled }
 
+    /// Whether the text was handed over, so that the audio may be deleted.
+    var isReleasedAnswer: Bool { state == .answered && isReleased == true }
+
     /// Whether no number is one that this program could not have written.
     var isPlausible: Bool {
         let counts = [
@@ -218,9 +208,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         return counts.allSatisfy { (0...(1 << 48)).contains($0) } && attempts < 1 << 30
     }
 
-    /// The file's bytes.
-    ///
-    /// - Throws: `EncodingError` never, as long as every member is a string or a number.
     func encoded() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

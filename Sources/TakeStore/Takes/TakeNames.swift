@@ -10,10 +10,8 @@ package struct TakeNames: Sendable {
 
     private let ids: [TakeID]
 
-    /// Looks at the names of all takes, in any order.
     package init(_ ids: [TakeID]) { self.ids = ids }
 
-    /// The takes that a person may mean by a part of a name.
     package func matches(_ part: String) -> [TakeID] {
         let part = part.lowercased()
         guard !part.isEmpty else { return [] }

@@ -10,7 +10,6 @@ struct UTCTime {
 
     private let date: Date
 
-    /// Takes the whole second that the date falls into.
     init(_ date: Date) { self.date = date }
 
     /// The moment that `compact` has written; nil for another text.

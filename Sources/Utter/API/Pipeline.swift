@@ -223,12 +223,25 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Why the disk takes no new take, or nil when it does.
+    /// Why the disk takes no new take, or nil when it does, perhaps after `makeRoom`.
     ///
-    /// Gives back the audio of answered takes where that helps. Blocks on the disk.
+    /// Blocks on the disk.
     package var shortage: SpoolShortage? {
         guard case .success(let store) = store else { return nil }
-        return Retention.shortage(in: store, by: limits)
+        return store.shortage(by: limits)
+    }
+
+    /// Deletes what can be spared while the disk is short, on the sync thread: the journals of
+    /// takes have their turn after each deletion.
+    func makeRoom() {
+        guard case .success(let store) = store, store.isDiskShort(by: limits) else { return }
+        sync.perform { [self] in delete(store.spares[...], of: store) }
+    }
+
+    private func delete(_ spares: ArraySlice<TakeStore.Spare>, of store: TakeStore) {
+        guard let spare = spares.first, store.isDiskShort(by: limits) else { return }
+        store.delete(spare)
+        sync.perform { [self] in delete(spares.dropFirst(), of: store) }
     }
 
     /// Remembers an answered take whose audio stays for a time.
@@ -240,7 +253,9 @@ public final class Pipeline: Sendable {
             takes.append(take)
             return takes.count > Self.releasedLimit ? takes.removeFirst() : nil
         }
-        guard let oldest, case .success(let store) = store else { return }
+        guard case .success(let store) = store else { return }
+        store.noteRelease(of: take)
+        guard let oldest else { return }
         sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
     }
 
@@ -252,12 +267,19 @@ public final class Pipeline: Sendable {
         }
     }
 
-    /// Deletes what is over its time on the disk, and notes what the rest holds, on the sync thread.
+    /// Deletes what is over its time on the disk, and notes what the rest holds, on the sync thread:
+    /// the journals of takes have their turn after each step.
     ///
     /// From any thread; does not block.
     public func sweep() {
         guard case .success(let store) = store else { return }
-        sync.perform { [retention] in _ = retention.sweep(store) }
+        sync.perform { [self] in carryOn(Sweep(of: store, retention, by: limits)) }
+    }
+
+    private func carryOn(_ sweep: Sweep) {
+        var sweep = sweep
+        guard sweep.step() else { return }
+        sync.perform { [self, sweep] in carryOn(sweep) }
     }
 
     /// Ends the loops and waits for them, the disk included.

@@ -54,7 +54,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// No attempt but the first.
     public static let never = RetryPolicy(
         pausesWhileSpeaking: [], pausesAfterRelease: [],
-        longestRetryAfter: .zero, unknownOutcome: .keep)
+        longestRetryAfter: .zero, unknownOutcome: .resend)
 
     /// The most attempts of one take in any minute.
     private static let attemptsAMinute = 8

@@ -21,6 +21,8 @@ public struct TakeOutcome: Sendable {
     /// How many attempts the service may have taken whole, those of earlier runs included: they
     /// were sent to the end, and the answer was a good one or never came.
     public var takenCount: Int
+    /// How many of them earlier runs have made.
+    package var takenBefore = 0
     /// The file that holds the audio, or nil when it lives in memory only.
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
@@ -74,6 +76,8 @@ extension TakeOutcome {
             cutShort: machine.protection.endReason, notices: machine.protection.notices,
             peakDecibels: run.account.peak?.peakDecibels, answeredAfter: answeredAfter,
             answerDelay: ending.answerDelay, times: times)
+        let own = attempts.count { $0.carriesRecording && $0.result.mayBeTaken }
+        takenBefore = max(0, takenCount - own)
     }
 
     /// How many requests were made because a service pointed to another place.
@@ -86,6 +90,9 @@ extension TakeOutcome {
 
     /// Whether the service may have had the whole take more than once.
     public var mayBeDoubled: Bool { takenCount > 1 }
+
+    /// Whether this run alone has sent it to the end more than once, which no person has asked for.
+    package var isRepeated: Bool { takenCount - takenBefore > 1 }
 
     /// Whether the service had the whole recording when it answered.
     public var isWhole: Bool { answeredAfter == nil }

@@ -38,6 +38,8 @@ extension DeliveryPlan {
             service.credentials.isEmpty
             ? nil : service.credentials.map { DeliveryRecord.Secret($0, origin: origin) }
         record.allowsSecretsInClear = allowsSecretsInClear ? true : nil
+        record.unknownOutcome =
+            retry.unknownOutcome == .resend ? nil : retry.unknownOutcome.rawValue
         return record
     }
 
@@ -96,6 +98,7 @@ extension DeliveryPlan {
         if record.framing != old.framing { framing = other.framing }
         service.connection = other.service.connection
         allowsSecretsInClear = other.allowsSecretsInClear
+        retry.unknownOutcome = other.retry.unknownOutcome
     }
 
     /// Makes the plan of a record without its profile.
@@ -118,6 +121,14 @@ extension DeliveryPlan {
         idHeader = try HeaderField(name: record.idHeader, value: "id").name
         framing = BodyFraming(rawValue: record.framing) ?? .auto
         allowsSecretsInClear = record.allowsSecretsInClear ?? false
+        retry.unknownOutcome = .init(record)
+    }
+}
+
+extension RetryPolicy.UnknownOutcome {
+    /// What a take remembers, sent again unless that says otherwise.
+    package init(_ record: DeliveryRecord?) {
+        self = record?.unknownOutcome.flatMap { Self(rawValue: $0) } ?? .resend
     }
 }
 

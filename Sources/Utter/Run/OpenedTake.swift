@@ -36,6 +36,7 @@ struct OpenedTake {
                 reason = shortage.description
                 break
             }
+            pipeline.makeRoom()
             do throws(SystemError) {
                 var manifest = manifest
                 manifest.holder = getpid()

@@ -44,14 +44,18 @@ package enum Recovery {
     @discardableResult
     package static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
         store.clearLeftovers()
-        return try store.ids().filter { id in
-            do {
-                return try recover(store.take(id), in: store)
-            } catch {
-                // The list shows what cannot be read, with the reason.
-                return false
-            }
-        }
+        return try store.ids().filter { recover($0, in: store) }
+    }
+
+    /// Recovers one take, unless a process records or sends it.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: whether it was recovered.
+    @discardableResult
+    package static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
+        // The list shows what cannot be read, with the reason.
+        (try? recover(store.take(id), in: store)) ?? false
     }
 
     private static func recover(_ take: TakeFolder, in store: TakeStore) throws -> Bool {

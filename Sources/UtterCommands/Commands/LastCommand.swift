@@ -50,9 +50,11 @@ struct LastCommand: ParsableCommand {
 
     private func takes() throws(CommandFailure) -> [TakeManifest] {
         let lookup = try TakeLookup(encryption)
-        let takes = try TakeLookup.takes(in: lookup.store()) {
-            $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked)
-        }.suffix(newest)
+        let takes = try TakeLookup.newest(
+            newest, in: lookup.store(),
+            where: { $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked) },
+            mayBe: { $0?.wasAnswered == true }
+        ).reversed()
         for take in takes { try lookup.checkKey(of: take) }
         return Array(takes)
     }

@@ -48,34 +48,56 @@ struct ListCommand: ParsableCommand {
         }
     }
 
+    /// As many takes of dead programs are recovered before the list is printed, as takes a moment.
+    static let quickCount = 16
+    private static let quickBytes = 64 << 20
+
     func run() throws {
-        var entries: [TakeEntry] = []
-        var ids: [TakeID] = []
+        let store: TakeStore?
+        var (entries, dead): ([TakeEntry], [TakeID]) = ([], [])
         do throws(CommandFailure) {
             let maxAge = try KeepOptions.maxAge()
-            if let store = try TakeLookup(encryption).store() {
-                do throws(TakeStoreError) {
-                    entries = try TakeEntry.all(in: store, maxAge: maxAge)
-                    ids = try store.ids()
-                } catch {
-                    throw CommandFailure(error)
+            store = try TakeLookup(encryption).store()
+            if let store {
+                entries = try Self.entries(in: store, maxAge)
+                dead = entries.compactMap(\.deadTake)
+                if Self.isQuick(dead, in: store) {
+                    for id in dead { Recovery.recover(id, in: store) }
+                    if !dead.isEmpty { entries = try Self.entries(in: store, maxAge) }
+                    dead = []
+                } else {
+                    entries = entries.map(\.beingRecovered)
                 }
             }
         } catch {
             throw Launch.exit(error)
         }
         let chosen = try chosen(entries)
-        guard json || !chosen.isEmpty else { return }
-        let text =
-            json
-            ? JSONOutput.text(chosen, isPretty: true)
-            : TakeEntry.table(chosen, among: ids)
-                .lines(columns: StandardOutput.columns).joined(separator: "\n")
-        try StandardOutput.show(text)
-        if !json { Self.tellAge(entries) }
+        if json || !chosen.isEmpty {
+            let text =
+                json
+                ? JSONOutput.text(chosen, isPretty: true)
+                : TakeEntry.table(chosen, among: entries.compactMap(\.take))
+                    .lines(columns: StandardOutput.columns).joined(separator: "\n")
+            try StandardOutput.show(text)
+            if !json { Self.tellAge(entries) }
+        }
+        guard let store, !dead.isEmpty else { return }
+        StandardError.line("recovering \(dead.count) recordings whose program ended")
+        for id in dead { Recovery.recover(id, in: store) }
     }
 
-    /// What was asked for; who asks for some takes does not ask for what is none.
+    private static func entries(
+        in store: TakeStore, _ maxAge: Duration
+    ) throws(CommandFailure) -> [TakeEntry] {
+        try ofTakes { () throws(TakeStoreError) in try TakeEntry.all(in: store, maxAge: maxAge) }
+    }
+
+    private static func isQuick(_ dead: [TakeID], in store: TakeStore) -> Bool {
+        dead.count <= quickCount
+            && dead.reduce(0) { $0 + (store.audioByteCount(of: $1) ?? 0) } <= quickBytes
+    }
+
     private func chosen(_ entries: [TakeEntry]) throws -> [TakeEntry] {
         guard waiting || newest != nil || grep != nil else { return entries }
         let expression = try grep.map { try Self.expression($0) }

@@ -73,7 +73,6 @@ struct RemoveCommand: ParsableCommand {
         }
     }
 
-    /// The takes that are named, each once.
     private func named(
         by lookup: TakeLookup, in store: TakeStore, _ removal: TakeRemoval
     ) throws(CommandFailure) -> [TakeID] {

@@ -16,7 +16,7 @@ struct StateCheck: Check {
         }
         var findings: [Finding] = []
         do throws(CommandFailure) {
-            if let shortage = Retention.shortage(in: store, by: try KeepOptions.standard.limits) {
+            if let shortage = store.shortage(by: try KeepOptions.standard.limits) {
                 findings.append(
                     .bad(
                         "recordings cannot be kept: \(shortage.description)",

@@ -2,7 +2,6 @@
 
 import Utter
 
-/// Sends takes of earlier runs.
 enum KeptTakes {
     /// Sends the takes that `names` name, one after the other.
     ///
@@ -44,7 +43,6 @@ enum KeptTakes {
         }
     }
 
-    /// Sends one take to several services.
     private static func compare(
         _ names: [String], _ services: [String], by options: KeptTakeOptions,
         in session: TakeSession
@@ -71,8 +69,13 @@ enum KeptTakes {
             guard let store = try session.lookup.store() else { return .textPrinted }
             let clock = SpoolAge(in: store)
             let queue = FlushQueue(
-                try TakeLookup.takes(in: store) { $0.state == .kept }, isAsked: isAsked,
+                try TakeLookup.kept(in: store, tellsRecovery: !session.output.quiet),
+                isAsked: isAsked,
                 isChanged: { _ in options.changesSomething },
+                isDoubtful: { take in
+                    let word = options.service.onUnknown ?? .init(take.delivery)
+                    return take.mayBeDelivered && word != .resend
+                },
                 isOld: { take in maxAge.map { clock.age(since: take.id.date) >= $0 } ?? false })
             if !session.output.quiet { tell(queue) }
             var items: [Flush.Item] = []
@@ -99,7 +102,9 @@ enum KeptTakes {
                 }
             }
             try checkSecrets(of: items.map(\.plan), by: options)
-            var flush = Flush(items, left: left, in: session)
+            var flush = Flush(
+                items, left: left, beyond: max(0, queue.due.count - limit), isAsked: isAsked,
+                in: session)
             let status = await flush.run(jobs: jobs)
             return status == .textPrinted ? incomplete ?? status : status
         }
@@ -131,11 +136,13 @@ enum KeptTakes {
         try checkSecrets(of: plans, by: options)
     }
 
-    /// Says what is left, and why.
     private static func tell(_ queue: FlushQueue) {
         tell(
             queue.old, "is too old to be sent unasked", "are too old to be sent unasked",
             "send what is old with")
+        tell(
+            queue.doubtful, "may have been delivered, and is not sent again unasked",
+            "may have been delivered, and are not sent again unasked", "send it again with")
         tell(
             queue.held, "waits until something about it is changed: 'utter list' says why",
             "wait until something about them is changed: 'utter list' says why", "send it now with")
@@ -173,14 +180,15 @@ enum KeptTakes {
     ) throws(CommandFailure) -> TakeFolder {
         guard let steps = TakeNames.stepsBack(name) else { return try lookup.take(name) }
         let store = try lookup.store()
-        var takes = try TakeLookup.takes(in: store) { $0.state != .answered }
+        let count = min(steps, 1 << 30) + 1
+        var takes = try TakeLookup.newest(
+            count, in: store, where: { $0.state != .answered }, mayBe: { _ in true })
         if isChanged || takes.isEmpty {
-            takes = try TakeLookup.takes(in: store) { take in
-                // What cannot be opened cannot be sent.
-                (try? store?.take(take.id).audioByteCount(fileName: take.audio)) != nil
-            }
+            takes = try TakeLookup.newest(
+                count, in: store, where: { store?.audioByteCount(of: $0.id) != nil },
+                mayBe: { _ in true })
         }
-        guard let last = takes.dropLast(steps).last else {
+        guard takes.count == count, let last = takes.last else {
             throw CommandFailure(
                 "no take waits for an answer, and none still has its audio",
                 hint: "run 'utter list' to see what is kept", status: .noInput)

@@ -6,16 +6,12 @@ package import Utter
 
 /// Copies the audio of a take to a file that players open.
 package enum TakeExport {
-    /// Endings that promise what is not written here.
     private static let foreign = [
         ".mp3", ".m4a", ".mp4", ".aac", ".webm", ".aiff", ".aif", ".wma", ".amr", ".raw", ".pcm",
     ]
 
     /// Writes the audio to a new file: in the form that the name's ending stands for, and as it is
     /// when it stands for none.
-    ///
-    /// - Throws: `CommandFailure` when the audio is gone, the file cannot be written, or its name
-    ///   promises another form.
     package static func write(
         _ take: TakeFolder, _ manifest: TakeManifest, to path: String
     ) throws(CommandFailure) {

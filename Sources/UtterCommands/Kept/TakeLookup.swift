@@ -3,17 +3,14 @@
 internal import Cryptography
 package import Utter
 
-/// Finds takes on the disk for the commands, after bringing crashed ones to an end.
+/// Finds takes on the disk for the commands; those that are asked for are brought to an end first
+/// if their program died.
 package struct TakeLookup {
     /// Opens those that are encrypted; nil when none was given.
     let key: EncryptionKey?
 
-    /// Looks with a key that was read before.
     init(key: EncryptionKey?) { self.key = key }
 
-    /// Reads the key.
-    ///
-    /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
     init(_ encryption: EncryptionOptions) throws(CommandFailure) {
         key = try encryption.source.key()
     }
@@ -21,25 +18,25 @@ package struct TakeLookup {
     /// Opens the store of takes; makes none, whatever room the disk has.
     ///
     /// - Returns: nil when there is none, and so no take.
-    /// - Throws: `CommandFailure` when it cannot be used.
     package func store() throws(CommandFailure) -> TakeStore? {
-        do throws(TakeStoreError) {
-            let store = try TakeStore.existing(stateFolder: Environment.stateFolder, key: key)
-            if let store { try Recovery.recoverAll(in: store) }
-            return store
-        } catch {
-            throw CommandFailure(error)
+        let store = try ofTakes { () throws(TakeStoreError) in
+            try TakeStore.existing(stateFolder: Environment.stateFolder, key: key)
         }
+        store?.clearLeftovers()
+        return store
     }
 
     /// Finds one take by a part of its name, or by `last` or `last~2`.
-    ///
-    /// - Throws: `CommandFailure` when there is none, or more than one.
     package func take(_ name: String) throws(CommandFailure) -> TakeFolder {
         let store = try store()
         do throws(TakeStoreError) {
             guard let store else { throw .noSuchTake(name) }
-            return try store.find(name)
+            while true {
+                let take = try store.find(name)
+                Recovery.recover(take.id, in: store)
+                // One of which nothing can be played is gone now.
+                if store.holds(take) { return take }
+            }
         } catch {
             var failure = CommandFailure(error)
             if case .ambiguous(_, let ids) = error, let store {
@@ -49,46 +46,85 @@ package struct TakeLookup {
         }
     }
 
-    /// Refuses a take whose encrypted part could not be read.
     func checkKey(of manifest: TakeManifest) throws(CommandFailure) {
         guard manifest.isLocked else { return }
         let id = manifest.id.text
         throw CommandFailure(key == nil ? .keyMissing(take: id) : .keyWrong(take: id))
     }
 
-    /// Reads what is known of a take.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be read.
     package static func manifest(_ take: TakeFolder) throws(CommandFailure) -> TakeManifest {
-        do throws(TakeStoreError) {
-            return try take.manifest()
-        } catch {
-            throw CommandFailure(error)
-        }
+        try ofTakes { () throws(TakeStoreError) in try take.manifest() }
     }
 
     /// What is known of the takes whose manifest can be read and fulfils a condition, oldest first.
     ///
     /// What cannot be read is shown by `utter list`, and never stops the others. No folder is held
     /// open: there may be more of them than a process may have descriptors.
-    ///
-    /// - Throws: `CommandFailure` when the store cannot be read.
     package static func takes(
         in store: TakeStore?, where isWanted: (TakeManifest) -> Bool
     ) throws(CommandFailure) -> [TakeManifest] {
         guard let store else { return [] }
-        let ids: [TakeID]
-        do throws(TakeStoreError) {
-            ids = try store.ids()
-        } catch {
-            throw CommandFailure(error)
+        return try ids(in: store).compactMap { id in
+            manifest(id, in: store).flatMap { isWanted($0) ? $0 : nil }
         }
-        return ids.compactMap { id in
-            // The list shows what cannot be read.
-            guard let manifest = try? store.take(id).manifest(), isWanted(manifest) else {
-                return nil
+    }
+
+    /// The newest takes that fulfil a condition, newest first; nothing older is looked at.
+    ///
+    /// `mayBe` says whether one whose program died, or that cannot be read (nil), may fulfil it once it
+    /// is recovered.
+    static func newest(
+        _ count: Int, in store: TakeStore?, where isWanted: (TakeManifest) -> Bool,
+        mayBe: (TakeManifest?) -> Bool
+    ) throws(CommandFailure) -> [TakeManifest] {
+        guard let store else { return [] }
+        var found: [TakeManifest] = []
+        for id in try ids(in: store).reversed() where found.count < count {
+            var take = manifest(id, in: store)
+            let isWhole = take?.state != .kept || store.audioByteCount(of: id) != nil
+            if take?.isAtRest != true || !isWhole, mayBe(take) {
+                Recovery.recover(id, in: store)
+                take = manifest(id, in: store)
             }
-            return manifest
+            if let take, isWanted(take) { found.append(take) }
         }
+        return found
+    }
+
+    /// All takes that are kept, oldest first, after those were recovered whose program died.
+    static func kept(
+        in store: TakeStore, tellsRecovery: Bool
+    ) throws(CommandFailure) -> [TakeManifest] {
+        var dead = 0
+        return try ids(in: store).compactMap { id in
+            let take = manifest(id, in: store)
+            if let take, !take.isWaiting { return nil }
+            if take?.state == .kept, store.audioByteCount(of: id) != nil { return take }
+            dead += Recovery.recover(id, in: store) ? 1 : 0
+            if dead == ListCommand.quickCount, tellsRecovery {
+                StandardError.line("recovering recordings whose program ended")
+            }
+            return manifest(id, in: store).flatMap { $0.state == .kept ? $0 : nil }
+        }
+    }
+
+    private static func ids(in store: TakeStore) throws(CommandFailure) -> [TakeID] {
+        try ofTakes { () throws(TakeStoreError) in try store.ids() }
+    }
+
+    private static func manifest(_ id: TakeID, in store: TakeStore) -> TakeManifest? {
+        // The list shows what cannot be read.
+        try? store.take(id).manifest()
+    }
+}
+
+/// Makes what is wrong with a take the failure of the command.
+func ofTakes<Value>(
+    _ body: () throws(TakeStoreError) -> Value
+) throws(CommandFailure) -> Value {
+    do throws(TakeStoreError) {
+        return try body()
+    } catch {
+        throw CommandFailure(error)
     }
 }

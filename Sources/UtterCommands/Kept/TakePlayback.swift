@@ -19,11 +19,6 @@ package final class TakePlayback: Sendable {
     private let thread = Mutex<NamedThread?>(nil)
 
     /// Begins to obey signals; to be made once in a program.
-    ///
-    /// - Parameters:
-    ///   - device: an ALSA name.
-    ///   - isQuiet: whether a terminal shows no position.
-    /// - Throws: `CommandFailure` when the process has no descriptor or thread left.
     package init(on device: String, isQuiet: Bool) throws(CommandFailure) {
         self.device = device
         showsPosition = StandardError.isTerminal && !isQuiet
@@ -44,7 +39,6 @@ package final class TakePlayback: Sendable {
     /// Plays a take to its end, or until a signal.
     ///
     /// - Returns: how the process should exit.
-    /// - Throws: `CommandFailure` when it cannot be read or heard.
     package func play(
         _ take: TakeFolder, _ manifest: TakeManifest
     ) async throws(CommandFailure) -> ExitStatus {

@@ -4,16 +4,12 @@ package import Utter
 
 /// Removes takes, and brings them back: asks where something would be lost, and says what went.
 package struct TakeRemoval {
-    /// As many takes are named in a hint.
     private static let namedLimit = 5
 
     private let store: TakeStore
     /// Whether nothing can be brought back.
     private let isForGood: Bool
 
-    /// Prepares to remove takes of a store.
-    ///
-    /// - Throws: `CommandFailure` when a variable that sets a limit is wrong.
     package init(from store: TakeStore, isForGood: Bool) throws(CommandFailure) {
         self.store = store
         // What is removed from a full disk is removed for its room.
@@ -21,13 +17,8 @@ package struct TakeRemoval {
         self.isForGood = isForGood || store.isDiskShort(by: limits)
     }
 
-    /// Removes takes.
-    ///
-    /// - Parameters:
-    ///   - named: each is said, and asked for first when it was never delivered.
-    ///   - others: only their number is said.
-    ///   - isSure: whether nothing is asked.
-    /// - Throws: `CommandFailure` when one cannot be removed; those before it are.
+    /// Removes takes: each that is named is said, and asked for first when it was never delivered; of
+    /// the others only the number is said.
     package func remove(
         _ named: [TakeID], and others: [TakeID], isSure: Bool
     ) throws(CommandFailure) {
@@ -56,26 +47,16 @@ package struct TakeRemoval {
                 + (back.count == 1 ? "" : " " + names.joined(separator: " ")))
     }
 
-    /// Deletes takes for good that were removed before.
-    ///
-    /// - Throws: `CommandFailure` when there is no such take.
     package func destroyRemoved(_ name: String) throws(CommandFailure) {
         let ids = try find([name])
         store.destroyRemoved { ids.contains($0.id) }
         for id in ids { StandardError.line("removed for good: \(id.text)") }
     }
 
-    /// Brings takes back.
-    ///
-    /// - Parameter names: parts of their ids, or `all`; none is the one removed last.
-    /// - Throws: `CommandFailure` when there is no such take.
+    /// Brings takes back by parts of their ids, or `all`; without a name, the one removed last.
     package func undo(_ names: [String]) throws(CommandFailure) {
         for id in try find(names) {
-            do throws(TakeStoreError) {
-                _ = try store.restore(id)
-            } catch {
-                throw CommandFailure(error)
-            }
+            _ = try ofTakes { () throws(TakeStoreError) in try store.restore(id) }
             StandardError.line("brought back \(TakeEntry(id, in: store).account)")
         }
     }
@@ -101,13 +82,11 @@ package struct TakeRemoval {
     }
 
     private func remove(_ id: TakeID) throws(CommandFailure) -> Bool {
-        do throws(TakeStoreError) {
+        try ofTakes { () throws(TakeStoreError) in
             let take = try store.take(id)
             guard isForGood else { return try store.setAside(take) }
             try store.remove(take)
             return false
-        } catch {
-            throw CommandFailure(error)
         }
     }
 
@@ -130,7 +109,6 @@ extension TakeEntry {
     /// Whether what was said in it is nowhere else, as far as one can know.
     fileprivate var isUndelivered: Bool { isWaiting || unreadable != nil }
 
-    /// Its name, its length, and what became of it.
     fileprivate var account: String {
         let length = durationMs.map { StatusLine.clock(.milliseconds(Int64($0))) }
         let fate =

@@ -10,8 +10,6 @@ package struct TakeSamples {
     package let damageReport: String?
 
     /// Begins at the first sample of a complete take.
-    ///
-    /// - Throws: `CommandFailure` when the take is not complete, or its audio is gone.
     package init(
         of take: TakeFolder, _ manifest: TakeManifest
     ) throws(CommandFailure) {
@@ -23,7 +21,6 @@ package struct TakeSamples {
     /// Opens the audio of a complete take as it was sent.
     ///
     /// - Returns: the audio, and what of it is silent because it was altered or damaged.
-    /// - Throws: `CommandFailure` when the take is not complete, or its audio is gone.
     static func open(
         _ take: TakeFolder, _ manifest: TakeManifest
     ) throws(CommandFailure) -> (Journal, damageReport: String?) {
@@ -31,21 +28,14 @@ package struct TakeSamples {
             throw CommandFailure(
                 "take \(manifest.id.text) is still being recorded", status: .notDelivered)
         }
-        do throws(TakeStoreError) {
-            let audio = try take.openAudio(of: manifest)
-            // A take whose end the disk refused ends before the length that was recorded.
-            return (audio.journal(byteCount: stated), audio.damageReport)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let audio = try ofTakes { () throws(TakeStoreError) in try take.openAudio(of: manifest) }
+        // A take whose end the disk refused ends before the length that was recorded.
+        return (audio.journal(byteCount: stated), audio.damageReport)
     }
 
     /// Replaces `samples` with the next ones, 16 kHz mono.
     ///
     /// Blocks on the disk.
-    ///
-    /// - Returns: false at the end.
-    /// - Throws: `CommandFailure` when the disk fails, or the audio is damaged.
     package mutating func next(into samples: inout [Int16]) throws(CommandFailure) -> Bool {
         do throws(JournalSamples.Failure) {
             return try self.samples.next(into: &samples)

@@ -22,8 +22,6 @@ struct CaptureOptions: ParsableArguments {
     var least: DurationArgument?
 
     /// How long a recording may and must be.
-    ///
-    /// - Throws: `CommandFailure` when the settings are wrong.
     func plan(tail: Tail, longest: Duration) throws(CommandFailure) -> CapturePlan {
         let silence = try KnownSettings.silence.value(silence)?.duration
         let least = try KnownSettings.least.value(least)?.duration

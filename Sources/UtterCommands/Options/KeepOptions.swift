@@ -46,8 +46,6 @@ package struct KeepOptions: ParsableArguments {
     }
 
     /// The limits that count.
-    ///
-    /// - Throws: `CommandFailure` when a variable or the file of settings is wrong.
     var limits: SpoolLimits {
         get throws(CommandFailure) {
             let standard = SpoolLimits.standard
@@ -59,8 +57,6 @@ package struct KeepOptions: ParsableArguments {
     }
 
     /// How long takes stay that wait for no answer, unless an option says otherwise.
-    ///
-    /// - Throws: `CommandFailure` when a variable or the file of settings is wrong.
     static var retention: Retention {
         get throws(CommandFailure) {
             var retention = Retention.standard
@@ -78,8 +74,6 @@ package struct KeepOptions: ParsableArguments {
 
 extension KeepOptions {
     /// How long takes are sent without being asked for.
-    ///
-    /// - Throws: `CommandFailure` when the variable or the file of settings is wrong.
     package static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
         try KnownSettings.ageLimit.value(option)?.duration ?? SpoolAge.longestWait
     }

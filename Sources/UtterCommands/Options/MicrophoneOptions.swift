@@ -24,8 +24,6 @@ struct MicrophoneOptions: ParsableArguments {
     }
 
     /// The microphone that `--device` or the settings name.
-    ///
-    /// - Throws: `CommandFailure` when they do not name one.
     func microphone(_ device: String?) throws(CommandFailure) -> Microphone {
         let source = try source(device)
         return Microphone(device: source.device, period: source.period)

@@ -5,16 +5,12 @@ internal import Utter
 
 extension OutputOptions {
     /// The file of `--trace`, made anew; nil without the option.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be written.
     func traceFile() throws(CommandFailure) -> TraceFile? {
         guard let trace else { return nil }
         return try TraceFile(trace)
     }
 
     /// The folder of `--record`; nil without the option.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be made.
     func cassetteFolder() throws(CommandFailure) -> CassetteFolder? {
         guard let record else { return nil }
         do throws(SystemError) {

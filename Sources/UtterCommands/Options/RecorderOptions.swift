@@ -42,8 +42,6 @@ struct RecorderOptions: ParsableArguments {
     /// Where takes go, as options, variables and settings say it now.
     ///
     /// Reads secrets.
-    ///
-    /// - Throws: `CommandFailure` when one of them is wrong, or a secret cannot be had.
     func delivery() throws(CommandFailure) -> DeliveryPlan {
         try service.planner(format: voice.format)(Microphone(), CapturePlan()).delivery
     }

@@ -46,12 +46,7 @@ extension ServiceOptions {
     /// Neither `UTTER_URL` nor a default counts. A secret goes to the origin for which it was
     /// given, and to no other.
     ///
-    /// - Parameters:
-    ///   - manifest: what is known of the take.
-    ///   - format: how it travels now, or nil for as before.
-    /// - Returns: the plan.
-    /// - Throws: `CommandFailure` when an option is wrong, when the take does not know where it was
-    ///   meant to go, or when a secret is missing.
+    /// The format is how it travels now, or nil for as before.
     package func delivery(
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
@@ -163,7 +158,9 @@ extension ServiceOptions {
         if let connectTimeout { plan.deadlines.connect = connectTimeout.duration }
         if let stallTimeout { plan.deadlines.stall = stallTimeout.duration }
         if let answerTimeout { plan.deadlines.answer = answerTimeout.duration }
-        plan.retry = retry
+        let known = plan.retry.unknownOutcome
+        plan.retry = noRetry ? .never : .standard
+        plan.retry.unknownOutcome = onUnknown ?? known
         plan.catchUpRate = catchUpRate?.rate
     }
 
@@ -260,13 +257,6 @@ extension ServiceOptions {
     }
 
     // MARK: - What is given as it is
-
-    private var retry: RetryPolicy {
-        guard !noRetry else { return .never }
-        var policy = RetryPolicy.standard
-        policy.unknownOutcome = onUnknown
-        return policy
-    }
 
     /// The path from the root on: a take is sent again from another folder.
     static func absolute(_ path: String) -> String {

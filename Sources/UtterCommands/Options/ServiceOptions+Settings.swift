@@ -6,16 +6,12 @@ internal import Utter
 /// What the person's file says of the service that is asked.
 extension ServiceOptions {
     /// What it says of the service that is named; nil when that is nothing.
-    ///
-    /// - Throws: `CommandFailure` when the file or a variable is wrong.
     func settings() throws(CommandFailure) -> ServiceSettings? {
         guard let name = try KnownSettings.service.value(profile.service) else { return nil }
         return try Configuration.current().services[name]
     }
 
     /// What is said to a service, by the names of its words: by options, for this service, for all.
-    ///
-    /// - Throws: `CommandFailure` when the file is wrong.
     func words(for service: ServiceProfile) throws(CommandFailure) -> [String: String] {
         var words: [String: String] = [:]
         // What is said for all counts for services that have it.
@@ -32,8 +28,6 @@ extension ServiceOptions {
 
 extension ServiceSettings {
     /// The token that the file has for an origin: for a kept take whose own cannot be had.
-    ///
-    /// - Throws: `CommandFailure` when the file is wrong, or the token cannot be read.
     static func token(
         for origin: Origin
     ) throws(CommandFailure) -> (secret: SecretReader.Value, source: SecretSource)? {
@@ -73,8 +67,6 @@ extension ServiceSettings {
     /// Adds where the token comes from, unless the environment has one, and what is allowed.
     ///
     /// The token belongs to the origin that the plan has now: the profile's, or that of `url`.
-    ///
-    /// - Throws: `CommandFailure` when a secret stands in the URL itself.
     func apply(to plan: inout DeliveryPlan) throws(CommandFailure) {
         if let secret = plan.service.credentials.first {
             throw CommandFailure(

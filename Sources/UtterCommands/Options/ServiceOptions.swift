@@ -117,8 +117,9 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "When all was sent and no answer came: resend, keep, or ask.", valueName: "what"))
-    var onUnknown = RetryPolicy.UnknownOutcome.resend
+            "When all was sent and no answer came: resend, keep, or ask. (default: resend)",
+            valueName: "what"))
+    var onUnknown: RetryPolicy.UnknownOutcome?
 
     @Option(
         help: ArgumentHelp(

@@ -2,14 +2,10 @@
 
 /// How far the sending of many recordings has come; pure.
 package struct BatchCount: Equatable, LiveContent {
-    /// What is done with them, in a word.
     private let verb: String
-    /// How many there are.
     private let total: Int
     private let start: ContinuousClock.Instant
-    /// Those that were answered.
     package var answered = 0
-    /// Those that were not.
     package var failed = 0
     /// Sent or removed by another process meanwhile.
     package var elsewhere = 0
@@ -20,7 +16,6 @@ package struct BatchCount: Equatable, LiveContent {
     /// How long the recordings are that were answered, where that is told.
     private var audio = Duration.zero
 
-    /// Begins with nothing sent.
     package init(_ verb: String, total: Int, at start: ContinuousClock.Instant = .now) {
         self.verb = verb
         self.total = total

@@ -17,8 +17,10 @@ final class KnownFiles: Sendable {
     /// More takes than this are not noted; the oldest go first.
     private static let longestNote = 1_500
 
+    /// Those of takes that go on when their file is sent.
+    private static let states: [TakeManifest.State] = [.kept, .cancelled]
+
     private let store: TakeStore?
-    private let lookup: TakeLookup
     /// The takes that are noted, or nil before they are looked for.
     private let known = Mutex<[Noted]?>(nil)
 
@@ -29,10 +31,11 @@ final class KnownFiles: Sendable {
     private struct Noted {
         var take: TakeID
         var byteCount: Int?
+        /// The take as this process has read it; nil until then.
+        var manifest: TakeManifest?
     }
 
-    /// Looks in a store; in none, no file is known.
-    init(in store: TakeStore?, _ lookup: TakeLookup) { (self.store, self.lookup) = (store, lookup) }
+    init(in store: TakeStore?) { self.store = store }
 
     /// The kept take of a file that was to go to the same service; nil when there is none.
     func take(of path: String, for plan: DeliveryPlan) -> TakeFolder? {
@@ -44,8 +47,12 @@ final class KnownFiles: Sendable {
             take.file == file && take.url == plan.service.url.description
                 && take.delivery?.profile?.texts.first?.name == plan.profile?.profile.name
         }
-        // One that has gone meanwhile is none.
-        return take.flatMap { try? store.take($0.id) }
+        // One that has gone meanwhile, or was answered, is none.
+        guard let id = take?.id, let folder = try? store.take(id),  // As is said above.
+            let state = try? folder.manifest().state,  // As above.
+            Self.states.contains(state)
+        else { return nil }
+        return folder
     }
 
     /// Remembers what the file of a take was before the take began; nil when there is none.
@@ -73,7 +80,7 @@ final class KnownFiles: Sendable {
         else { return }
         defer { folder.unlock() }
         guard var manifest = try? folder.manifest(),  // As above.
-            manifest.file == nil, [.kept, .cancelled].contains(manifest.state)
+            manifest.file == nil, Self.states.contains(manifest.state)
         else { return }
         manifest.file = Self.identity(of: path)
         // Not before its bytes are known, too.
@@ -86,16 +93,19 @@ final class KnownFiles: Sendable {
         }
     }
 
-    /// The takes that wait, and may be of a file of this length.
+    /// The takes that wait, and may be of a file of this length; each is read once.
     private func takes(ofFilesOf size: Int, in store: TakeStore) -> [TakeManifest] {
         known.withLock { known in
             var noted = known ?? Self.noted(in: store)
             var (found, over): ([TakeManifest], Set<TakeID>) = ([], [])
-            for entry in noted where entry.byteCount ?? size == size {
+            for (index, entry) in noted.enumerated() where entry.byteCount ?? size == size {
                 do throws(TakeStoreError) {
-                    let take = try store.take(entry.take).manifest()
+                    if entry.manifest == nil {
+                        noted[index].manifest = try store.take(entry.take).manifest()
+                    }
+                    guard let take = noted[index].manifest else { continue }
                     if take.state == .answered { over.insert(take.id) }
-                    if [.kept, .cancelled].contains(take.state) { found.append(take) }
+                    if Self.states.contains(take.state) { found.append(take) }
                 } catch {
                     // What cannot be read now may be read next time.
                     if case .noSuchTake = error { over.insert(entry.take) }
@@ -126,7 +136,6 @@ final class KnownFiles: Sendable {
         store.note(Array(lines.joined().utf8), as: .takesOfFiles)
     }
 
-    /// The length of an ordinary file; nil of anything else, which may be another thing next time.
     private static func byteCount(of path: String) -> Int? {
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

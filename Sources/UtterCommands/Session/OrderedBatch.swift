@@ -4,10 +4,8 @@ internal import Utter
 
 /// Recordings that are sent a few at a time, and whose endings are told in their own order.
 protocol OrderedBatch {
-    /// What became of one.
     associatedtype Ending: Sendable
 
-    /// How many there are.
     var itemCount: Int { get }
     /// The status of the first that failed, in their order.
     var status: ExitStatus { get set }
@@ -21,7 +19,6 @@ protocol OrderedBatch {
 }
 
 extension OrderedBatch {
-    /// Sends them, at most `jobs` at a time.
     mutating func runAll(jobs: Int) async {
         var endings: [Int: Ending] = [:]
         var told = 0
@@ -45,7 +42,6 @@ extension OrderedBatch {
         }
     }
 
-    /// Notes that one failed.
     mutating func fail(_ status: ExitStatus) {
         if self.status == .textPrinted { self.status = status }
     }

@@ -36,7 +36,7 @@ struct OutcomeTelling {
             lines.append(
                 .hint("this is an error inside utter: please report it with 'utter show'"))
         }
-        if outcome.mayBeDoubled {
+        if outcome.isRepeated {
             // It may have been charged for, which is worth a warning.
             lines.append(
                 .line(named("sent twice: the service may have had the whole take before")))

@@ -4,7 +4,6 @@ internal import Utter
 
 /// Sends many files, a few at a time, and prints their texts in the order of the files.
 struct SendBatch: OrderedBatch {
-    /// What became of a file.
     enum Ending: Sendable {
         case outcome(TakeOutcome, Take, DeliveryPlan)
         case refused(CommandFailure)
@@ -18,15 +17,10 @@ struct SendBatch: OrderedBatch {
     private let isServiceUnset: Bool
     private let progress: BatchProgress
     private var gate = ServiceGate()
+    /// Why the other files are skipped, until that is said.
+    private var skipReason: String?
     var status = ExitStatus.textPrinted
 
-    /// Prepares to send files.
-    ///
-    /// - Parameters:
-    ///   - files: which.
-    ///   - session: for which.
-    ///   - isServiceUnset: whether nothing names the service.
-    ///   - plan: makes the take of a file, when its turn has come.
     init(
         _ files: [String], in session: TakeSession, isServiceUnset: Bool,
         _ plan: @escaping (String) throws(CommandFailure) -> TakePlan
@@ -41,9 +35,6 @@ struct SendBatch: OrderedBatch {
             BatchCount("send", total: files.count), on: session.makeLiveLine())
     }
 
-    /// Sends them, at most `jobs` at a time.
-    ///
-    /// - Returns: the status of the first file that failed.
     mutating func run(jobs: Int) async -> ExitStatus {
         await runAll(jobs: jobs)
         let count = progress.end()
@@ -114,18 +105,19 @@ struct SendBatch: OrderedBatch {
             return gate.note(nil, at: service)
         }
         gate.note(failure, at: service)
-        guard wasOpen, let reason = gate.reason(against: service) else { return }
-        progress.write {
-            StandardError.line("skipping the other files: \(reason)")
-            StandardError.hint(Hints.of(failure))
-        }
+        if wasOpen { skipReason = gate.reason(against: service) }
     }
 
     mutating func tell(_ ending: Ending, _ index: Int) async {
         var session = session
         session.file = files[index]
         switch ending {
-        case .left: fail(session.farewellStatus ?? .notDelivered)
+        case .left:
+            if let reason = skipReason {
+                progress.write { StandardError.line("skipping the other files: \(reason)") }
+                skipReason = nil
+            }
+            fail(session.farewellStatus ?? .notDelivered)
         case .refused(let failure): fail(progress.write { session.refuse(failure) })
         case .outcome(let outcome, let take, let plan):
             fail(

@@ -6,8 +6,6 @@ internal import Utter
 extension TakeSession {
     /// Makes sure that the folder of takes is ours alone, and that takes can be kept,
     /// if that was required.
-    ///
-    /// - Throws: `CommandFailure` when they cannot.
     func checkStore() throws(CommandFailure) {
         switch pipeline.store {
         case .failure(.notWanted): break

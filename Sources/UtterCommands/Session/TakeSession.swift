@@ -62,7 +62,7 @@ package struct TakeSession {
         self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
-        known = KnownFiles(in: try? pipeline.store.get(), lookup)  // In no store, none is known.
+        known = KnownFiles(in: try? pipeline.store.get())  // In no store, none is known.
         self.pipeline = pipeline
         self.signals = signals
         self.output = output

@@ -23,8 +23,6 @@ struct TalkManner: Sendable {
     var answerTime: Duration
 
     /// This manner on a terminal that reports so much.
-    ///
-    /// - Throws: `CommandFailure` when what was asked for is not possible there.
     func possible(with controls: Signals.Controls) throws(CommandFailure) -> TalkManner {
         var manner = self
         guard controls != .keys(.releases) else { return self }

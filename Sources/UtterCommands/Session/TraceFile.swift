@@ -12,8 +12,6 @@ final class TraceFile: Sendable {
     private let outcomes = Mutex<[TakeOutcome]>([])
 
     /// Makes the file, or empties it.
-    ///
-    /// - Throws: `CommandFailure` when that cannot be done.
     init(_ path: String) throws(CommandFailure) {
         self.path = path
         let number = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

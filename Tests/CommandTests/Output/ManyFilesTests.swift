@@ -73,6 +73,15 @@ import UtterCommands
         #expect(try bench.takes().count == 1)
     }
 
+    @Test func filesThatAllFailAreNotSkipped() async throws {
+        let bench = try Bench()
+        let files = [Clip.digits.path, Clip.goForward.path]
+        let result = try await bench.start(["send", "--no-retry", "--jobs", "4"] + files).result()
+        #expect(result.status == .exited(75))
+        #expect(result.errorText.contains("0 of 2 answered, 2 failed"))
+        #expect(!result.errorText.contains("skipping"))
+    }
+
     @Test func oneDisplayShowsAllOfThem() async throws {
         let gate = Gate()
         let server = try RecordingServer(

@@ -8,10 +8,8 @@ internal import Utter
 /// Each gets a take of its own, which lives in memory and leaves nothing on the disk. Where the
 /// kept take was meant to go it is sent as it is, and answered by that.
 struct Comparison {
-    /// As many services are asked at a time.
     private static let jobs = 4
 
-    /// The most samples that are held in memory: 2.3 hours.
     private static let sampleLimit = 128 << 20
 
     private let folder: TakeFolder
@@ -26,9 +24,6 @@ struct Comparison {
         return names.count > 1 ? names : nil
     }
 
-    /// Prepares to send a take.
-    ///
-    /// - Throws: `CommandFailure` when something is said that is for one service only.
     init(
         of folder: TakeFolder, _ manifest: TakeManifest, _ services: [String],
         by options: KeptTakeOptions, in session: TakeSession
@@ -45,7 +40,6 @@ struct Comparison {
     /// Sends it, and prints what came back, in the order of the services.
     ///
     /// - Returns: the status of the first service that failed.
-    /// - Throws: `CommandFailure` when there is no such service, or the audio cannot be read.
     func run() async throws(CommandFailure) -> ExitStatus {
         var plans: [Result<Plan, CommandFailure>] = []
         for service in services {
@@ -124,7 +118,6 @@ struct Comparison {
         }
     }
 
-    /// How one service is asked.
     private struct Plan {
         var delivery: DeliveryPlan
         /// Whether the take was meant for it anyway.

@@ -2,7 +2,6 @@
 
 internal import Utter
 
-/// What one service made of a recording.
 struct ComparisonRow: Encodable {
     struct Failure: Encodable {
         var message: String
@@ -16,7 +15,6 @@ struct ComparisonRow: Encodable {
     /// From the beginning of the sending to the end of the answer.
     @Nullable var milliseconds: Double?
 
-    /// The text as a person sees it.
     private var display: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -43,7 +41,6 @@ struct ComparisonRow: Encodable {
 
     var status: ExitStatus { ExitStatus(rawValue: exit) ?? .internalError }
 
-    /// The rows one under the other, the texts at the same column.
     static func table(_ rows: [ComparisonRow]) -> String {
         let names = rows.map(\.service.count).max() ?? 0
         let times = rows.map { row in

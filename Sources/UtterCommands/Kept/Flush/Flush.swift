@@ -8,7 +8,6 @@ package struct Flush: OrderedBatch {
     package struct Item: Sendable {
         package let id: TakeID
         package private(set) var plan: DeliveryPlan
-        /// How many attempts are known of.
         let attempts: Int
 
         package init(_ take: TakeManifest, plan: DeliveryPlan) {
@@ -22,7 +21,6 @@ package struct Flush: OrderedBatch {
         fileprivate var service: ServiceGate.Service { .init(plan.service) }
     }
 
-    /// What became of one.
     enum Ending: Sendable {
         case outcome(TakeOutcome, Take)
         case refused(TakeStoreError)
@@ -33,23 +31,32 @@ package struct Flush: OrderedBatch {
     private let session: TakeSession
     private let items: [Item]
     private let total: Int
+    /// As many more wait for the next run.
+    private let beyond: Int
+    /// Whether the person has asked for these takes, however often they were sent.
+    private let isAsked: Bool
     private let progress: BatchProgress
     private var gate = ServiceGate()
+    /// The failures that have closed the gate, by the items that met them.
+    private var closing: [Int: TakeFailure] = [:]
+    /// Why takes are skipped, as far as that was said.
+    private var told: Set<String> = []
     var status = ExitStatus.textPrinted
 
-    /// Prepares to send takes, in this order; `left` more cannot be sent now.
-    package init(_ items: [Item], left: Int = 0, in session: TakeSession) {
-        self.session = session
-        self.items = items
+    /// Prepares to send takes, in this order; `left` more cannot be sent now, and `beyond` are too
+    /// many for this run.
+    package init(
+        _ items: [Item], left: Int = 0, beyond: Int = 0, isAsked: Bool = false,
+        in session: TakeSession
+    ) {
+        (self.session, self.items) = (session, items)
+        (self.beyond, self.isAsked) = (beyond, isAsked)
         total = items.count + left
         var count = BatchCount("flush", total: total)
         count.left = left
         progress = BatchProgress(count, on: total > 0 ? session.makeLiveLine() : nil)
     }
 
-    /// Sends them, at most `jobs` at a time.
-    ///
-    /// - Returns: the status of the first that failed, in their order.
     package mutating func run(jobs: Int) async -> ExitStatus {
         guard total > 0 else { return .textPrinted }
         await runAll(jobs: jobs)
@@ -58,6 +65,10 @@ package struct Flush: OrderedBatch {
         StandardError.line(count.summary(at: .now))
         if count.left > 0 || count.failed > 0 {
             StandardError.hint("what waits is shown by 'utter list'; send one with: utter retry ID")
+        }
+        if beyond > 0 {
+            StandardError.line("\(beyond) more \(beyond == 1 ? "take waits" : "takes wait")")
+            StandardError.hint("send more with: utter flush --limit \(items.count + beyond)")
         }
         return session.farewellStatus ?? status
     }
@@ -95,18 +106,15 @@ package struct Flush: OrderedBatch {
         case .failure(let failure):
             let wasOpen = gate.reason(against: item.service) == nil
             gate.note(failure, at: item.service)
-            guard wasOpen, let reason = gate.reason(against: item.service) else { return }
-            progress.write {
-                StandardError.line(
-                    "skipping the other takes for \(item.plan.service.url): \(reason)")
-                StandardError.hint(Hints.of(failure))
-            }
+            if wasOpen, gate.reason(against: item.service) != nil { closing[index] = failure }
         }
     }
 
     mutating func tell(_ ending: Ending, _ index: Int) {
         switch ending {
-        case .left: progress.note { $0.left += 1 }
+        case .left:
+            progress.note { $0.left += 1 }
+            tellSkipped(items[index])
         // What another process sends, has had answered, or has removed meanwhile is no failure.
         case .refused(.inUse), .refused(.notWaiting), .refused(.noSuchTake):
             progress.note { $0.elsewhere += 1 }
@@ -116,8 +124,16 @@ package struct Flush: OrderedBatch {
             fail(CommandFailure(error).status)
         case .outcome(let outcome, let take):
             progress.note { Self.count(outcome, in: &$0) }
-            fail(progress.write { tell(outcome, of: take) })
+            fail(progress.write { tell(outcome, of: take, closing[index]) })
         }
+    }
+
+    /// Says of the first take that a service is not asked for why that is so.
+    private mutating func tellSkipped(_ item: Item) {
+        guard let reason = gate.reason(against: item.service) else { return }
+        let text = "skipping the other takes for \(item.plan.service.url): \(reason)"
+        guard told.insert(text).inserted else { return }
+        progress.write { StandardError.line(text) }
     }
 
     private static func count(_ outcome: TakeOutcome, in count: inout BatchCount) {
@@ -131,15 +147,19 @@ package struct Flush: OrderedBatch {
 
     /// Prints what became of a take, and lets go of it.
     ///
+    /// A failure that concerns more takes than this one has its hint.
+    ///
     /// - Returns: how the process should exit for it.
-    private func tell(_ outcome: TakeOutcome, of take: Take) -> ExitStatus {
+    private func tell(
+        _ outcome: TakeOutcome, of take: Take, _ closing: TakeFailure?
+    ) -> ExitStatus {
         let id = outcome.id.text
         var status = ExitStatus(outcome)
         for notice in outcome.notices {
             guard case .damaged = notice else { continue }
             StandardError.line("warning: take \(id) is \(notice.text)")
         }
-        if outcome.mayBeDoubled {
+        if isAsked ? outcome.isRepeated : outcome.mayBeDoubled {
             StandardError.line(
                 "take \(id) was sent twice: the service may have had the whole take before")
         }
@@ -155,6 +175,7 @@ package struct Flush: OrderedBatch {
         case .failure(.left): status = .textPrinted
         case .failure(let failure): StandardError.error("take \(id): \(failure.description)")
         }
+        if let closing { StandardError.hint(Hints.of(closing)) }
         let given = session.give(outcome, status)
         guard given.isSafe else {
             StandardError.hint("the transcript of take \(id) is in the take: utter show \(id)")

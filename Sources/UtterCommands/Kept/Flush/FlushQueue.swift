@@ -8,32 +8,27 @@ package import Utter
 /// Those that no delivery has failed with go first, so that a take with which the service always
 /// fails holds up no other.
 package struct FlushQueue {
-    /// Those to send, in their order.
     package private(set) var due: [TakeManifest] = []
     /// Those that the same request would fail with again.
     package private(set) var held: [TakeManifest] = []
-    /// Those that are tried again later.
+    /// Those that the service may have, and that were not to be sent again unasked.
+    package private(set) var doubtful: [TakeManifest] = []
     package private(set) var later: [TakeManifest] = []
-    /// Those that wait for too long.
     package private(set) var old: [TakeManifest] = []
 
     /// Sorts takes, the oldest of which come first.
-    ///
-    /// - Parameters:
-    ///   - takes: those that wait, oldest first.
-    ///   - isAsked: whether the person has asked for all of them.
-    ///   - now: the time.
-    ///   - isChanged: whether a held take would be sent in another way than before.
-    ///   - isOld: whether a take has waited for too long to be sent unasked.
     package init(
         _ takes: [TakeManifest], isAsked: Bool, now: Date = Date(),
-        isChanged: (TakeManifest) -> Bool, isOld: (TakeManifest) -> Bool
+        isChanged: (TakeManifest) -> Bool, isDoubtful: (TakeManifest) -> Bool,
+        isOld: (TakeManifest) -> Bool
     ) {
         for take in takes {
             if isAsked {
                 due.append(take)
             } else if isOld(take) {
                 old.append(take)
+            } else if isDoubtful(take) {
+                doubtful.append(take)
             } else if take.isHeld == true, !isChanged(take) {
                 held.append(take)
             } else if let next = take.nextTry, next > now {

@@ -76,7 +76,6 @@ package struct ServiceGate {
         }
     }
 
-    /// Closes a door; the first reason counts.
     private mutating func close(_ door: Door, _ reason: String) {
         reasons[door] = reasons[door] ?? reason
     }

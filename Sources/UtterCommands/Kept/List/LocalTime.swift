@@ -12,7 +12,6 @@ package struct LocalTime {
     private let date: Date
     private let year, month, day, hour, minute, second: Int
 
-    /// Takes the whole second that the date falls into.
     package init(_ date: Date) {
         self.date = date
         var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
@@ -31,7 +30,6 @@ package struct LocalTime {
         return "\(isSameDay(as: now) ? "today" : monthAndDay) \(clock)"
     }
 
-    /// Such as `2026-11-21 14:02:33`.
     package var exact: String {
         "\(year)-\(Self.two(month + 1))-\(Self.two(day)) \(clock):\(Self.two(second))"
     }

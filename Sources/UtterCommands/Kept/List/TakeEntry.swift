@@ -18,6 +18,19 @@ package struct TakeEntry: Encodable {
     var mayBeDelivered: Bool?
     /// Whether it is too old to be sent unasked.
     package private(set) var tooOld: Bool?
+    /// Whether its program died, so that it is to be brought to an end; also of one that says nothing,
+    /// or waits without audio.
+    private var isDead = false
+    /// Itself, if its program died.
+    var deadTake: TakeID? { isDead ? take : nil }
+    /// What is said of it while it is.
+    var beingRecovered: TakeEntry {
+        var entry = self
+        if isDead, isWaiting, !isKept { entry.reason? += "; being recovered" }
+        return entry
+    }
+    /// Whether it is sent again only when a person asks for it.
+    private var isDoubtful = false
     /// For how long it has waited for its answer.
     package private(set) var waited = Duration.zero
     /// Nil for an entry that is not a take.
@@ -28,17 +41,12 @@ package struct TakeEntry: Encodable {
         case process, mayBeDelivered, tooOld
     }
 
-    /// As many takes are offered to a person whose name means several, the newest.
     private static let choiceLimit = 10
 
     /// What lies among the takes and is none, what was moved out of the way, and behind them all
     /// takes, oldest first.
     ///
-    /// - Parameters:
-    ///   - store: where they are.
-    ///   - maxAge: what has waited for longer is not sent unasked.
     /// - Returns: an entry for each.
-    /// - Throws: `TakeStoreError` when the store cannot be read.
     package static func all(
         in store: TakeStore, maxAge: Duration
     ) throws(TakeStoreError) -> [TakeEntry] {
@@ -66,7 +74,6 @@ package struct TakeEntry: Encodable {
         return foreign + quarantined + takes
     }
 
-    /// Takes in columns, for a person who has to choose one.
     package static func choices(of ids: [TakeID], in store: TakeStore) -> [String] {
         // Without them, a longer part of the id is shown.
         let all = (try? store.ids()) ?? ids
@@ -86,16 +93,13 @@ package struct TakeEntry: Encodable {
             })
     }
 
-    /// When it was recorded, by the clock of that time.
     private var began: Date? {
         // Without a manifest the name says it, which the clock of an earlier take may have made.
         created.flatMap { try? Date($0, strategy: .iso8601) } ?? take?.date
     }
 
-    /// Whether it waits to be sent again.
     package var isKept: Bool { state == TakeManifest.State.kept.rawValue }
 
-    /// Whether it is a take.
     package var isTake: Bool { take != nil }
 
     /// Whether it is a take that has no answer yet.
@@ -104,7 +108,6 @@ package struct TakeEntry: Encodable {
         return states.map(\.rawValue).contains(state)
     }
 
-    /// Looks at a take.
     init(_ id: TakeID, in store: TakeStore) {
         self.id = id.text
         take = id
@@ -122,20 +125,27 @@ package struct TakeEntry: Encodable {
             durationMs = manifest.frames.map { Double($0) / 16 }
             attempts = manifest.attempts
             process = manifest.holder
+            isDoubtful = manifest.isDoubtful
+            isDead = manifest.state == .kept && !isThere
+            // While a program lives, it holds the lock.
+            if !manifest.isAtRest, !manifest.isLocked, (try? take.lock()) == true {
+                take.unlock()
+                isDead = true
+                let deed = manifest.state == .recording ? "recording" : "sending"
+                (process, reason) = (nil, "was \(deed) when its program ended")
+            }
             mayBeDelivered = manifest.mayBeDelivered ? true : nil
         } catch {
             path = folder
             unreadable = error.description
-            state =
-                switch error {
-                case .damaged: "damaged"
-                case .laterVersion: "later"
-                default: "unreadable"
-                }
+            switch error {
+            case .damaged: (state, isDead) = ("damaged", true)
+            case .laterVersion: state = "later"
+            default: (state, isDead) = ("unreadable", !store.hasManifest(id))
+            }
         }
     }
 
-    /// Something that is no take.
     private init(_ name: String, _ state: String, in folder: String, _ words: String) {
         id = name
         take = nil
@@ -150,7 +160,6 @@ package struct TakeEntry: Encodable {
         return "encrypted, and no key was given"
     }
 
-    /// What there is to be read of it.
     private var words: String {
         if let unreadable {
             // The name of a take stands before it.
@@ -161,7 +170,10 @@ package struct TakeEntry: Encodable {
         if let transcript { return transcript.isEmpty ? "heard nothing" : transcript }
         var parts: [String] = []
         if tooOld == true { parts.append("too old to be sent unasked") }
-        if mayBeDelivered == true && isKept { parts.append("may have been delivered") }
+        if mayBeDelivered == true && isKept {
+            let rest = isDoubtful ? ", and is not sent again unasked" : ""
+            parts.append("may have been delivered" + rest)
+        }
         if let reason { parts.append(Self.shortened(reason)) }
         if let process { parts.append("by process \(process)") }
         return parts.joined(separator: "; ")

@@ -5,18 +5,10 @@ package import Utter
 
 /// What is known of one take, for a person: a name and a value on each line.
 package struct TakeReport {
-    /// Where values begin.
     private static let indent = 12
 
     private let rows: [(name: String, value: String)]
 
-    /// Reports a take.
-    ///
-    /// - Parameters:
-    ///   - manifest: what is known.
-    ///   - audio: where its audio is; nil when it has been deleted.
-    ///   - isVerbose: whether what only programs need is wanted too.
-    ///   - now: by which a day is today.
     package init(
         _ manifest: TakeManifest, audio: String?, isVerbose: Bool, now: Date = Date()
     ) {
@@ -39,7 +31,8 @@ package struct TakeReport {
             return ("  \(transfer.number)", "\(time)  \(ending)\(status)\(target)")
         }
         if manifest.mayBeDelivered {
-            rows.append(("delivered", "perhaps: all of it was sent, and no answer came"))
+            let rest = manifest.isDoubtful ? "; it is not sent again unasked" : ""
+            rows.append(("delivered", "perhaps: all of it was sent, and no answer came" + rest))
         }
         if manifest.isEncrypted {
             rows.append(("encrypted", manifest.isLocked ? "yes; the right key is missing" : "yes"))
@@ -71,7 +64,6 @@ package struct TakeReport {
         }
     }
 
-    /// The words of a text on lines of at most so many columns.
     private static func folded(_ text: String, columns: Int) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -87,7 +79,6 @@ package struct TakeReport {
         return lines + [line]
     }
 
-    /// A time as manifests have it.
     private static func date(_ text: String) -> Date? {
         // One that cannot be read is none.
         try? Date(text, strategy: .iso8601)

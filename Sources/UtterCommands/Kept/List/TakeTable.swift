@@ -8,7 +8,6 @@ internal import Utter
 /// Pure. The words come last and are cut to the width; when there is too little room for them,
 /// columns before them are left out.
 package struct TakeTable {
-    /// What is shown of one take.
     package struct Row: Equatable {
         /// A part of its id that means no other take.
         package var name: String
@@ -31,7 +30,6 @@ package struct TakeTable {
     private let rows: [Row]
     private let now: LocalTime
 
-    /// Prepares a table; times are relative to `now`.
     package init(_ rows: [Row], now: Date = Date()) {
         self.rows = rows
         self.now = LocalTime(now)
@@ -54,7 +52,6 @@ package struct TakeTable {
         }
     }
 
-    /// The cells of all rows, as wide as the widest of their column.
     private func cells(_ layout: [Column]) -> [[String]] {
         var cells = rows.map { row in layout.map { cell($0, of: row) } }
         for (index, column) in layout.enumerated() {

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TakeStore
+
+extension TakeStore {
+    /// The takes that have audio, as far as they are looked at.
+    fileprivate var audioTakes: [TakeID] {
+        get throws {
+            try ids().filter { noted.mayHaveAudio($0.text) && audioByteCount(of: $0) != nil }
+        }
+    }
+}
+
+/// How full the folder of takes gets, and what goes then.
+@Suite struct SpoolShortageTests {
+    private let scratch: TemporaryFolder
+    private let store: TakeStore
+
+    init() throws {
+        scratch = try TemporaryFolder()
+        store = try TakeStore(stateFolder: scratch.path + "/utter")
+    }
+
+    private func id(_ number: Int) throws -> TakeID {
+        let digits = String(100_000 + number)
+        return try #require(TakeID("20261121-\(digits)-abcdefghjkmn"))
+    }
+
+    @discardableResult
+    private func leave(_ number: Int, audio: Int? = 10) throws -> TakeFolder {
+        let take = try store.makeTake(try id(number))
+        if let audio {
+            let bytes = [UInt8](repeating: 1, count: audio)
+            try scratch.write(bytes, to: "utter/takes/\(take.id.text)/audio.wav")
+        }
+        try take.save(
+            TakeManifest(
+                id: take.id, created: Date(), audio: "audio.wav", format: "wav", source: "", url: ""
+            ))
+        take.unlock()
+        return take
+    }
+
+    private func limits(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolLimits {
+        SpoolLimits(takes: takes, bytes: bytes, free: free)
+    }
+
+    @Test func takesThatWaitAreCountedAndAnsweredOnesAreNot() throws {
+        for number in 0..<3 { try leave(number) }
+        for number in 3..<9 { try leave(number, audio: nil) }
+        #expect(store.shortage(by: limits(takes: 4)) == nil)
+        #expect(store.shortage(by: limits(takes: 3)) == .takes(limit: 3))
+    }
+
+    @Test func theBytesAreThoseOfTheLastMeasurementUntilTheyMatter() throws {
+        try leave(0, audio: 600)
+        try leave(1, audio: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        Retention.standard.sweep(store)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
+        #expect(store.shortage(by: limits(bytes: 1_101)) == nil)
+        // A hint that is too high is not believed.
+        try store.remove(try store.take(try id(0)))
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+    }
+
+    @Test(arguments: [
+        "", "x", "-5", "99999999999999999999999", "9223372036854775807", "5\n\n", "5 zzz\nzzz",
+        "\u{0}", "5 5 5",
+    ])
+    func aDamagedNoteHidesNoTake(_ text: String) throws {
+        try scratch.write(Array(text.utf8), to: "utter/takes-with-audio")
+        try leave(0)
+        #expect(store.shortage(by: limits(bytes: 6)) == nil)
+        #expect(store.shortage(by: limits(takes: 1)) == .takes(limit: 1))
+    }
+
+    @Test func answeredTakesAreLookedAtOnceAnHour() throws {
+        for number in 0..<200 { try leave(number, audio: number % 20 == 0 ? 10 : nil) }
+        let now = Date()
+        Retention.standard.sweep(store, at: ClockReading(now))
+        let audio = try (0..<10).map { try id($0 * 20) }
+        #expect(try store.audioTakes == audio)
+        // A new one is always looked at, and what has gone is found to have gone.
+        try leave(200)
+        try store.remove(try store.take(audio[0]))
+        #expect(try store.audioTakes == audio.dropFirst() + [try id(200)])
+        // One that comes back is found later.
+        let back = try id(1)
+        try scratch.write([1, 2], to: "utter/takes/\(back.text)/audio.wav")
+        Retention.standard.sweep(store, at: ClockReading(now + 60))
+        #expect(store.shortage(by: limits(takes: 10)) == .takes(limit: 10))
+        Retention.standard.sweep(store, at: ClockReading(now + 3_601))
+        #expect(try store.audioTakes == [back] + audio.dropFirst() + [try id(200)])
+        #expect(store.shortage(by: limits(bytes: 102)) == .bytes(102, limit: 102))
+    }
+
+    @Test func aTakeThatIsBackCountsAtOnce() throws {
+        for number in 0..<40 { try leave(number, audio: number == 0 ? 700 : nil) }
+        #expect(try store.setAside(try store.take(try id(0))))
+        Retention.standard.sweep(store)
+        #expect(store.shortage(by: limits(bytes: 700)) == nil)
+        _ = try store.restore(try id(0))
+        #expect(try store.audioTakes == [try id(0)])
+        #expect(store.shortage(by: limits(bytes: 700)) == .bytes(700, limit: 700))
+    }
+
+    @Test func whatThisProcessHasMadeCountsAtOnce() throws {
+        try leave(0, audio: 600)
+        Retention.standard.sweep(store)
+        try leave(1, audio: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        store.hasGrown(by: 500)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == .bytes(1_100, limit: 1_000))
+        // What has gone meanwhile is found to have gone.
+        try store.remove(try store.take(try id(0)))
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        store.hasGrown(by: 400)
+        #expect(store.shortage(by: limits(bytes: 1_000)) == nil)
+        #expect(store.shortage(by: limits(bytes: 500)) == .bytes(500, limit: 500))
+    }
+
+    /// Leaves an answered take whose text was handed over, and whose audio is still there.
+    private func leaveReleased(_ number: Int, audio: Int = 10) throws -> TakeID {
+        let take = try leave(number, audio: audio)
+        var manifest = try take.manifest()
+        (manifest.state, manifest.isReleased) = (.answered, true)
+        try take.save(manifest)
+        return take.id
+    }
+
+    @Test func audioWhoseTextWasHandedOverKeepsNoTakeFromTheDiskAndStays() throws {
+        for number in 0..<3 { try leave(number) }
+        let released = try (3..<8).map { try leaveReleased($0) }
+        // Whether a note says so, or the takes themselves.
+        for _ in 0..<2 {
+            let fresh = try TakeStore(stateFolder: scratch.path + "/utter")
+            #expect(fresh.shortage(by: limits(takes: 4, bytes: 31)) == nil)
+            #expect(fresh.shortage(by: limits(takes: 3)) == .takes(limit: 3))
+            #expect(released.allSatisfy { fresh.audioByteCount(of: $0) != nil })
+            Retention.standard.sweep(store)
+        }
+        #expect(store.shortage(by: limits(bytes: 30)) == .bytes(30, limit: 30))
+    }
+
+    @Test func nothingGoesWhereThatDoesNotHelp() throws {
+        for number in 0..<3 { try leave(number) }
+        let released = try (3..<8).map { try leaveReleased($0) }
+        Retention.standard.sweep(store, by: limits(takes: 3, bytes: 30))
+        #expect(released.allSatisfy { store.audioByteCount(of: $0) != nil })
+        // Now it does: as much goes as is needed, the oldest first.
+        try store.remove(try store.take(try id(0)))
+        Retention.standard.sweep(store, by: limits(takes: 5))
+        #expect(
+            released.map { store.audioByteCount(of: $0) != nil } == [
+                false, false, true, true, true,
+            ])
+        Retention.standard.sweep(store, by: limits(bytes: 35))
+        #expect(
+            released.map { store.audioByteCount(of: $0) != nil } == [
+                false, false, false, true, true,
+            ])
+    }
+
+    @Test func aNoteOfManyTakesIsRead() throws {
+        let ids = try (0..<5_000).map { try id($0) }
+        let noted = AudioNote(
+            names: ids.map(\.text), waiting: Array(ids.prefix(4_000)), released: [ids[4_000]],
+            byteCount: 77)
+        store.note(noted.bytes, as: .audio)
+        #expect(noted.bytes.count > 100_000)
+        #expect(store.noted == noted)
+    }
+
+    @Test func aDiskThatIsNearlyFullIsNoticed() throws {
+        guard case .free = store.shortage(by: limits(free: .max)) else {
+            Issue.record("there is no disk with that much room")
+            return
+        }
+    }
+
+    @Test func aShortageNamesTheLimitAsItIsTyped() {
+        #expect(
+            SpoolShortage.free(204_000, limit: 64 << 20).description
+                == "the disk has only 204 kB left, less than 64M")
+        let bytes = SpoolShortage.bytes(4_300_000_000, limit: 4 << 30).description
+        #expect(bytes == "takes fill 4300 MB already, and 4G is the limit")
+        #expect(SpoolShortage.free(0, limit: 1_000).description.hasSuffix("less than 1000 bytes"))
+    }
+}
