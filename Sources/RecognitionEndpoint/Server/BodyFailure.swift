@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request's body did not become text.
 enum BodyFailure: Error, Sendable, Equatable {
     /// The body is not the audio that its media type promises; `reason` says where.
     case notAudio(reason: String)
@@ -8,18 +7,14 @@ enum BodyFailure: Error, Sendable, Equatable {
     case tooLarge(limit: Int)
     /// The client went away in the middle of the body, or sent what is not HTTP.
     case brokenOff
-    /// The client has sent nothing for so long.
     case stalled(Duration)
     /// Another request with the same key came before this one was whole.
     case superseded
-    /// The body is not the one that its `Content-Digest` names.
     case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
-    /// PocketSphinx gave up.
     case recogniserFailed
 
-    /// The status of an answer that says so.
     var status: Int {
         switch self {
         case .notAudio, .brokenOff, .digestMismatch: 400
@@ -31,7 +26,6 @@ enum BodyFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// What happened and why, in one line without capital and full stop.
     var description: String {
         switch self {
         case .notAudio(let reason): "the body cannot be decoded: \(reason)"

@@ -72,7 +72,9 @@ struct EventReport: Encodable {
         case .signal(let state): (self.event, message) = ("signal", state.rawValue)
         case .quiet: self.event = "quiet"
         case .heard(let transcript):
-            (self.event, text, partial) = ("heard", transcript.text, transcript.partial)
+            self.event = "heard"
+            text = TerminalText.sanitized(transcript.text)
+            partial = TerminalText.sanitized(transcript.partial)
         case .captured(let end):
             self.event = "captured"
             (cause, message) = (end.cause.word, end.warning)
