@@ -32,15 +32,15 @@ public struct AudioCodec: Sendable {
     package let highestByteRate: Int
     /// What a second of speech comes to, in bytes; where it varies a generous mean.
     package let nominalByteRate: Int
-    /// Whether samples come back as they were.
     package let isLossless: Bool
+    /// Where a file says how many samples it has, and how; nil when none does, or readers do without.
+    package var length: (place: Range<Int>, bytes: @Sendable (_ frames: Int) -> [UInt8])?
     /// By what a file is known that is to be replayed: bytes, and where they stand.
     ///
     /// Without any it is no form of its own, or one that has a replay of its own.
     package var signature: [(offset: Int, bytes: [UInt8])] = []
     /// Makes the encoder of one take, with the serial number of its stream, if there is one.
     let encoder: @Sendable (_ serialNumber: UInt32) throws(EncodingError) -> any AudioEncoder
-    /// Makes the decoder of one file.
     package let makeDecoder: @Sendable () -> any AudioDecoder
     /// Makes the recoverer of one file; it is told whether zeros at the end may be bytes that
     /// never arrived on the disk.

@@ -32,6 +32,5 @@ package struct UndecodableAudio: Error, Sendable, Hashable, CustomStringConverti
     /// What is wrong with them, in one line without capital and full stop.
     package let description: String
 
-    /// Says what is wrong.
     package init(_ description: String) { self.description = description }
 }

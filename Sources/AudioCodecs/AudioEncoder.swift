@@ -35,6 +35,5 @@ package protocol AudioEncoder: AnyObject, Sendable {
 }
 
 extension AudioEncoder {
-    /// Nothing: the header says nothing that depends on what was said.
     package var settledHeader: [UInt8]? { nil }
 }

@@ -13,7 +13,6 @@ package protocol AudioRecoverer: AnyObject {
     func finish() throws(EncodingError) -> IntactAudio
 }
 
-/// What of an audio file is whole.
 package struct IntactAudio: Sendable, Equatable {
     /// The bytes from the start that are whole: up to the last frame or page that vouches for
     /// itself.

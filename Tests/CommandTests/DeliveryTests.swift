@@ -114,14 +114,19 @@ import Testing
             hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
         Case(
             name: "401", script: .answer(status: 401, text: "who are you?"), status: 77,
-            message: "the service did not accept the token: 401: who are you?",
+            message: "the service wants a token, and none was given: 401: who are you?",
             hint:
-                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"),
+                "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"),
         Case(
             name: "403", script: .answer(status: 403, text: ""), status: 77,
-            message: "the service did not accept the token: 403",
-            hint:
-                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"),
+            message: "the service wants a token, and none was given: 403"),
+        Case(
+            name: "a region", script: .answer(status: 403, text: "not in your region"), status: 69,
+            message: "the service forbids this: 403: not in your region",
+            hint: "do what the service's words ask for, then send it with: utter retry"),
+        Case(
+            name: "411 with a length", script: .answer(status: 411, text: ""), status: 69,
+            message: "the service refused the recording: 411; its length was sent"),
     ]
 
     @Test(arguments: cases)

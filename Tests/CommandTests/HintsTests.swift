@@ -130,6 +130,61 @@ import UtterCommands
             ),
             (.refused(status: 404, message: nil), "check the URL's path"),
             (
+                .refused(status: 404, message: "x", advice: .model),
+                "name another model with --model"
+            ),
+            (
+                .refused(status: 411, message: "411", advice: .lengthSent),
+                "a proxy in between may drop it: name the service itself, or another --http version"
+            ),
+            (
+                .refused(status: 422, message: "Field required: x"),
+                "the service's words name the field: give it with --form, --language or --model"
+            ),
+            (
+                .refused(status: 418, message: "teapot"),
+                "look up what the service says of this status, then send it with: utter retry"
+            ),
+            (
+                .notDelivered(.connectionLost("reset"), host: "http://h"),
+                "check the network, then send it with: utter retry; if the service speaks TLS, "
+                    + "write https://"
+            ),
+            (
+                .notDelivered(.timedOut(.answer), host: host),
+                "wait longer for it with --answer-timeout, or ask again with: utter retry"
+            ),
+            (
+                .notDelivered(.timedOut(.stall), host: host),
+                "check the network, or wait longer for the service with --stall-timeout"
+            ),
+            (
+                .notDelivered(
+                    .cannotConnect("it takes the connection, and does not answer in TLS"),
+                    host: host),
+                "write http:// if the service speaks no TLS, or name its other port"
+            ),
+            (
+                .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
+                "name another proxy with --proxy URL, or none with --proxy none"
+            ),
+            (
+                .answerUnusable(.truncated(byteCount: 9)),
+                "ask again with: utter retry; if it ends there each time, look for a proxy in between"
+            ),
+            (
+                .tokenRefused(status: 401, message: nil, advice: .schemes("Digest")),
+                "utter does not speak Digest: ask for a token, or for Basic"
+            ),
+            (
+                .tokenRefused(status: 401, message: nil, advice: .tokenMissing),
+                "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"
+            ),
+            (
+                .tokenRefused(status: 403, message: "no"),
+                "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
+            ),
+            (
                 .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET")),
                 "the URL takes GET, and utter sends POST or PUT: check its path"
             ),
@@ -196,6 +251,36 @@ import UtterCommands
     @Test func anAnswerWithoutTextNamesWhereThereIsSome() {
         let error = AnswerError.missingText(path: "text", excerpt: "{}", places: ["result.text"])
         #expect(Hints.of(error) == "name the path of the text with --answer json:result.text")
+        let several = AnswerError.missingText(path: "t", excerpt: "", places: ["a[].b", "c", "d"])
+        #expect(
+            Hints.of(several)
+                == "name the path of the text with --answer json:a[].b; left out is the text of 2 more"
+        )
+    }
+
+    @Test func aHintNamesTheVariableOfTheProfile() {
+        let variable = SecretSource.variable("GOOGLE_API_KEY")
+        #expect(
+            Hints.of(.tokenRefused(status: 400, message: nil), tokenFrom: variable)
+                == "check the token in GOOGLE_API_KEY")
+        #expect(
+            Hints.of(
+                .tokenRefused(status: 401, message: nil, advice: .tokenMissing), tokenFrom: variable
+            )
+                == "set GOOGLE_API_KEY")
+    }
+
+    @Test func aURLThatIsNoneIsPutRight() throws {
+        for (text, hint) in [
+            (
+                "wss://api.example/v1",
+                "name the service's address for recordings, which begins with https:// or http://"
+            ),
+            ("localhost:99", "did you mean http://localhost:99?"),
+        ] {
+            let error = #expect(throws: ServiceError.self) { try ServiceURL(text) }
+            #expect(error.flatMap { Hints.of($0) } == hint, "\(String(describing: error))")
+        }
     }
 
     @Test(arguments: [EMFILE, ENFILE, ENOMEM])

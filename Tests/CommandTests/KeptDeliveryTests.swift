@@ -274,6 +274,7 @@ import Utter
             let frames = FLACFile(request.body).frames
             #expect(frames.last?.endIndex == request.body.count)
             #expect(frames.count == (samples.count / 2 + 318) / 319)
+            #expect(FLACFile.sampleCount(request.body) == samples.count / 2)
         }
         // What is on the disk is what was recorded.
         #expect(try readFile(audio) == bytes)

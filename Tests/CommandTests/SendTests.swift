@@ -194,7 +194,16 @@ import Testing
         let take = try #require(try bench.onlyTake())
         let name = ["ogg-opus": "audio.ogg", "flac": "audio.flac"][format] ?? "audio.wav"
         let journal = try readFile("\(take.path)/\(name)")
-        #expect(server.requests.first?.body == Array(journal.dropFirst(format == "pcm" ? 44 : 0)))
+        var body = try #require(server.requests.first?.body)
+        if format == "flac" {
+            // The journal was written before its length was known; what is sent says it.
+            #expect(FLACFile.sampleCount(journal) == 0)
+            #expect(try FLACFile.sampleCount(body) == Clip.digits.samples.count / 2)
+            let sent = try bench.folder.write(body, to: "sent.flac")
+            _ = try ForeignTool("flac").run(["-s", "-t", sent])
+            body.replaceSubrange(21..<26, with: journal[21..<26])
+        }
+        #expect(body == Array(journal.dropFirst(format == "pcm" ? 44 : 0)))
     }
 
     @Test(arguments: [true, false])

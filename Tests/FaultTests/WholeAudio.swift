@@ -42,6 +42,12 @@ enum WholeAudio {
         format == "pcm" ? Array(bytes.dropFirst(headerByteCount)) : bytes
     }
 
+    /// The bytes without the number of samples, which a FLAC body says that is complete.
+    static func unnumbered(_ body: [UInt8]) -> [UInt8] {
+        guard FLACFile.sampleCount(body) != nil else { return body }
+        return body[..<21] + [0xF0, 0, 0, 0, 0] + body[26...]
+    }
+
     private static func pageEnds(_ bytes: [UInt8]) -> [Int] {
         OggPage.prefix(of: bytes).prefix(while: \.isIntact).map(\.range.upperBound)
     }

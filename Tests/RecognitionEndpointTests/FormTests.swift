@@ -53,6 +53,39 @@ import Testing
         #expect(answer.hasPrefix("{") && answer.contains(Self.text), "\(answer)")
     }
 
+    private func field(_ name: String, _ value: String) -> String {
+        "--B\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+    }
+
+    @Test(arguments: [
+        ("json", "application/json", "{"), ("verbose_json", "application/json", "{"),
+        ("text", "text/plain; charset=utf-8", "go forward ten meters\n"),
+        ("srt", "text/plain; charset=utf-8", "1\n00:00:0"),
+        ("vtt", "text/vtt; charset=utf-8", "WEBVTT\n\n00:00:0"),
+    ])
+    func theAnswerHasTheFormatThatTheFormWants(_ name: String, _ type: String, _ begin: String)
+        async throws
+    {
+        let audio = try Samples.wav("go-forward")
+        for body in [
+            form(audio, fields: field("response_format", name)),
+            form(audio, end: "\r\n" + field("response_format", name) + "--B--\r\n"),
+        ] {
+            let answer = try await post(body)
+            #expect(answer.head.status == 200)
+            #expect(answer.head.fields["content-type"] == type)
+            #expect(answer.body.hasPrefix(begin) && answer.body.contains("go forward ten meters"))
+        }
+    }
+
+    @Test(arguments: [("stream", "true"), ("response_format", "lrc")])
+    func whatIsNotOfferedIsRefusedWithAReason(_ name: String, _ value: String) async throws {
+        let audio = try Samples.wav("go-forward")
+        let answer = try await post(form(audio, fields: field(name, value)))
+        #expect(answer.head.status == 400)
+        #expect(answer.body.contains("'\(name)'"), "\(answer.body)")
+    }
+
     @Test func theRecognitionRunsWhileTheFormComes() async throws {
         try await TestEndpoint.run { port, _ in
             try await onThread {

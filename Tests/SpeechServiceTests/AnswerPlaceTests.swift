@@ -28,7 +28,42 @@ import Testing
             try places(#"{"note":"two words","deep":{"utterance":"one"},"model":"nova"}"#)
                 == ["deep.utterance", "note"])
         #expect(try places(#"{"a":1,"b":[],"c":{"d":null}}"#).isEmpty)
-        #expect(try places(#"{"a":"x y","b":"x y","c":"x y","d":"x y"}"#) == ["a", "b", "c"])
+        #expect(try places(#"{"a":"x y","b":"x y","c":"x y","d":"x y"}"#) == ["a", "b", "c", "d"])
+    }
+
+    @Test func aPlaceStandsForAllElementsThatHaveTextThere() throws {
+        let results =
+            #"{"results":[{"alternatives":[{"transcript":"hello"},{"transcript":"hallo"}]},"#
+            + #"{"alternatives":[{"transcript":"and more"}]}]}"#
+        #expect(try places(results) == ["results[].alternatives[0].transcript"])
+        #expect(
+            try decode("json:results[].alternatives[0].transcript", results).get()
+                == ["hello and more"])
+        #expect(try places(#"{"words":[{"text":"a b"},{"id":"1"}]}"#) == ["words[0].text"])
+        #expect(try places(#"[["a b"],["c d"]]"#) == ["[][0]"])
+    }
+
+    @Test func theErrorSaysHowManyPlacesItLeavesOut() {
+        let error = AnswerError.missingText(
+            path: "x", excerpt: "", places: ["a", "b", "c", "d", "e"])
+        #expect(error.description.hasSuffix("there is text at a, b, c and 2 more places"))
+    }
+
+    @Test(arguments: [
+        (#"{"text":" [BLANK_AUDIO]\n [ Blank_Audio ][silence] "}"#, ""),
+        (#"{"text":"[BLANK_AUDIO]\nhello"}"#, "hello"),
+        (#"{"text":"he said [silence] twice"}"#, "he said [silence] twice"),
+        (#"{"text":"[music]"}"#, "[music]"),
+    ])
+    func whatStandsForSilenceIsNoText(_ body: String, _ text: String) throws {
+        var rule = AnswerRule.automatic
+        rule.silence = ["[blank_audio]", "[silence]"]
+        #expect(
+            SpeechServiceTests.decode(rule, body, mediaType: "application/json").transcript.text
+                == text)
+        let plain = String(body.dropFirst(9).dropLast(2)).replacing("\\n", with: "\n")
+        #expect(
+            SpeechServiceTests.decode(rule, plain, mediaType: "text/plain").transcript.text == text)
     }
 
     @Test func aMissingTextNamesWhereThereIsSome() throws {

@@ -22,6 +22,39 @@ import Testing
         }
     }
 
+    /// The plan of a profile that extends another one.
+    private func plan(_ own: String, extending base: String) throws -> AuthenticationPlan {
+        let table = try SettingsDocument.parse(base, file: "shipped/base.toml")
+            .extended(by: try SettingsDocument.parse(own, file: "/home/own.toml"))
+        var reader = SettingsReader(table, name: "auth")
+        let plan = try AuthenticationPlan(&reader)
+        try reader.finish()
+        return plan
+    }
+
+    @Test func anotherKindLeavesWhatTheProfileThatIsExtendedSaysOfItsOwn() throws {
+        let none = try plan("kind = 'none'", extending: "variable = 'OPENAI_API_KEY'")
+        #expect(none.parts.isEmpty)
+        let bearer = try plan(
+            "kind = 'bearer'",
+            extending: "kind = 'header'\nheader = 'X-Key'\nform = 'Key {}'\nvariable = 'V'")
+        #expect(bearer.token?.place == .header("Authorization"))
+        #expect(bearer.token?.source == .variable("V"))
+        #expect(throws: SettingsError.self) {
+            try plan("kind = 'bearer'\nheader = 'X-Key'", extending: "variable = 'V'")
+        }
+    }
+
+    @Test func anEmptySourceIsToldWithItsPlace() throws {
+        let error = #expect(throws: SettingsError.self) {
+            try plan("variable = ''", extending: "variable = 'OPENAI_API_KEY'")
+        }
+        #expect(error?.place?.file == "/home/own.toml")
+        #expect(
+            error?.reason
+                == "'auth.variable' is empty: a service without a token has 'auth = false'")
+    }
+
     struct Kind: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var place: Credential.Place

@@ -38,9 +38,14 @@ struct TranscriptTests {
     }
 
     @Test(arguments: [
-        ("\u{1B}[31mred\u{1B}[0m", "[31mred[0m"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{7}\u{0}b", "ab"),
+        ("\u{1B}[31mred\u{1B}[0m", "red"), ("a\tb\nc", "a\tb\nc"), ("a\r\u{7}\u{0}b", "ab"),
         ("a\u{7F}\u{80}\u{9B}\u{9F}b", "ab"), ("\u{202A}\u{202E}\u{2066}x\u{2069}", "x"),
-        ("\u{200F}שלום", "\u{200F}שלום"), ("\u{1B}]0;title\u{7}", "]0;title"),
+        ("\u{200F}שלום", "\u{200F}שלום"), ("\u{1B}]0;title\u{7}x", "x"), ("a\u{9B}1;2 qb", "ab"),
+        ("a\u{9D}8;;u\u{9C}b", "ab"),
+        ("a\u{1B}P1$r\u{1B}\\b", "ab"), ("a\u{1B}(Bb\u{1B}7c", "abc"), ("a\u{1B}", "a"),
+        // What ends nowhere takes no words along.
+        ("\u{1B}]0;title\nmore", "0;title\nmore"), ("\u{1B}[31\u{E9}t\u{E9}", "\u{E9}t\u{E9}"),
+        ("\u{1B}\u{1B}[1mx", "x"), ("x\u{1B}[", "x"),
         ("größe 🎤", "größe 🎤"),
     ])
     func nothingMovesTheCursor(text: String, shown: String) {
@@ -51,7 +56,17 @@ struct TranscriptTests {
         var transcript = Transcript()
         transcript.apply(Hypothesis(text: "a\u{1B}[2Jb", isFinal: true))
         #expect(transcript.text == "a\u{1B}[2Jb")
-        #expect(transcript.displayText == "a[2Jb")
+        #expect(transcript.displayText == "ab")
+    }
+
+    @Test func onlyWhatIsNewIsTold() {
+        var transcript = Transcript()
+        let said = [("go", false), ("go", false), ("go", true), ("", true), ("on", true)]
+        let isNew = said.map { transcript.apply(Hypothesis(text: $0, isFinal: $1)) }
+        #expect(isNew == [true, false, true, false, true])
+        let again = transcript.apply(Hypothesis(text: "go", isFinal: true, merge: .replace))
+        let twice = transcript.apply(Hypothesis(text: "go", isFinal: true, merge: .replace))
+        #expect(again && !twice)
     }
 
     @Test func aCutTextKeepsWithinItsBytes() {

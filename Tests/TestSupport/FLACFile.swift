@@ -23,6 +23,12 @@ package struct FLACFile {
         self.frames = frames
     }
 
+    /// The number of samples that the first block says; 0 is unknown (RFC 9639 §8.2).
+    package static func sampleCount(_ bytes: [UInt8]) -> Int? {
+        guard bytes.starts(with: "fLaC".utf8), bytes.count >= 26 else { return nil }
+        return bytes[22..<26].reduce(Int(bytes[21] & 15)) { $0 << 8 | Int($1) }
+    }
+
     private static func header(_ bytes: [UInt8]) -> Int? {
         guard bytes.starts(with: "fLaC".utf8) else { return nil }
         var offset = 4

@@ -33,6 +33,18 @@ import Upload
         #expect(server.requests.count == 1)
     }
 
+    /// The thread `answers` reads it, and the transfer thread learns of the mark from that.
+    @Test func theMarkOfALongAnswerIsItsEnd() async throws {
+        let events = (0..<4_000).map { "data: {\"text\":\"word \($0)\"}\n\n" }
+        let (outcome, server) = try await outcome(
+            [Self.head] + events.map { .sendBodyChunk(text: $0) }
+                + [.sendBodyChunk(text: "data: [DONE]\n\n"), .readOn])
+        let words = (0..<4_000).map { "word \($0)" }.joined(separator: " ")
+        #expect(try outcome.result.get().text == words)
+        #expect(outcome.attempts.first?.result.ending == .answered)
+        #expect(server.requests.count == 1)
+    }
+
     @Test func whatFollowsTheMarkIsNotRead() async throws {
         let event = Array("1a\r\ndata: {\"text\":\"and more\"}\n\r\n".utf8)
         let (outcome, _) = try await outcome([

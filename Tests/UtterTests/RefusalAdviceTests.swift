@@ -10,7 +10,7 @@ import Testing
 @Suite struct RefusalAdviceTests {
     private func advice(
         _ status: Int, _ message: String? = nil, path: String = "/x",
-        sendsAudioAlone: Bool = true,
+        sendsAudioAlone: Bool = true, sendsSecret: Bool = true, saysLength: Bool = false,
         _ headers: [(name: String, value: String)] = []
     ) throws -> RefusalAdvice? {
         let result = TransferResult(
@@ -18,7 +18,7 @@ import Testing
             isBodyComplete: true, timings: TransferTimings())
         return RefusalAdvice(
             result, message: message, url: try ServiceURL("https://h\(path)"),
-            sendsAudioAlone: sendsAudioAlone)
+            sendsAudioAlone: sendsAudioAlone, sendsSecret: sendsSecret, saysLength: saysLength)
     }
 
     @Test func headersSayWhatMustChange() throws {
@@ -39,6 +39,12 @@ import Testing
                     (name: "www-authenticate", value: "Bearer"),
                 ]) == nil)
         #expect(try advice(411) == .length)
+        #expect(try advice(411, saysLength: true) == .lengthSent)
+        #expect(try advice(401, sendsSecret: false) == .tokenMissing)
+        #expect(try advice(401) == nil)
+        #expect(try advice(403, "Your plan does not include this") == .forbidden)
+        #expect(try advice(404, "Model 'x' not found") == .model)
+        #expect(try advice(400, "The plain HTTP request was sent to HTTPS port") == .wantsTLS)
         #expect(try advice(413) == nil)
     }
 

@@ -64,6 +64,7 @@ enum BenchmarkMain {
                 case "cpu": try live.processorTime()
                 case "soak": try live.soak(seconds: seconds)
                 case "send": try files.send(minutes: 60, runs: 5)
+                case "answers": try files.answers(runs: runs)
                 case "side-by-side": try many.sideBySide(30)
                 case "many": try many.takes([50, 300])
                 case "hour": try files.hour(minutes: 60)

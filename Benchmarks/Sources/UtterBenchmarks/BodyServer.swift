@@ -32,10 +32,13 @@ final class BodyServer {
     /// Takes one request and answers it.
     ///
     /// - Parameters:
+    ///   - answer: the answer's body, and `type` what it is.
+    ///   - type: its media type.
     ///   - onTick: called about every 100 ms while nothing comes, and between reads.
     ///   - onBody: called with each piece of the body, without framing, and when it was read.
     /// - Throws: `BenchmarkError` when no client connects within 10 s, or the body breaks off.
     func receive(
+        answer: String = "ok\n", type: String = "text/plain",
         onTick: () -> Void = {}, onBody: (ArraySlice<UInt8>, Int64) -> Void
     ) throws(BenchmarkError) {
         guard isReadable(socket, milliseconds: 10_000) else {
@@ -58,10 +61,18 @@ final class BodyServer {
             guard count > 0 else { throw BenchmarkError("the body broke off") }
             try framing.take(buffer[..<count]) { onBody($0, now) }
         }
-        let answer =
-            "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n"
-            + "Connection: close\r\n\r\nok\n"
-        _ = write(connection, answer, answer.utf8.count)
+        let bytes = Array(
+            ("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n"
+                + "Content-Length: \(answer.utf8.count)\r\nConnection: close\r\n\r\n\(answer)").utf8
+        )
+        var written = 0
+        while written < bytes.count {
+            let count = bytes[written...].withUnsafeBytes {
+                write(connection, $0.baseAddress, $0.count)
+            }
+            guard count > 0 else { throw BenchmarkError("the client takes no answer") }
+            written += count
+        }
     }
 
     private func isReadable(_ descriptor: Int32, milliseconds: Int32) -> Bool {

@@ -84,6 +84,31 @@ struct FileBenchmarks {
         }
     }
 
+    /// The processor time of a megabyte of an answer: what `send` needs for one, less what it needs
+    /// for a few bytes.
+    func answers(runs: Int) throws(BenchmarkError) {
+        let file = try workplace.makeRecording(seconds: 1)
+        let server = try BodyServer()
+        let words = String(repeating: "a few words ", count: 1 << 20 / 12)
+        let line = "{\"text\": \"\(words.prefix(60))\", \"is_final\": true}\n"
+        let answers = [
+            ("a word", "{\"text\": \"word\"}"), ("one JSON text", "{\"text\": \"\(words)\"}"),
+            ("JSON lines", String(repeating: line, count: 1 << 20 / line.utf8.count)),
+        ]
+        var least = 0.0
+        for (name, answer) in answers {
+            var costs: [Double] = []
+            for _ in 0..<runs {
+                let child = try Child([workplace.program, "send", file, "--to", server.url, "-q"])
+                try server.receive(answer: answer, type: "application/json") { _, _ in }
+                costs.append(child.wait().processorTime * 1_000)
+            }
+            let cost = Distribution(costs).median
+            if least == 0 { least = cost }
+            report.add("a megabyte of \(name)", [("processor_ms", cost - least)])
+        }
+    }
+
     /// Resident memory over an hour of audio, replayed at 60 times its speed.
     func hour(minutes: Int) throws(BenchmarkError) {
         let file = try workplace.makeRecording(seconds: minutes * 60)

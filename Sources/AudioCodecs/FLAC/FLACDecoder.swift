@@ -18,7 +18,6 @@ package final class FLACDecoder: AudioDecoder {
     private var reader: FLACReader?
     private var sampleCount = 0
 
-    /// Creates a decoder at the beginning of a file.
     package init() {}
 
     package func decode(

@@ -26,17 +26,14 @@ internal import CFLAC
     /// subframe's head.
     private static let frameOverhead = 19
 
-    /// Where libFLAC writes to.
     private final class Output {
         /// What it has written, and no caller has got yet.
         var bytes: [UInt8] = []
-        /// What it knows of the whole when it has ended.
         var totals: FLAC__StreamMetadata_StreamInfo?
     }
 
     private let encoder: UnsafeMutablePointer<FLAC__StreamEncoder>
     private let output = Output()
-    /// What every file begins with.
     let header: [UInt8]
     private var samples: [Int32] = []
 
@@ -116,9 +113,9 @@ internal import CFLAC
         }
         put(UInt64(totals.min_framesize), in: 4..<7)
         put(UInt64(totals.max_framesize), in: 7..<10)
-        // 36 bits, of which four stand behind the number of bits per sample.
-        header[8 + 13] |= UInt8(truncatingIfNeeded: totals.total_samples >> 32) & 15
-        put(totals.total_samples, in: 14..<18)
+        header.replaceSubrange(
+            FLACHeader.sampleCountPlace,
+            with: FLACHeader.sampleCountBytes(Int(clamping: totals.total_samples)))
         unsafe withUnsafeBytes(of: totals.md5sum) { sum in
             for index in 0..<16 { unsafe header[8 + 18 + index] = sum[index] }
         }
@@ -157,7 +154,6 @@ internal import CFLAC
             operation: operation, reason: unsafe reason.map { unsafe String(cString: $0) } ?? "")
     }
 
-    /// Called by libFLAC within `init`, `encode` and `finish`.
     private static func write(
         _ bytes: UnsafePointer<FLAC__byte>?, _ count: Int, to output: UnsafeMutableRawPointer?
     ) -> FLAC__StreamEncoderWriteStatus {
@@ -169,7 +165,6 @@ internal import CFLAC
         return FLAC__STREAM_ENCODER_WRITE_STATUS_OK
     }
 
-    /// Called by libFLAC within `finish`.
     private static func settle(
         _ metadata: UnsafePointer<FLAC__StreamMetadata>?, in output: UnsafeMutableRawPointer?
     ) {

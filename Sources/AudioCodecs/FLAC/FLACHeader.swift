@@ -11,7 +11,6 @@ struct FLACHeader {
         /// The block's 34 bytes.
         var bytes: [UInt8]
 
-        /// The rate and the channels.
         var format: StreamFormat {
             StreamFormat(
                 sampleRate: Int(bytes[10]) << 12 | Int(bytes[11]) << 4 | Int(bytes[12]) >> 4,
@@ -31,6 +30,19 @@ struct FLACHeader {
     }
 
     private static let streamInfoByteCount = 34
+
+    /// Where a file of ours says how many samples it has: 36 bits, behind the last four of the bits
+    /// per sample.
+    static let sampleCountPlace = 21..<26
+
+    /// What stands there; 0 for more than 36 bits hold, as for a number that is not known.
+    static func sampleCountBytes(_ count: Int) -> [UInt8] {
+        let count = count < 1 << 36 ? count : 0
+        // 16 bits per sample are written as 15.
+        return stride(from: 32, through: 0, by: -8).map { shift in
+            UInt8(truncatingIfNeeded: count >> shift) | (shift == 32 ? 0xF0 : 0)
+        }
+    }
 
     private var magic: [UInt8] = []
     /// The head of the block that is being read: whether it is the last, its type, its length.

@@ -19,11 +19,8 @@ internal import CFLAC
         var offset: Int
         /// Its length, in bytes.
         var byteCount: Int
-        /// How many samples per channel come before it.
         var firstSample: Int
-        /// Samples per channel.
         var sampleCount: Int
-        /// Its rate and channels.
         var format: StreamFormat
     }
 
@@ -33,15 +30,12 @@ internal import CFLAC
     /// No frame is longer: 65,535 samples in 8 channels of 32 bits, and what is around them.
     private static let longestFrame = 65_535 * 8 * 4 + 4_096
 
-    /// What the callbacks share with this reader.
     private final class Exchange {
         /// Bytes from the first one of the frame that is being read.
         var bytes: [UInt8] = []
         /// How many of `bytes` libFLAC has got.
         var given = 0
-        /// Whether it wanted more than there were.
         var isStarved = false
-        /// What was wrong.
         var error: FLAC__StreamDecoderErrorStatus?
         /// The head of the frame that was decoded.
         var head: FLAC__FrameHeader?

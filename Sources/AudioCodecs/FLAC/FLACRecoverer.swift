@@ -2,7 +2,6 @@
 
 /// Finds the last frame of a FLAC file of ours with a right checksum (RFC 9639 §9.3).
 final class FLACRecoverer: AudioRecoverer {
-    /// Every header of ours is shorter.
     private static let longestHeader = 1 << 16
     /// No frame of ours is shorter: its head, one sample that stands for all, its checksums.
     private static let shortestFrame = 13
@@ -54,7 +53,6 @@ final class FLACRecoverer: AudioRecoverer {
         }
     }
 
-    /// Goes on with the header that every file of ours has.
     private func loseBeginning(rest: [UInt8], at offset: Int) {
         (isBroken, byteCount) = (true, 0)
         // Without memory nothing is found, which changes nothing on the disk.

@@ -39,7 +39,6 @@ package final class OggOpusDecoder: AudioDecoder {
     /// Whether the last page of the stream has come, and nothing is cut off.
     package var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
-    /// Creates a decoder at the beginning of a stream.
     package init() {}
 
     /// Takes bytes in and appends what they decode to.

@@ -19,14 +19,11 @@ enum OggOpusError: Error, Sendable, Hashable {
     case damagedPacket(number: Int, reason: String)
     /// A page's granule position contradicts the audio before it (RFC 7845 §4).
     case impossiblePosition(Int64)
-    /// The stream ended before its two headers were complete.
     case endedInHeader
-    /// The decoder could not be created.
     case codecFailed(reason: String)
 }
 
 extension OggOpusError: CustomStringConvertible {
-    /// What is wrong with the stream, in one line without capital and full stop.
     var description: String {
         switch self {
         case .notAPage(let offset):

@@ -2,7 +2,6 @@
 
 /// Finds the last page of an Ogg Opus file with a right checksum (RFC 3533 §6).
 final class OggOpusRecoverer: AudioRecoverer {
-    /// `OpusHead` and `OpusTags`.
     private static let headerPageCount = 2
 
     private var pages = OggPageReader()

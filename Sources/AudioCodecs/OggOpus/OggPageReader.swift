@@ -9,16 +9,13 @@ internal import COpus
 /// their memory, live as long as this value, and are never handed out; `page` points into the
 /// page buffer and is read only until the next call of `nextPage` or `append`.
 @safe struct OggPageReader: ~Copyable {
-    /// What the page that was read last says in its header.
     struct Page {
         var serialNumber: Int32
         var sequenceNumber: Int
         var granulePosition: Int64
         var isFirst: Bool
         var isLast: Bool
-        /// Packets that end on it.
         var packetCount: Int
-        /// Its own length.
         var byteCount: Int
     }
 
@@ -73,7 +70,6 @@ internal import COpus
             byteCount: count)
     }
 
-    /// Begins a new stream: packets of the stream before are forgotten.
     mutating func beginStream(serialNumber: Int32) {
         _ = unsafe ogg_stream_reset_serialno(&stream, serialNumber)
     }

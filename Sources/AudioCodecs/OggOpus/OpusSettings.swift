@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How speech is encoded as Opus.
 package struct OpusSettings: Sendable, Hashable, Codable {
     /// The bit rates that the codec takes, in bits per second.
     package static let bitrates = 6_000...510_000
 
-    /// The complexities that the codec takes.
     package static let complexities = 0...10
 
     /// The page intervals that the encoder takes, in steps of 20 ms.

@@ -16,13 +16,6 @@ package final class PCMDecoder: AudioDecoder {
     /// The beginning of a sample whose end has not come yet.
     private var incomplete: [UInt8] = []
 
-    /// Creates a decoder.
-    ///
-    /// - Parameters:
-    ///   - sampleFormat: how each sample is stored.
-    ///   - format: rate and channels of the interleaved frames.
-    ///   - byteCount: the length of all samples in bytes; nil when they go on to the end.
-    ///   - isBigEndian: whether the bytes of each sample, which has 16 bits, come in the other order.
     package init(
         _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int? = nil,
         isBigEndian: Bool = false

@@ -2,7 +2,6 @@
 
 package import AudioCore
 
-/// Decodes a WAV file of any layout.
 package final class WAVDecoder: AudioDecoder {
     package var format: StreamFormat? { samples?.format }
     package var isAtEnd: Bool { samples?.isAtEnd ?? false }
@@ -10,7 +9,6 @@ package final class WAVDecoder: AudioDecoder {
     private var head: [UInt8] = []
     private var samples: PCMDecoder?
 
-    /// Creates a decoder at the beginning of a file.
     package init() {}
 
     package func decode(

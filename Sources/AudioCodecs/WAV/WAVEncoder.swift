@@ -23,7 +23,6 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
 
     package init() {}
 
-    /// Appends the header.
     package func begin(into output: inout [UInt8]) throws(EncodingError) {
         output.append(contentsOf: Self.header)
     }
@@ -40,7 +39,6 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
         }
     }
 
-    /// Appends nothing: the samples end where the file ends.
     package func finish(into output: inout [UInt8]) throws(EncodingError) {}
 
     /// The header with the two lengths; a longer file than they can say keeps the unknown ones.

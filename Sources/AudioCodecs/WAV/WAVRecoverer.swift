@@ -15,10 +15,6 @@ final class WAVRecoverer: AudioRecoverer {
     /// The first bytes, as many as the header has.
     private var head: [UInt8] = []
 
-    /// Begins at the start of a file.
-    ///
-    /// - Parameter dropsEmptyTail: whether zeros at the end, as far as they are in the last 4,096
-    ///   bytes, are bytes that never arrived on the disk, and no samples.
     init(dropsEmptyTail: Bool) {
         self.dropsEmptyTail = dropsEmptyTail
     }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The form that a client wants its text in.
 enum AnswerFormat: Sendable, Equatable {
     /// JSON objects, one a line, while the audio comes: partial texts, then the final one.
     case lines
-    /// One JSON object at the end.
     case object
-    /// Nothing but the words at the end.
     case text
 
     /// Chooses by the value of `Accept` (RFC 9110 §12.5.1).
@@ -32,7 +29,6 @@ enum AnswerFormat: Sendable, Equatable {
         }
     }
 
-    /// The `Content-Type` of the answer.
     var mediaType: String {
         switch self {
         case .lines: "application/x-ndjson"
@@ -41,8 +37,26 @@ enum AnswerFormat: Sendable, Equatable {
         }
     }
 
+    static let documents = [
+        "json": "application/json", "verbose_json": "application/json",
+        "text": "text/plain; charset=utf-8", "srt": "text/plain; charset=utf-8",
+        "vtt": "text/vtt; charset=utf-8",
+    ]
+
+    /// The `Content-Type` of the whole answer, for which a form may have asked.
+    func mediaType(of recognition: Recognition) -> String {
+        self == .object
+            ? recognition.wantedFormat.flatMap { Self.documents[$0] } ?? mediaType : mediaType
+    }
+
     /// The answer's last part, or the whole of it: what was said.
     func final(_ recognition: Recognition) -> String {
+        switch recognition.wantedFormat {
+        case "text" where self == .object: return recognition.text + "\n"
+        case "srt" where self == .object: return Self.cue(recognition, ",", before: "1\n")
+        case "vtt" where self == .object: return Self.cue(recognition, ".", before: "WEBVTT\n\n")
+        default: break
+        }
         if self == .text { return recognition.text + "\n" }
         var line = AnswerLine(type: self == .lines ? "final" : nil, text: recognition.text)
         line.duration = recognition.duration.rounded(to: 100)
@@ -54,7 +68,20 @@ enum AnswerFormat: Sendable, Equatable {
         return line.json
     }
 
-    /// A line for the text so far.
+    /// One cue from the first word to the last; none without words.
+    private static func cue(_ recognition: Recognition, _ point: String, before: String) -> String {
+        func time(_ seconds: Double) -> String {
+            let ms = Int((seconds * 1_000).rounded())
+            let parts = [ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60]
+                .map { $0 < 10 ? "0\($0)" : "\($0)" }
+            return parts.joined(separator: ":") + point + "\(1_000 + ms % 1_000)".dropFirst()
+        }
+        guard let first = recognition.words.first, let last = recognition.words.last else {
+            return point == "." ? before : ""
+        }
+        return before + "\(time(first.start)) --> \(time(last.end))\n\(recognition.text)\n"
+    }
+
     static func partial(_ partial: PartialRecognition) -> String {
         var line = AnswerLine(type: "partial", text: partial.text)
         line.time = partial.time.rounded(to: 100)
@@ -66,7 +93,6 @@ enum AnswerFormat: Sendable, Equatable {
         AnswerLine(type: "error", message: message).json
     }
 
-    /// The body of every answer that is not text.
     static func refusal(_ message: String) -> String {
         AnswerLine(error: AnswerLine.Reason(message: message)).json
     }
@@ -85,6 +111,5 @@ enum AnswerFormat: Sendable, Equatable {
 }
 
 extension Double {
-    /// The nearest multiple of one part of so many.
     fileprivate func rounded(to parts: Double) -> Double { (self * parts).rounded() / parts }
 }

@@ -11,13 +11,11 @@ final class AnswerLedger: Sendable {
     static let answerLimit = 256
     static let wordLimit = 100_000
 
-    /// A request whose body is to be recognised.
     struct Ticket: Sendable, Hashable {
         let key: String
         fileprivate let number: Int
     }
 
-    /// What becomes of a request with a key.
     enum Admission {
         /// No whole body has come with this key yet: recognise it.
         ///
@@ -27,25 +25,17 @@ final class AnswerLedger: Sendable {
         case known
     }
 
-    /// What is known of a key for a whole body.
     enum Verdict: Sendable, Equatable {
-        /// The same body was answered with this.
         case replay(Recognition)
-        /// Another body came with this key.
         case conflict
-        /// The request that was to give the answer has failed.
         case gone
     }
 
     private struct Entry {
         let number: Int
-        /// Gives the request up.
         let giveUp: @Sendable () -> Void
-        /// Known when the body was whole.
         var body: BodyIdentity?
-        /// Known when it was answered.
         var answer: Recognition?
-        /// Later requests that await the answer.
         var waiting: [CheckedContinuation<Verdict, Never>] = []
     }
 

@@ -10,12 +10,10 @@ struct AnswerLine: Encodable {
         var start, end, probability: Double
     }
 
-    /// Why there is no text.
     struct Reason: Encodable {
         var message: String
     }
 
-    /// What a health check is told.
     struct Load: Encodable {
         var running, maximum: Int
     }
@@ -26,7 +24,6 @@ struct AnswerLine: Encodable {
     var error: Reason?
     var recognitions: Load?
 
-    /// The line as text, with its line break.
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

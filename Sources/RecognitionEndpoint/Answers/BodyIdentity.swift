@@ -24,7 +24,6 @@ struct BodyIdentity: Sendable, Hashable {
     }
 }
 
-/// Takes the identity of a body while it comes.
 struct BodyIdentification {
     private var digest = SHA256()
     private(set) var byteCount = 0

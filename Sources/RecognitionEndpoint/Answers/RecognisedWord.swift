@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A word that was heard.
 struct RecognisedWord: Sendable, Equatable {
-    /// The word as it is written.
     var text: String
 
     /// When it begins, in seconds from the beginning of the audio.

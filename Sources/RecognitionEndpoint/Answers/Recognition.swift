@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What was said in the whole of the audio.
 struct Recognition: Sendable, Equatable {
     /// The words, separated by single spaces; empty when nothing was heard.
     var text = ""
@@ -10,6 +9,8 @@ struct Recognition: Sendable, Equatable {
 
     /// The words, in order.
     var words: [RecognisedWord] = []
+
+    var wantedFormat: String?
 }
 
 /// What the speaker seems to have said so far; later words may still change earlier ones.

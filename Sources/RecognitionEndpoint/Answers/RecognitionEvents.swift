@@ -7,9 +7,7 @@ internal import Synchronization
 /// Holds one partial text and one end: a newer partial replaces one that was not read yet, so
 /// a client that does not read its answer costs no memory.
 final class RecognitionEvents: Sendable {
-    /// What happened.
     enum Event: Sendable, Equatable {
-        /// The text so far has changed.
         case partial(PartialRecognition)
         /// The audio is over and this was said; the last event.
         case final(Recognition)

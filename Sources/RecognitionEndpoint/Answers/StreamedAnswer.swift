@@ -5,7 +5,6 @@ internal import Hummingbird
 internal import HummingbirdCore
 internal import NIOCore
 
-/// The answer to a recognition, written while the audio comes.
 struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
@@ -13,13 +12,6 @@ struct StreamedAnswer: ~Copyable {
     private var delay: Duration?
     private let isReplayed: Bool
 
-    /// Prepares an answer of which nothing has been sent.
-    ///
-    /// - Parameters:
-    ///   - writer: what the answer is written to.
-    ///   - format: the form of the text.
-    ///   - delay: how long the head is held back.
-    ///   - isReplayed: whether the text was given before, which the head says.
     init(
         _ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?,
         isReplayed: Bool = false
@@ -30,7 +22,6 @@ struct StreamedAnswer: ~Copyable {
         self.isReplayed = isReplayed
     }
 
-    /// Whether the head has been sent.
     var hasBegun: Bool { begun != nil }
 
     /// Writes the text so far, when the format has a place for it.
@@ -48,7 +39,8 @@ struct StreamedAnswer: ~Copyable {
             try await begun?.write(ByteBuffer(string: text))
             return try await end()
         }
-        var head = HTTPResponse.make(200, format.mediaType, byteCount: text.utf8.count)
+        var head = HTTPResponse.make(
+            200, format.mediaType(of: recognition), byteCount: text.utf8.count)
         if isReplayed, let name = HTTPField.Name("Idempotent-Replayed") {
             head.headerFields[name] = "true"
         }

@@ -7,7 +7,6 @@ internal import HummingbirdCore
 internal import NIOCore
 internal import Synchronization
 
-/// One request, which gets the answer of a cassette.
 struct CassetteExchange: Sendable {
     private let request: Request
     private let connection: Connection

@@ -7,11 +7,8 @@ package import Cassettes
 /// It needs no recogniser. After the last cassette the first one follows again. A request that is
 /// not the one of its cassette gets 422 with what differs, and the cassette waits for the right one.
 package enum CassetteServer {
-    /// How fast time passes.
     package enum Speed: Sendable, Equatable {
-        /// Nothing waits for time.
         case max
-        /// So many times as fast as when it was recorded.
         case factor(Double)
 
         /// How long a time of the recording takes; nil when it takes none.
@@ -21,11 +18,9 @@ package enum CassetteServer {
         }
     }
 
-    /// What a request was, once its answer is over or refused.
     package struct Served: Sendable, Equatable {
         /// The number of the cassette, from 0.
         package var number: Int
-        /// The cassette's title, or its request.
         package var name: String
         /// In what the request differs from the cassette's; empty when it was answered.
         package var differences: [String]

@@ -3,7 +3,6 @@
 internal import Cassettes
 internal import Synchronization
 
-/// Cassettes in a row, and which one is next.
 final class CassetteTape: Sendable {
     private let cassettes: [Cassette]
     private let next = Mutex(0)

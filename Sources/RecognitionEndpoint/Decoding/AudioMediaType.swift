@@ -7,12 +7,10 @@ internal import AudioCore
 enum AudioMediaType: Sendable, Equatable {
     /// Signed 16-bit samples without a header.
     case pcm(StreamFormat, isBigEndian: Bool)
-    /// A file, whose header says the rest.
     case file(AudioCodec)
     /// A form, one of whose parts is a file (RFC 7578).
     case form(boundary: String)
 
-    /// What a client may send, as a sentence lists it.
     static var names: String {
         let files = AudioCodec.allCases.filter { !$0.mediaTypes.isEmpty }
         return files.map(\.mediaType).joined(separator: ", ") + " or audio/pcm, or a form"
@@ -148,7 +146,6 @@ enum AudioMediaType: Sendable, Equatable {
     }
 }
 
-/// Why a `Content-Type` is refused.
 struct UnsupportedMediaType: Error, Equatable {
     let reason: String
 }

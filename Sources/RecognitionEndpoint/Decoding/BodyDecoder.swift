@@ -6,9 +6,11 @@ internal import AudioCore
 /// Turns the bytes of one body into 16 kHz mono while they arrive; used on one thread.
 struct BodyDecoder {
     private let decoder: any AudioDecoder
-    /// Made when the rate and the layout are known.
     private var converter: SpeechConverter?
     private var samples: [Int16] = []
+
+    /// What a form says of the answer's format; nil for other bodies.
+    var wantedFormat: String? { (decoder as? FormDecoder)?.wantedFormat }
 
     /// Creates a decoder for a media type.
     ///

@@ -3,18 +3,17 @@
 internal import AudioCodecs
 internal import AudioCore
 
-/// Decodes the file of a form while the form comes.
 final class FormDecoder: AudioDecoder {
     private var reader: FormReader
-    /// Of the file, once its head has come.
     private var decoder: (any AudioDecoder)?
 
-    /// Expects a form whose `Content-Type` names this boundary.
     init(boundary: String) { reader = FormReader(boundary: boundary) }
 
     var format: StreamFormat? { decoder?.format }
 
     var isAtEnd: Bool { reader.isWhole }
+
+    var wantedFormat: String? { reader.texts["response_format"] }
 
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
         var audio: [UInt8] = []
@@ -26,6 +25,12 @@ final class FormDecoder: AudioDecoder {
     func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         guard reader.isWhole else { throw UndecodableAudio("the form has no end") }
         guard let decoder else { throw UndecodableAudio("the form has no file") }
+        guard reader.texts["stream"]?.lowercased() != "true" else {
+            throw UndecodableAudio("'stream' is not offered: the text comes at the end")
+        }
+        guard wantedFormat.map({ AnswerFormat.documents[$0] != nil }) ?? true else {
+            throw UndecodableAudio("the 'response_format' is json, verbose_json, text, srt or vtt")
+        }
         try decoder.finish(into: &output)
     }
 

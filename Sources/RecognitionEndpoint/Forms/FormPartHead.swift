@@ -11,7 +11,6 @@ struct FormPartHead: Sendable, Equatable {
     /// The part's `Content-Type`; nil without one.
     private(set) var contentType: String?
 
-    /// Reads lines.
     init(_ text: String) {
         for line in text.split(separator: "\r\n") {
             guard let colon = line.firstIndex(of: ":") else { continue }

@@ -4,22 +4,19 @@ internal import AudioCodecs
 
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
-/// Fields of text are skipped. Cut anywhere; used on one thread.
+/// Of fields of text, those that say how the answer is wanted are kept. Cut anywhere; used on one thread.
 struct FormReader {
     private enum Place {
         /// Before the first boundary, or in a field of text.
         case skipping
-        /// Behind a boundary.
         case boundary
-        /// In the header fields of a part.
+        /// In a field of text that is kept.
+        case text(String)
         case head
-        /// In the file.
         case file
-        /// Behind the last boundary.
         case end
     }
 
-    /// The header fields of one part are shorter.
     private static let headLimit = 16 << 10
 
     private let delimiter: [UInt8]
@@ -27,13 +24,13 @@ struct FormReader {
     private var pending = Array("\r\n".utf8)
     private var place = Place.skipping
 
-    /// The file's head, once it has come.
     private(set) var file: FormPartHead?
+    /// Fields of text that say how the answer is wanted, up to 32 characters of each.
+    private(set) var texts: [String: String] = [:]
+    private static let keptNames: Set = ["response_format", "stream"]
 
-    /// Expects a form whose `Content-Type` names this boundary.
     init(boundary: String) { delimiter = Array("\r\n--\(boundary)".utf8) }
 
-    /// Whether the last boundary has come.
     var isWhole: Bool { if case .end = place { true } else { false } }
 
     /// Takes bytes in, and appends those of the file.
@@ -47,11 +44,15 @@ struct FormReader {
     /// Goes on to the next place; false when more bytes are needed.
     private mutating func step(into audio: inout [UInt8]) throws(UndecodableAudio) -> Bool {
         switch place {
-        case .skipping, .file:
+        case .skipping, .file, .text:
             let end = pending.firstRange(of: delimiter)
             // The beginning of a boundary may be at the end of what is there.
             let count = end?.lowerBound ?? max(0, pending.count - delimiter.count + 1)
             if case .file = place { audio += pending[..<count] }
+            if case .text(let name) = place {
+                let text = (texts[name] ?? "") + String(decoding: pending[..<count], as: UTF8.self)
+                texts[name] = String(text.prefix(32))
+            }
             pending.removeFirst(end?.upperBound ?? count)
             if end != nil { place = .boundary }
             return end != nil
@@ -83,7 +84,9 @@ struct FormReader {
     }
 
     private mutating func begin(_ head: FormPartHead) throws(UndecodableAudio) {
-        guard head.name == "file" || head.fileName != nil else { return place = .skipping }
+        guard head.name == "file" || head.fileName != nil else {
+            return place = Self.keptNames.contains(head.name) ? .text(head.name) : .skipping
+        }
         guard file == nil else { throw UndecodableAudio("the form has two files") }
         file = head
         place = .file

@@ -7,10 +7,8 @@
 /// and `canonicalText` holds the same rules without comments and tags. `import` is not supported:
 /// it would let a grammar read further files.
 struct JSGFGrammar: Sendable, Equatable {
-    /// The grammar's rules, one a line.
     let canonicalText: String
 
-    /// How deeply groups may be nested.
     private static let deepestGroup = 100
 
     fileprivate struct Token {
@@ -139,7 +137,6 @@ extension JSGFGrammar.Token {
     fileprivate func error(_ reason: String) -> JSGFError { JSGFError(line: line, reason: reason) }
 }
 
-/// Where a text stops being a grammar, and why.
 struct JSGFError: Error, Equatable {
     /// The line, from 1.
     let line: Int

@@ -85,7 +85,6 @@ internal import Glibc
         return unsafe RecognisedWord.plainText(of: String(cString: text))
     }
 
-    /// Whether there seems to be speech.
     var isInSpeech: Bool {
         unsafe ps_get_in_speech(decoder) != 0
     }

@@ -73,6 +73,5 @@ struct PreparedModel: Sendable {
         return bytes
     }
 
-    /// The longest grammar that is read.
     private static let maximumGrammarByteCount = 1 << 20
 }

@@ -47,10 +47,8 @@ final class RecogniserPool: Sendable {
         _ = free(try await start(number: number))
     }
 
-    /// How many jobs are being worked at.
     var busyCount: Int { state.withLock { $0.count - $0.idle.count } }
 
-    /// How many recognisers there are, idle or not.
     var threadCount: Int { state.withLock(\.count) }
 
     /// Gives a job to a recogniser; loads a new one when all are busy and there may be more.

@@ -96,11 +96,9 @@ final class RecogniserThread: Sendable {
 
     /// What a thread does after a job.
     private enum Next {
-        /// Loads another decoder and waits for the next job.
         case another
         /// Ends, because the pool has enough idle threads.
         case dismissed
-        /// Ends, because it was told to.
         case stopped
     }
 

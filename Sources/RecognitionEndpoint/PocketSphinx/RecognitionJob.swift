@@ -2,12 +2,10 @@
 
 internal import LinuxPlatform
 
-/// One body on its way to text.
 final class RecognitionJob: Sendable {
     /// Where the body's bytes come in.
     let body: BodyQueue
 
-    /// Where what was heard goes out.
     let events = RecognitionEvents()
 
     private let mediaType: AudioMediaType
@@ -52,7 +50,9 @@ final class RecognitionJob: Sendable {
                 try decoder.finish(into: &samples)
                 try process(samples, with: &recogniser)
                 do {
-                    return try recogniser.finish()
+                    var recognition = try recogniser.finish()
+                    recognition.wantedFormat = decoder.wantedFormat
+                    return recognition
                 } catch {
                     throw .recogniserFailed
                 }

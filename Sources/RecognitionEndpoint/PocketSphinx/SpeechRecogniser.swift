@@ -17,7 +17,6 @@ struct SpeechRecogniser: ~Copyable {
     private var sampleCount = 0
     private var utteranceStart = 0
     private var lastPartialText = ""
-    /// The beginning of a period whose end has not come yet.
     private var incomplete: [Int16] = []
 
     /// Loads a model; blocks for as long as `PocketSphinxDecoder` says.

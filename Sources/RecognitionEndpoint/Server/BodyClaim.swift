@@ -4,7 +4,6 @@ internal import HTTPTypes
 
 /// What a request's head says about its body: which recording it is, and its digest.
 struct BodyClaim: Sendable, Equatable {
-    /// Longer keys are refused: they are kept in memory.
     private static let longestKey = 255
 
     /// The value of `Idempotency-Key`, the same for every attempt to send one recording; nil

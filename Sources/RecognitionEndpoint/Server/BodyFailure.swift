@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request's body did not become text.
 enum BodyFailure: Error, Sendable, Equatable {
     /// The body is not the audio that its media type promises; `reason` says where.
     case notAudio(reason: String)
@@ -12,14 +11,11 @@ enum BodyFailure: Error, Sendable, Equatable {
     case stalled(Duration)
     /// Another request with the same key came before this one was whole.
     case superseded
-    /// The body is not the one that its `Content-Digest` names.
     case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.
     case shuttingDown
-    /// PocketSphinx gave up.
     case recogniserFailed
 
-    /// The status of an answer that says so.
     var status: Int {
         switch self {
         case .notAudio, .brokenOff, .digestMismatch: 400
@@ -31,7 +27,6 @@ enum BodyFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// What happened and why, in one line without capital and full stop.
     var description: String {
         switch self {
         case .notAudio(let reason): "the body cannot be decoded: \(reason)"

@@ -13,7 +13,6 @@ final class BodyQueue: Sendable {
     enum Taken: Sendable {
         /// The next bytes.
         case bytes([UInt8])
-        /// The body is whole.
         case end
         /// There will be no more, and the recognition is to be given up.
         case failed(BodyFailure)

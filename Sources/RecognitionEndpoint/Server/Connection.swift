@@ -5,14 +5,12 @@ internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
 
-/// The connection that a request came on.
 struct Connection: Sendable {
     /// Thrown to close a connection that must not carry another request.
     struct End: Error {}
 
     private let channel: any Channel
 
-    /// Takes the connection's channel.
     init(_ channel: any Channel) {
         self.channel = channel
     }

@@ -5,9 +5,7 @@ internal import Hummingbird
 
 /// What a request asks for, as far as its head says it.
 enum Demand: Sendable, Equatable {
-    /// Whether the endpoint works.
     case health
-    /// The text of the body.
     case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
 
     /// Reads the head of a request.

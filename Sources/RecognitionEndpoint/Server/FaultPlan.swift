@@ -23,17 +23,12 @@
 struct FaultPlan: Sendable, Equatable {
     /// What happens when `byteCount` bytes have been read.
     enum Action: Sendable, Equatable {
-        /// Nothing: the text comes as always.
         case none
-        /// This answer comes instead of text.
         case answer(Answer)
-        /// The connection is closed.
         case close
-        /// The connection is reset.
         case reset
     }
 
-    /// An answer that is not text.
     struct Answer: Sendable, Equatable {
         var status: Int
         var location: String?
@@ -44,19 +39,14 @@ struct FaultPlan: Sendable, Equatable {
     /// How many bytes of the body are read before the action.
     var byteCount = 0
 
-    /// How long nothing is read at that place.
     var stall: Duration?
 
-    /// What happens at that place.
     var action = Action.none
 
-    /// How long the answer's head is held back.
     var delay: Duration?
 
-    /// Whether the final text breaks off.
     var truncatesAnswer = false
 
-    /// No faults.
     init() {}
 
     /// Reads the value of `X-Misbehave`.
@@ -158,11 +148,9 @@ struct FaultPlan: Sendable, Equatable {
     }
 }
 
-/// Which item of `X-Misbehave` is not understood, and why.
 struct FaultPlanError: Error, Equatable {
     let item: String
     let reason: String
 
-    /// What is wrong, in one line without capital and full stop.
     var description: String { "X-Misbehave: '\(item)': \(reason)" }
 }

@@ -17,7 +17,6 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// What matters of a request for its answer.
     private struct Unanswered {
         let isOld: Bool
         let isLast: Bool
@@ -25,7 +24,6 @@ final class HTTPConventions: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// The requests without a whole answer, in order.
     private var unanswered = CircularBuffer<Unanswered>()
-    /// Why what came is not understood.
     private var complaint: String?
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

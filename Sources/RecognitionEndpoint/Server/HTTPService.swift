@@ -10,7 +10,6 @@ internal import Synchronization
 
 /// A server that listens until it is shut down; what it answers is its owner's.
 package final class HTTPService: LocalServer {
-    /// Answers one request, or throws to close the connection.
     typealias Responder =
         @concurrent @Sendable (Request, consuming ResponseWriter, Connection) async throws -> Void
 
@@ -28,15 +27,6 @@ package final class HTTPService: LocalServer {
     private let responder: Responder
     private let state = Mutex(State.unused)
 
-    /// Prepares a server.
-    ///
-    /// - Parameters:
-    ///   - host: the address or name to listen on.
-    ///   - port: the port, or 0 to let the system choose.
-    ///   - idleTimeout: how long a client may send nothing before its connection is closed.
-    ///   - gracePeriod: how long answers may go on after `shutdown`.
-    ///   - onRequest: told about every request when its answer is over.
-    ///   - responder: answers.
     init(
         host: String, port: Int, idleTimeout: Duration, gracePeriod: Duration,
         onRequest: (@Sendable (ServedRequest) -> Void)? = nil, responder: @escaping Responder
@@ -145,7 +135,6 @@ package final class HTTPService: LocalServer {
         return ServiceGroup(configuration: services)
     }
 
-    /// Beyond it, connections wait to be accepted.
     private static let maximumConnectionCount = 256
 
     private func translated(_ error: any Error) -> RecognitionEndpointError {

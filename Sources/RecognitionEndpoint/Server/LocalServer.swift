@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A server that listens from `run` to `shutdown`, once.
 package protocol LocalServer: Sendable {
     /// Listens and answers until `shutdown` is called or the task is cancelled; once.
     ///

@@ -11,7 +11,6 @@ struct MisbehavingExchange {
     private let plan: FaultPlan
     private let connection: Connection
 
-    /// Prepares an answer that the plan describes.
     init(_ request: Request, plan: FaultPlan, on connection: Connection) {
         self.request = request
         self.plan = plan
@@ -55,7 +54,6 @@ struct MisbehavingExchange {
 }
 
 extension FaultPlan {
-    /// Whether there will be an answer instead of text.
     var endsInAnswer: Bool {
         if case .answer = action { true } else { false }
     }

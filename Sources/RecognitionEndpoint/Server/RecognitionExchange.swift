@@ -18,7 +18,6 @@ struct RecognitionExchange: Sendable {
     private let request: Request
     private let connection: Connection
 
-    /// Prepares the answer to a request.
     init(
         _ request: Request, on connection: Connection, pool: RecogniserPool, ledger: AnswerLedger,
         configuration: RecognitionEndpointConfiguration

@@ -3,7 +3,6 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// An answer that says why there is no text.
 struct Refusal: Error, Sendable, Equatable {
     var status: Int
     var message: String
@@ -23,12 +22,10 @@ struct Refusal: Error, Sendable, Equatable {
     static let otherBody = Refusal(
         422, "another recording has been answered under this Idempotency-Key")
 
-    /// The request that was waited for has come to nothing.
     static let firstFailed = Refusal(
         503, "the request before this one with the same key has failed",
         fields: [.retryAfter: "1"])
 
-    /// As many recognitions are running as there may be.
     static let busy = Refusal(
         503, "as many recognitions are running as this endpoint is allowed",
         fields: [.retryAfter: "1"])

@@ -26,7 +26,6 @@ package struct ServedRequest: Sendable, Hashable {
     /// The answer's status, or nil when none was sent.
     package var status: Int?
 
-    /// Whether the answer was sent to its end.
     package var isAnswered = false
 
     /// The time from the request's head to the answer's end, or to the connection's.

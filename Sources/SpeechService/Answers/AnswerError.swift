@@ -56,7 +56,8 @@ extension AnswerError {
             places.isEmpty
                 ? "the answer has no text at '\(path)': '\(excerpt)'"
                 : "the answer has no text at '\(path)'; there is text at "
-                    + places.joined(separator: ", ")
+                    + places.prefix(3).joined(separator: ", ")
+                    + (places.count > 3 ? " and \(places.count - 3) more places" : "")
         case .noFinal(let partial):
             "the answer ended without a final text; the last partial was '\(partial)'"
         case .serviceReported(let message, let code):
@@ -69,13 +70,11 @@ extension AnswerError {
         }
     }
 
-    /// The code behind a message that does not hold it.
     private static func addition(_ code: String?, to message: String) -> String {
         guard let code, !message.contains(code) else { return "" }
         return " (\(code))"
     }
 
-    /// Whether the same answer may be good by another rule.
     package var isOfRule: Bool {
         switch self {
         case .missingText, .notJSON, .unsupportedMediaType: true
@@ -86,7 +85,6 @@ extension AnswerError {
 
 extension AnswerError: CustomStringConvertible {}
 
-/// Sizes in messages.
 enum ByteCount {
     /// The count with its unit; whole mebibytes are said as such.
     static func text(_ count: Int) -> String {

@@ -11,18 +11,14 @@ package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// like events or subtitles are these; everything else is text (`[` and `"` begin transcripts
     /// such as "[BLANK_AUDIO]"). Sound and images are refused.
     case automatic = "auto"
-    /// The body is the text.
     case text
-    /// The body is one JSON document.
     case json
     /// The body is a sequence of JSON values, read while they come.
     case sequence
     /// The body is a stream of server-sent events (WHATWG HTML §9.2), read while they come.
     case events
-    /// The body is a file of subtitles, SRT or WebVTT.
     case subtitles
     /// The body has several parts (RFC 2046 §5.1), each read by its own type.
     case multipart
-    /// The transcript is in a field of the response's head.
     case header
 }

@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the head of a response tells about the answer.
 package struct AnswerHead: Sendable {
     /// Its fields, names in lower case.
     package var headers: [(name: String, value: String)]
 
-    /// Creates a head of these fields.
     package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
 
-    /// Creates a head that says no more than the type of the body, or nothing.
     package init(mediaType: String?) {
         headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
     }

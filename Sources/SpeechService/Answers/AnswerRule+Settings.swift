@@ -26,6 +26,8 @@ extension AnswerRule {
         }
         success = try reader.condition("success")
         noSpeech = try reader.condition("no-speech")
+        silence = Set((try reader.strings("silence") ?? []).map { Self.silenceKey($0) })
+        silence.remove("")
         emptyIsNoSpeech = try reader.word("empty", as: EmptyAnswer.self) == .noSpeech
         if var places = try reader.table("errors") {
             errors = try ErrorPlaces(&places)
@@ -81,7 +83,6 @@ extension ValueRule {
 }
 
 extension ErrorPlaces {
-    /// Reads the table `answer.errors`, in which `header:` and a name stand for a field of the head.
     fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
         let mark = "header:"
         let place = reader.place("message")
@@ -102,7 +103,6 @@ extension ErrorPlaces {
 }
 
 extension ValueSelector {
-    /// Reads an element of the list `answer.select`.
     fileprivate init(_ reader: inout SettingsReader) throws(SettingsError) {
         condition = try ValueCondition(&reader)
         guard let kind = try reader.word("is", as: ValueKind.self) else {
@@ -177,14 +177,12 @@ extension JSONValue {
 }
 
 extension SettingsReader {
-    /// A path into a JSON value.
     mutating func path(of key: String) throws(SettingsError) -> JSONPath? {
         try string(
             key, as: { text throws(ServiceError) in try JSONPath(text) },
             reason: { $0.description })
     }
 
-    /// Paths into a JSON value: a list of them, or one.
     mutating func paths(_ key: String) throws(SettingsError) -> [JSONPath]? {
         let (name, place) = (path(key), place(key))
         return try strings(key)?.map { text throws(SettingsError) in
@@ -196,7 +194,6 @@ extension SettingsReader {
         }
     }
 
-    /// Texts or whole numbers in a list, all as texts.
     mutating func labels(_ key: String) throws(SettingsError) -> [String]? {
         guard let node = node(key) else { return nil }
         let name = path(key)
@@ -213,7 +210,6 @@ extension SettingsReader {
         }
     }
 
-    /// A table with a condition.
     mutating func condition(_ key: String) throws(SettingsError) -> ValueCondition? {
         guard var table = try table(key) else { return nil }
         let condition = try ValueCondition(&table)
@@ -221,7 +217,6 @@ extension SettingsReader {
         return condition
     }
 
-    /// Where words are: a path, or a table.
     fileprivate mutating func timedText(
         _ key: String, _ usual: TimedTextRule
     ) throws(SettingsError) -> TimedTextRule {

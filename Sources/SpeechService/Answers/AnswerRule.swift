@@ -4,15 +4,16 @@
 public struct AnswerRule: Sendable, Hashable {
     /// How the bytes of the body become values.
     package var framing: AnswerFraming
-    /// What the values say.
     package var values: ValueRule
     /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
     package var success: ValueCondition?
     /// What is true of an answer that says that there was no speech.
     package var noSpeech: ValueCondition?
+    /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
+    /// without white space.
+    package var silence: Set<String> = []
     /// Whether an answer without a byte says that there was no speech, not that something failed.
     package var emptyIsNoSpeech = false
-    /// Where the service puts its own words about a failure.
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
@@ -21,7 +22,6 @@ public struct AnswerRule: Sendable, Hashable {
     /// The bytes of an answer that are read and kept unless told otherwise.
     package static let standardByteLimit = 8 << 20
 
-    /// Creates a rule.
     package init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
         self.values = values
@@ -29,11 +29,9 @@ public struct AnswerRule: Sendable, Hashable {
 
     /// By what the service says and sends, as the usual services say it.
     public static let automatic = AnswerRule(framing: .automatic)
-    /// The body is the text.
     package static let text = AnswerRule(framing: .text)
     /// The body is a stream of events in the manner of OpenAI and its like.
     package static let events = AnswerRule(framing: .events)
-    /// The body is a file of subtitles.
     package static let subtitles = AnswerRule(framing: .subtitles)
 
     /// The body is one JSON document with the text at this path.
@@ -100,12 +98,12 @@ extension AnswerRule {
         switch framing {
         case .automatic: return AutomaticAnswer(self, mediaType: mediaType, limit: byteLimit)
         case .text:
-            return BytewiseAnswer(
-                TextReader(limit: byteLimit, emptyIsNoSpeech: emptyIsNoSpeech))
-        case .json: return BytewiseAnswer(JSONReader(rule: self, limit: byteLimit))
-        case .sequence: return BytewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
-        case .events: return BytewiseAnswer(EventReader(rule: self, limit: byteLimit))
-        case .subtitles: return BytewiseAnswer(SubtitleReader(limit: byteLimit))
+            return PiecewiseAnswer(
+                TextReader(rule: self, limit: byteLimit))
+        case .json: return PiecewiseAnswer(JSONReader(rule: self, limit: byteLimit))
+        case .sequence: return PiecewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
+        case .events: return PiecewiseAnswer(EventReader(rule: self, limit: byteLimit))
+        case .subtitles: return PiecewiseAnswer(SubtitleReader(limit: byteLimit))
         case .multipart: return MultipartAnswer(self, mediaType: mediaType, limit: byteLimit)
         case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
         }
@@ -116,5 +114,23 @@ extension AnswerRule {
         mediaType: String?, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
         makeDecoder(AnswerHead(mediaType: mediaType), byteLimit: byteLimit)
+    }
+}
+
+extension AnswerRule {
+    /// The text without the lines that say no more than that there was no speech.
+    func spoken(_ text: String) -> String {
+        guard !silence.isEmpty else { return text }
+        let lines = text.split(whereSeparator: \.isNewline)
+        let kept = lines.filter { line in
+            var rest = Self.silenceKey(line)
+            for mark in silence { rest = rest.replacing(mark, with: "") }
+            return !rest.isEmpty
+        }
+        return kept.count == lines.count ? text : kept.joined(separator: "\n")
+    }
+
+    static func silenceKey(_ text: some StringProtocol) -> String {
+        text.lowercased().filter { !$0.isWhitespace }
     }
 }

@@ -5,7 +5,6 @@
 /// Knows nothing of bytes: decoders cut them into values and hand these in. What is kept, which are
 /// finals and partials that are appended to, is bounded by the bytes of their values.
 struct AnswerValues: Sendable {
-    /// What is being said.
     private struct Pending {
         var hypothesis: Hypothesis
         /// The bytes of the values that it is made of.
@@ -21,10 +20,8 @@ struct AnswerValues: Sendable {
 
     private var pending: Pending?
     private var hasFinal = false
-    /// Whether any text had words.
     private var hasWords = false
     private var finalByteCount = 0
-    /// Pieces that no final has taken along.
     private var segments: [RecognizedWord] = []
     private var segmentByteCount = 0
     /// What values without a text have told, until a final takes it along.
@@ -38,18 +35,9 @@ struct AnswerValues: Sendable {
     /// What a value without words complains of.
     private var complaint: AnswerError?
 
-    /// Whether the service has heard the end of the speech.
     private(set) var hasHeardEnd = false
-    /// Whether what follows says nothing.
     private(set) var isOver = false
 
-    /// Knows nothing yet.
-    ///
-    /// - Parameters:
-    ///   - rule: the service's.
-    ///   - unmatched: the kind of a value with text that the rule does not know.
-    ///   - merge: how such a text joins others, unless the rule says it.
-    ///   - limit: the most bytes of values that are kept.
     init(rule: AnswerRule, unmatched: ValueKind, merge: TextMerge? = nil, limit: Int) {
         self.rule = rule
         switch (rule.values.unmatched, rule.values.merge) {
@@ -97,13 +85,14 @@ struct AnswerValues: Sendable {
             textlessExcerpt = textlessExcerpt ?? TerminalText.excerpt(of: bytes)
             return nil
         }
+        let spoken = rule.spoken(text)
         if text.utf8.allSatisfy(JSONScanner.isWhitespace) {
             noteComplaint(of: value)
-        } else {
+        } else if !spoken.isEmpty {
             hasWords = true
         }
         let merge = selector == nil ? unmatchedMerge : selector?.merge
-        return try keep(text, as: kind, merge, of: value, byteCount: bytes.count)
+        return try keep(spoken, as: kind, merge, of: value, byteCount: bytes.count)
     }
 
     /// Ends the answer, which has come whole.
@@ -218,7 +207,6 @@ struct AnswerValues: Sendable {
         return news
     }
 
-    /// Makes what is being said longer, or replaces it.
     private mutating func append(_ news: Hypothesis, _ byteCount: Int, isProvisional: Bool) {
         guard news.merge != .replace, pending != nil else {
             pending = Pending(
@@ -269,7 +257,6 @@ struct AnswerValues: Sendable {
 }
 
 extension ValueCondition {
-    /// Its place, for a message.
     fileprivate var placeText: String {
         switch place {
         case .path(let path): "'\(path)'"

@@ -16,17 +16,16 @@ struct AutomaticAnswer: ResponseDecoder {
     private var head: BoundedBody
     private var failure: AnswerError?
 
-    /// Creates a decoder for a body of this type and at most `limit` bytes.
     init(_ rule: AnswerRule, mediaType: MediaType, limit: Int) {
         self.rule = rule
         self.limit = limit
         head = BoundedBody(limit: limit)
         if mediaType.isJSON {
-            decoder = BytewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
+            decoder = PiecewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
         } else if mediaType.isEvents {
-            decoder = BytewiseAnswer(EventReader(rule: rule, limit: limit))
+            decoder = PiecewiseAnswer(EventReader(rule: rule, limit: limit))
         } else if mediaType.isSubtitles {
-            decoder = BytewiseAnswer(SubtitleReader(limit: limit))
+            decoder = PiecewiseAnswer(SubtitleReader(limit: limit))
         } else if mediaType.isMultipart, mediaType.boundary != nil {
             decoder = MultipartAnswer(rule, mediaType: mediaType, limit: limit)
         } else if mediaType.isBinary {
@@ -64,13 +63,11 @@ struct AutomaticAnswer: ResponseDecoder {
         head = BoundedBody(limit: limit)
         decoder =
             switch framing {
-            case .sequence: BytewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
-            case .events: BytewiseAnswer(EventReader(rule: rule, limit: limit))
+            case .sequence: PiecewiseAnswer(JSONSequenceReader(rule: rule, limit: limit))
+            case .events: PiecewiseAnswer(EventReader(rule: rule, limit: limit))
             default:
-                BytewiseAnswer(
-                    TextReader(
-                        limit: limit, findsSubtitles: true,
-                        emptyIsNoSpeech: rule.emptyIsNoSpeech))
+                PiecewiseAnswer(
+                    TextReader(rule: rule, limit: limit, findsSubtitles: true))
             }
         return try decoder?.accumulate(begun.span) ?? []
     }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A body that is read whole before it means anything.
 struct BoundedBody: Sendable {
     private(set) var bytes: [UInt8] = []
     private let limit: Int
 
-    /// Creates an empty body of at most `limit` bytes.
     init(limit: Int) {
         self.limit = limit
     }
@@ -18,6 +16,13 @@ struct BoundedBody: Sendable {
             bytes = []
             throw .tooLarge(limit: limit)
         }
-        for index in more.indices { bytes.append(more[index]) }
+        bytes.append(more)
+    }
+}
+
+extension [UInt8] {
+    /// Appends bytes that belong to another.
+    package mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

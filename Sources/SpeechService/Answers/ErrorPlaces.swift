@@ -6,10 +6,8 @@ package struct ErrorPlaces: Sendable, Hashable {
     package var messages: [JSONPath]
     /// Fields of the response's head that have them, before the body; names in lower case.
     package var messageHeaders: [String]
-    /// Where its short name or number of the error is.
     package var codes: [JSONPath]
 
-    /// Creates places.
     package init(
         messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
     ) {

@@ -14,7 +14,6 @@ struct EventReader: AnswerReader {
     private var values: AnswerValues
     private(set) var isOver = false
 
-    /// Creates a reader that keeps at most `limit` bytes of the texts.
     init(rule: AnswerRule, limit: Int) {
         values = AnswerValues(rule: rule, unmatched: .final, limit: limit)
         self.limit = limit
@@ -25,9 +24,13 @@ struct EventReader: AnswerReader {
 
     var hasHeardEnd: Bool { values.hasHeardEnd }
 
-    mutating func take(_ bytes: Span<UInt8>, at index: Int) throws(AnswerError) -> Hypothesis? {
-        guard let event = scanner.take(bytes[index]) else { return nil }
-        return try news(of: event)
+    mutating func take(
+        _ bytes: Span<UInt8>, from index: inout Int
+    ) throws(AnswerError) -> Hypothesis? {
+        while !isOver, let event = scanner.take(bytes, from: &index) {
+            if let news = try news(of: event) { return news }
+        }
+        return nil
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {

@@ -5,11 +5,9 @@
 /// Comments, `id` and `retry` are skipped, and so are events without data. An event that the end of
 /// a whole body cuts off before its empty line counts: some servers leave that line out.
 struct EventScanner: Sendable {
-    /// One event.
     struct Event: Sendable, Equatable {
         /// What its `event` field says; nil without one.
         var name: String?
-        /// Its `data` fields, joined by line feeds.
         var data: [UInt8]
         /// Where in the stream the first of these begins.
         var offset: Int
@@ -23,20 +21,19 @@ struct EventScanner: Sendable {
     /// Bytes seen so far.
     var byteCount: Int { lines.byteCount }
 
-    /// Takes one byte.
-    ///
-    /// - Returns: the event that it completes, or nil.
-    mutating func take(_ byte: UInt8) -> Event? {
-        let start = lines.lineOffset
-        return lines.take(byte).flatMap { take($0, at: start) }
+    /// Takes bytes from `index` on: to the end of the first event, or all.
+    mutating func take(_ bytes: Span<UInt8>, from index: inout Int) -> Event? {
+        while let line = lines.take(bytes, from: &index) {
+            if let event = take(line.bytes, at: line.offset) { return event }
+        }
+        return nil
     }
 
     /// Ends the stream.
     ///
     /// - Returns: the event that no empty line has ended, or nil.
     mutating func finish() -> Event? {
-        let start = lines.lineOffset
-        if let line = lines.finish() { _ = take(line, at: start) }
+        if let line = lines.finish() { _ = take(line.bytes, at: line.offset) }
         return dispatch()
     }
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the recogniser thinks was said.
 package struct Hypothesis: Sendable, Hashable {
     /// The words as the service wrote them; empty when it heard nothing.
     package var text: String
-    /// Whether the service will not change it any more.
     package var isFinal: Bool
     /// How it joins what was thought before: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
@@ -20,7 +18,6 @@ package struct Hypothesis: Sendable, Hashable {
     /// How sure the service is of the text, from 0 to 1, or nil.
     package var confidence: Double?
 
-    /// Creates a hypothesis.
     package init(
         text: String, isFinal: Bool, merge: TextMerge? = nil, words: [RecognizedWord] = [],
         duration: Double? = nil
@@ -46,7 +43,6 @@ public struct RecognizedWord: Sendable, Hashable {
     /// Who said it, as the service names them, or nil.
     public var speaker: String?
 
-    /// Creates a word.
     package init(
         text: String, start: Double? = nil, end: Double? = nil, probability: Double? = nil,
         speaker: String? = nil

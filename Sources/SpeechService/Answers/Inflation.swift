@@ -2,7 +2,6 @@
 
 internal import CZlib
 
-/// Decompresses by zlib.
 enum Inflation {
     /// Decompresses one stream of gzip or zlib (RFC 1952, RFC 1950).
     ///

@@ -6,7 +6,6 @@ struct JSONReader: AnswerReader {
     private var bytes: [UInt8] = []
     private var values: AnswerValues
 
-    /// Creates a reader of documents of at most `limit` bytes.
     init(rule: AnswerRule, limit: Int) {
         values = AnswerValues(rule: rule, unmatched: .final, limit: limit)
         self.limit = limit
@@ -16,8 +15,9 @@ struct JSONReader: AnswerReader {
 
     var hasHeardEnd: Bool { values.hasHeardEnd }
 
-    mutating func take(_ chunk: Span<UInt8>, at index: Int) -> Hypothesis? {
-        bytes.append(chunk[index])
+    mutating func take(_ chunk: Span<UInt8>, from index: inout Int) -> Hypothesis? {
+        bytes.append(chunk.extracting(droppingFirst: index))
+        index = chunk.count
         return nil
     }
 

@@ -8,7 +8,6 @@ struct JSONSequenceReader: AnswerReader {
     private var scanner = JSONScanner()
     private var values: AnswerValues
 
-    /// Creates a reader that keeps at most `limit` bytes of the texts.
     init(rule: AnswerRule, limit: Int) {
         values = AnswerValues(rule: rule, unmatched: .provisional, limit: limit)
         self.limit = limit
@@ -20,11 +19,15 @@ struct JSONSequenceReader: AnswerReader {
 
     var hasHeardEnd: Bool { values.hasHeardEnd }
 
-    mutating func take(_ bytes: Span<UInt8>, at index: Int) throws(AnswerError) -> Hypothesis? {
+    mutating func take(
+        _ bytes: Span<UInt8>, from index: inout Int
+    ) throws(AnswerError) -> Hypothesis? {
         do throws(AnswerError) {
-            guard let piece = try scanner.take(bytes[index]) else { return nil }
-            return try values.take(
-                try Self.value(of: piece, isLast: false), madeOf: piece.bytes)
+            while !isOver, let piece = try scanner.take(bytes, from: &index) {
+                let value = try Self.value(of: piece, isLast: false)
+                if let news = try values.take(value, madeOf: piece.bytes) { return news }
+            }
+            return nil
         } catch {
             throw Self.withExcerpt(error, of: bytes, at: index)
         }
@@ -55,14 +58,14 @@ struct JSONSequenceReader: AnswerReader {
         }
     }
 
-    /// The scanner sees one byte at a time; what follows it in the chunk makes the excerpt.
+    /// The scanner keeps no byte that begins no value; what follows in the chunk makes the excerpt.
     private static func withExcerpt(
         _ error: AnswerError, of bytes: Span<UInt8>, at index: Int
     ) -> AnswerError {
         guard case .notJSON(let offset, "") = error else { return error }
         let end = min(bytes.count, index + TerminalText.excerptByteLimit + 1)
         var rest: [UInt8] = []
-        for position in index..<end { rest.append(bytes[position]) }
+        rest.append(bytes.extracting(min(index, end)..<end))
         return .notJSON(offset: offset, excerpt: TerminalText.excerpt(of: rest))
     }
 }

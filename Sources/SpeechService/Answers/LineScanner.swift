@@ -5,49 +5,56 @@
 /// A byte-order mark at the start is skipped. It holds the bytes of one unfinished line; its owner
 /// bounds them by `byteCount`.
 struct LineScanner: Sendable {
+    /// A line without its end, and where in the stream it begins.
+    struct Line {
+        var bytes: [UInt8]
+        var offset: Int
+    }
+
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private var line: [UInt8] = []
+    private var lineOffset = 0
     private var hasEndedInCR = false
     private var isFirst = true
 
     /// Bytes seen so far.
     private(set) var byteCount = 0
-    /// Where in the stream the line begins that is being read.
-    private(set) var lineOffset = 0
 
-    /// Takes one byte.
-    ///
-    /// - Returns: the line that it ends, without its end; or nil.
-    mutating func take(_ byte: UInt8) -> [UInt8]? {
-        defer { byteCount += 1 }
-        let isSecondHalf = hasEndedInCR && byte == 0x0A
-        hasEndedInCR = byte == 0x0D
-        if isSecondHalf {
-            lineOffset += 1
-            return nil
+    /// Takes bytes from `index` on: to the end of the first line, or all.
+    mutating func take(_ bytes: Span<UInt8>, from index: inout Int) -> Line? {
+        if hasEndedInCR, index < bytes.count {
+            hasEndedInCR = false
+            if bytes[index] == 0x0A {
+                index += 1
+                byteCount += 1
+                lineOffset += 1
+            }
         }
-        guard byte == 0x0A || byte == 0x0D else {
-            line.append(byte)
-            return nil
-        }
-        return close(at: byteCount + 1)
+        var end = index
+        while end < bytes.count, bytes[end] != 0x0A, bytes[end] != 0x0D { end += 1 }
+        line.append(bytes.extracting(index..<end))
+        byteCount += end - index
+        index = end
+        guard end < bytes.count else { return nil }
+        hasEndedInCR = bytes[end] == 0x0D
+        index += 1
+        byteCount += 1
+        return close()
     }
 
     /// Ends the stream.
     ///
     /// - Returns: the line that nothing has ended, unless it is empty.
-    mutating func finish() -> [UInt8]? {
-        line.isEmpty ? nil : close(at: byteCount)
-    }
+    mutating func finish() -> Line? { line.isEmpty ? nil : close() }
 
-    private mutating func close(at next: Int) -> [UInt8] {
+    private mutating func close() -> Line {
         defer {
             line = []
             isFirst = false
-            lineOffset = next
+            lineOffset = byteCount
         }
-        guard isFirst, line.starts(with: Self.byteOrderMark) else { return line }
-        return Array(line.dropFirst(3))
+        let hasMark = isFirst && line.starts(with: Self.byteOrderMark)
+        return Line(bytes: hasMark ? Array(line.dropFirst(3)) : line, offset: lineOffset)
     }
 }

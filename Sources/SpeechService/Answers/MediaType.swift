@@ -7,7 +7,6 @@ struct MediaType: Sendable, Hashable {
     /// What stands between the parts of a multipart body (RFC 2046 §5.1.1); nil without one.
     let boundary: String?
 
-    /// Reads the value of a `Content-Type` field.
     init(_ fieldValue: String?) {
         let type = (fieldValue ?? "").prefix { $0 != ";" && $0 != "," }
         essence = type.filter { !$0.isWhitespace }.lowercased()
@@ -25,18 +24,14 @@ struct MediaType: Sendable, Hashable {
         }
     }
 
-    /// Whether it promises server-sent events.
     var isEvents: Bool { essence == "text/event-stream" }
 
-    /// Whether it promises subtitles.
     var isSubtitles: Bool {
         ["text/vtt", "text/srt", "application/x-subrip", "application/srt"].contains(essence)
     }
 
-    /// Whether it promises several parts.
     var isMultipart: Bool { essence.hasPrefix("multipart/") }
 
-    /// Whether it promises something that is neither text nor JSON.
     var isBinary: Bool {
         ["audio/", "image/", "video/", "font/", "multipart/"].contains { essence.hasPrefix($0) }
             || ["application/pdf", "application/zip", "application/gzip"].contains(essence)

@@ -13,7 +13,6 @@ struct MultipartAnswer: ResponseDecoder {
         case head
         case bodyStart
         case body
-        /// Behind the last boundary.
         case epilogue
     }
 
@@ -22,7 +21,6 @@ struct MultipartAnswer: ResponseDecoder {
 
     private let rule: AnswerRule
     private let limit: Int
-    /// A line end, two hyphens and the boundary.
     private let delimiter: [UInt8]
     private var state = State.preamble
     /// What has come and is not yet understood; a line end stands in front of the first.
@@ -35,7 +33,6 @@ struct MultipartAnswer: ResponseDecoder {
     private var failure: AnswerError?
     private(set) var hasHeardEnd = false
 
-    /// Creates a decoder for a body of this type and at most `limit` bytes.
     init(_ rule: AnswerRule, mediaType: MediaType, limit: Int) {
         self.rule = rule
         self.limit = limit
@@ -51,7 +48,7 @@ struct MultipartAnswer: ResponseDecoder {
         var hypotheses: [Hypothesis] = []
         do throws(AnswerError) {
             let room = limit - byteCount
-            for index in 0..<min(bytes.count, room) { buffer.append(bytes[index]) }
+            buffer.append(bytes.extracting(first: min(bytes.count, room)))
             byteCount += bytes.count
             try read(into: &hypotheses)
             guard bytes.count <= room else { throw AnswerError.tooLarge(limit: limit) }

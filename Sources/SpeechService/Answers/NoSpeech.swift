@@ -9,7 +9,6 @@ enum NoSpeech {
     /// Words in the place of a message that say that all is well.
     private static let praise: Set<String> = ["ok", "success", "succeeded", "done"]
 
-    /// Whether the answer says that nothing was said.
     static func isSaid(by value: JSONValue) -> Bool {
         value["RecognitionStatus"]?.string.map(statuses.contains) ?? false
     }

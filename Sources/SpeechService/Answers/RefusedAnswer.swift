@@ -17,8 +17,7 @@ struct RefusedAnswer: ResponseDecoder {
     }
 
     mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
-        let count = min(bytes.count, Self.limit - body.count)
-        for index in 0..<count { body.append(bytes[index]) }
+        body.append(bytes.extracting(first: min(bytes.count, Self.limit - body.count)))
         return []
     }
 
@@ -29,5 +28,14 @@ struct RefusedAnswer: ResponseDecoder {
         throw .serviceReported(
             message: words ?? "it does not say that it has succeeded",
             code: JSONValue.string(code).label.flatMap { $0.isEmpty ? nil : $0 })
+    }
+}
+
+/// An answer whose head says that nothing was heard; its body says nothing more.
+struct SilentAnswer: ResponseDecoder {
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] { [] }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        [Hypothesis(text: "", isFinal: true)]
     }
 }

@@ -32,3 +32,11 @@ extension ResponseDecoder {
     package var hasHeardEnd: Bool { false }
     package var isOver: Bool { false }
 }
+
+/// Whether what is still to come of an answer can say anything.
+package enum AnswerReading: Sendable, Equatable {
+    case goesOn
+    /// The answer has said itself that it is complete.
+    case ended
+    case failed
+}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service says about a failure, in its own words.
 package enum ServiceMessage {
     /// Where services put their message; the first that holds a string wins.
     private static let paths = [
@@ -16,7 +15,6 @@ package enum ServiceMessage {
         JSONPath(names: "title"),
     ]
 
-    /// Where services put the code of an error.
     private static let codePaths = [
         JSONPath(names: "error", "code"),
         JSONPath(names: "code"),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One cue of a file of subtitles.
 enum SubtitleCue {
     /// The times of a line such as `00:00:01,000 --> 00:00:02,500 align:start`, in seconds; nil for
     /// any other line.
@@ -12,7 +11,6 @@ enum SubtitleCue {
         return (start, end)
     }
 
-    /// What a cue says.
     static func hypothesis(
         _ text: String, _ times: (start: Double, end: Double)
     ) -> Hypothesis {
@@ -28,10 +26,12 @@ enum SubtitleCue {
             rest = rest[close...].dropFirst()
         }
         clean += rest
-        for (name, character) in [
-            ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"),
-        ] {
-            clean = clean.replacing(name, with: character)
+        if clean.utf8.contains(UInt8(ascii: "&")) {
+            for (name, character) in [
+                ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&amp;", "&"),
+            ] {
+                clean = clean.replacing(name, with: character)
+            }
         }
         var hypothesis = Hypothesis(text: clean, isFinal: true)
         hypothesis.segments = [
@@ -42,16 +42,15 @@ enum SubtitleCue {
         return hypothesis
     }
 
-    /// `hh:mm:ss,ttt` or `mm:ss.ttt`.
     private static func seconds(_ word: ArraySlice<UInt8>) -> Double? {
         let parts = word.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count) else { return nil }
         var total = 0.0
         for part in parts {
-            let text = String(decoding: part, as: UTF8.self).replacing(",", with: ".")
-            guard !text.isEmpty, text.count < 12,
-                text.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
-                let number = Double(text)
+            let digits = part.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+            guard !digits.isEmpty, digits.count < 12,
+                digits.allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }),
+                let number = Double(String(decoding: digits, as: UTF8.self))
             else { return nil }
             total = total * 60 + number
         }

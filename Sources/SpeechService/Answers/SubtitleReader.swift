@@ -9,7 +9,6 @@ struct SubtitleReader: AnswerReader {
 
     let limit: Int
     private var lines = LineScanner()
-    /// The lines since the last empty one.
     private var block: [[UInt8]] = []
     private var hasBegun = false
     private var isWebVTT = false
@@ -17,10 +16,8 @@ struct SubtitleReader: AnswerReader {
     private var keptByteCount = 0
     private var head: [UInt8] = []
 
-    /// Creates a reader that keeps at most `limit` bytes of the cues.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether a text begins like a file of subtitles.
     static func begins(_ text: String) -> Bool {
         if text.hasPrefix("WEBVTT") { return true }
         let lines = text.utf8.prefix(200).split(maxSplits: 2) { $0 == 0x0A || $0 == 0x0D }
@@ -31,15 +28,20 @@ struct SubtitleReader: AnswerReader {
 
     var byteCount: Int { lines.byteCount }
 
-    mutating func take(_ bytes: Span<UInt8>, at index: Int) throws(AnswerError) -> Hypothesis? {
-        if head.count <= TerminalText.excerptByteLimit { head.append(bytes[index]) }
-        guard let line = lines.take(bytes[index]) else { return nil }
-        return try news(of: line)
+    mutating func take(
+        _ bytes: Span<UInt8>, from index: inout Int
+    ) throws(AnswerError) -> Hypothesis? {
+        let room = TerminalText.excerptByteLimit + 1 - head.count
+        head.append(bytes.extracting(droppingFirst: index).extracting(first: max(0, room)))
+        while let line = lines.take(bytes, from: &index) {
+            if let news = try news(of: line.bytes) { return news }
+        }
+        return nil
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
         var hypotheses: [Hypothesis?] = []
-        if let line = lines.finish() { hypotheses.append(try news(of: line)) }
+        if let line = lines.finish() { hypotheses.append(try news(of: line.bytes)) }
         hypotheses.append(try news(of: []))
         guard !hasCue else { return hypotheses.compactMap(\.self) }
         guard lines.byteCount > 0 else { throw .empty }
@@ -50,7 +52,6 @@ struct SubtitleReader: AnswerReader {
         return [Hypothesis(text: "", isFinal: true)]
     }
 
-    /// The cue that an empty line ends.
     private mutating func news(of line: [UInt8]) throws(AnswerError) -> Hypothesis? {
         guard line.isEmpty else {
             if !hasBegun { isWebVTT = line.starts(with: "WEBVTT".utf8) }

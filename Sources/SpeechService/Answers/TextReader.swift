@@ -8,26 +8,26 @@
 /// and 200.
 struct TextReader: AnswerReader {
     let limit: Int
+    private let rule: AnswerRule
     private let findsSubtitles: Bool
-    private let emptyIsNoSpeech: Bool
     private var bytes: [UInt8] = []
 
-    /// Creates a reader of bodies of at most `limit` bytes.
-    init(limit: Int, findsSubtitles: Bool = false, emptyIsNoSpeech: Bool = false) {
+    init(rule: AnswerRule, limit: Int, findsSubtitles: Bool = false) {
+        self.rule = rule
         self.limit = limit
         self.findsSubtitles = findsSubtitles
-        self.emptyIsNoSpeech = emptyIsNoSpeech
     }
 
     var byteCount: Int { bytes.count }
 
-    mutating func take(_ chunk: Span<UInt8>, at index: Int) -> Hypothesis? {
-        bytes.append(chunk[index])
+    mutating func take(_ chunk: Span<UInt8>, from index: inout Int) -> Hypothesis? {
+        bytes.append(chunk.extracting(droppingFirst: index))
+        index = chunk.count
         return nil
     }
 
     mutating func finish() throws(AnswerError) -> [Hypothesis] {
-        guard !bytes.isEmpty || emptyIsNoSpeech else { throw .empty }
+        guard !bytes.isEmpty || rule.emptyIsNoSpeech else { throw .empty }
         guard var text = String(validating: bytes, as: UTF8.self) else {
             throw .notText(offset: UTF8Check.firstInvalidOffset(in: bytes) ?? 0)
         }
@@ -35,10 +35,10 @@ struct TextReader: AnswerReader {
         if let nul = bytes.firstIndex(of: 0) { throw .notText(offset: nul) }
         if text.unicodeScalars.first == "\u{FEFF}" { text.unicodeScalars.removeFirst() }
         if findsSubtitles, SubtitleReader.begins(text) {
-            var cues = BytewiseAnswer(SubtitleReader(limit: limit))
+            var cues = PiecewiseAnswer(SubtitleReader(limit: limit))
             return try cues.accumulate(bytes.span) + cues.finish()
         }
         if WebPage.isWebPage(text) { throw .webPage(title: WebPage.firstLine(of: text)) }
-        return [Hypothesis(text: text, isFinal: true)]
+        return [Hypothesis(text: rule.spoken(text), isFinal: true)]
     }
 }

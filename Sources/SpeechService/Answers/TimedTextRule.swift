@@ -4,20 +4,15 @@
 package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.
     package var paths: [JSONPath]
-    /// Where the text of an element is.
     package var text = Self.paths("punctuated_word", "word", "text", "token")
-    /// Where its beginning is.
     package var start = Self.paths("start", "start_time", "startTime")
-    /// Where its end is.
     package var end = Self.paths("end", "end_time", "endTime")
     /// Where it says how sure the service is, from 0 to 1.
     package var confidence = Self.paths("probability", "confidence")
-    /// Where its speaker is, a name or a number.
     package var speaker = Self.paths("speaker", "speaker_id")
     /// How many seconds one of its units of time is.
     package var unit = 1.0
 
-    /// Creates a rule.
     package init(paths: [JSONPath]) { self.paths = paths }
 
     private static func paths(_ names: String...) -> [JSONPath] {

@@ -18,9 +18,7 @@ public struct Transcript: Sendable, Hashable {
     public private(set) var duration: Double?
     /// How sure the service is of the finals, from 0 to 1, or nil: the least of them.
     public private(set) var confidence: Double?
-    /// The partial as it came.
     private var rawPartial = ""
-    /// What the finals, words and segments occupy.
     private var finalByteCount = 0
 
     /// Creates a transcript without words.
@@ -33,18 +31,26 @@ public struct Transcript: Sendable, Hashable {
     package var byteCount: Int { finalByteCount + rawPartial.utf8.count }
 
     /// Takes over what the recogniser thinks now.
-    package mutating func apply(_ hypothesis: Hypothesis) {
+    ///
+    /// - Returns: whether it is anything new.
+    @discardableResult
+    package mutating func apply(_ hypothesis: Hypothesis) -> Bool {
         guard hypothesis.isFinal else {
             switch hypothesis.merge {
-            case .replace: rawPartial = hypothesis.text
+            case .replace:
+                defer { rawPartial = hypothesis.text }
+                return rawPartial != hypothesis.text
+            // In place: a copy for each piece would take time that grows with the square.
             case .append: rawPartial += hypothesis.text
             case .accumulate: rawPartial += " " + hypothesis.text
             }
-            return
+            return !hypothesis.text.isEmpty
         }
+        let line = TerminalText.singleLine(hypothesis.text)
+        // Compared only where that is rare: what is compared is copied when it is changed.
+        let before = line.isEmpty || hypothesis.merge == .replace ? self : nil
         rawPartial = ""
         if hypothesis.merge == .replace { self = Transcript() }
-        let line = TerminalText.singleLine(hypothesis.text)
         if !line.isEmpty { finals.append(line) }
         finalByteCount += Self.byteCount(of: hypothesis, line)
         words += hypothesis.words
@@ -52,11 +58,15 @@ public struct Transcript: Sendable, Hashable {
         language = hypothesis.language ?? language
         duration = hypothesis.duration ?? duration
         confidence = [confidence, hypothesis.confidence].compactMap { $0 }.min()
+        return before != self
     }
 
     /// Takes over several hypotheses in their order.
-    package mutating func apply(_ hypotheses: [Hypothesis]) {
-        for hypothesis in hypotheses { apply(hypothesis) }
+    ///
+    /// - Returns: whether they say anything new.
+    @discardableResult
+    package mutating func apply(_ hypotheses: [Hypothesis]) -> Bool {
+        hypotheses.reduce(false) { apply($1) || $0 }
     }
 
     private static func byteCount(of hypothesis: Hypothesis, _ line: String) -> Int {
@@ -65,7 +75,6 @@ public struct Transcript: Sendable, Hashable {
             + pieceCount * MemoryLayout<RecognizedWord>.stride
     }
 
-    /// Takes over what was said after it.
     package mutating func append(_ later: Transcript) {
         finals += later.finals
         finalByteCount += later.finalByteCount

@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What must be true of a place in an answer.
 package struct ValueCondition: Sendable, Hashable {
-    /// Where to look.
     package enum Place: Sendable, Hashable {
-        /// In a value.
         case path(JSONPath)
-        /// At the name of an event.
         case event
-        /// In a field of the response's head.
         case header(String)
     }
 
-    /// What must be true of the value there.
     package enum Test: Sendable, Hashable {
-        /// There is one, and it is not null.
         case exists
-        /// There is none, or it is null.
         case isAbsent
         /// There is one, and it is not null, false, zero or empty.
         case isSet
-        /// It is one of these.
         case oneOf([JSONValue])
-        /// It is a text that begins so.
         case begins(String)
 
-        /// It is this one.
         package static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
 
         func holds(of found: JSONValue) -> Bool {
@@ -39,12 +28,9 @@ package struct ValueCondition: Sendable, Hashable {
         }
     }
 
-    /// Where to look.
     package var place: Place
-    /// What must be true there.
     package var test: Test
 
-    /// Creates a condition.
     package init(_ place: Place, _ test: Test) {
         self.place = place
         self.test = test
@@ -59,7 +45,6 @@ package struct ValueCondition: Sendable, Hashable {
         }
     }
 
-    /// Whether it holds of a value.
     func holds(in value: JSONValue, of event: String?) -> Bool {
         holds(of: found(in: value, of: event))
     }

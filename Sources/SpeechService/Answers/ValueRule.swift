@@ -13,31 +13,20 @@ package struct ValueRule: Sendable, Hashable {
     package var unmatched: ValueKind?
     /// How the text of such a value joins what was understood before; nil for how its kind does it.
     package var merge: TextMerge?
-    /// Where the words are.
     package var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
     /// Where longer pieces are, such as sentences or what one speaker says.
     package var segments = TimedTextRule(paths: Self.paths("segments"))
-    /// Where the language is that was heard.
     package var language = Self.paths(
         "language", "language_code", "detected_language", "audio_language")
     /// Where it says how sure the service is of the whole text, from 0 to 1.
     package var confidence = Self.paths("confidence", "speech.confidence")
-    /// Where the time of audio is that was heard.
     package var duration = Self.paths("duration")
     /// How many seconds one unit of that time is.
     package var durationUnit = 1.0
     /// What is true of a value that says that the service has heard the end of the speech.
     package var stop: JSONPath?
-    /// Events with these texts are skipped.
     package var skipped: Set<String> = []
 
-    /// Creates a rule.
-    ///
-    /// - Parameters:
-    ///   - textPaths: where the text may be.
-    ///   - selectors: what tells the kinds apart.
-    ///   - unmatched: the kind of everything else that has text.
-    ///   - merge: how that joins what was understood before.
     package init(
         textPaths: [JSONPath], selectors: [ValueSelector], unmatched: ValueKind? = nil,
         merge: TextMerge? = nil

@@ -2,16 +2,13 @@
 
 /// A mark by which values of a kind are known.
 package struct ValueSelector: Sendable, Hashable {
-    /// What is true of values of this kind.
     package var condition: ValueCondition
-    /// What a value with this mark is.
     package var kind: ValueKind
     /// Where its text is; nil for where it is in all values.
     package var textPaths: [JSONPath]?
     /// How its text joins what was understood before; nil for how the kind does it.
     package var merge: TextMerge?
 
-    /// Creates a selector.
     package init(
         _ place: ValueCondition.Place, _ test: ValueCondition.Test, is kind: ValueKind,
         textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
@@ -22,12 +19,10 @@ package struct ValueSelector: Sendable, Hashable {
         self.merge = merge
     }
 
-    /// Creates a selector for values at a path.
     package init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
         self.init(.path(path), test, is: kind)
     }
 
-    /// Creates a selector for a member with this string.
     init(
         _ name: String, equals text: String, is kind: ValueKind,
         textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
@@ -36,4 +31,31 @@ package struct ValueSelector: Sendable, Hashable {
             .path(JSONPath(names: name)), .equals(.string(text)), is: kind, textPaths: textPaths,
             merge: merge)
     }
+}
+
+/// How a text joins what was understood before it.
+package enum TextMerge: String, Sendable, Hashable, CaseIterable {
+    /// A partial replaces the partial; a final replaces all that was final, too.
+    case replace
+    /// The partial goes on with it, without a space.
+    case append
+    /// It stays behind what is final, after a space.
+    case accumulate
+}
+
+package enum ValueKind: String, Sendable, Hashable, CaseIterable {
+    /// What is being said; may still change.
+    case partial
+    case final
+    /// A partial that becomes a final when the answer ends and no final has come after it.
+    case provisional
+    /// Text that was said before in another form: provisional while there is no final, else
+    /// ignored.
+    case restatement
+    /// A piece of the text with its times or its speaker, beside the text itself.
+    case segment
+    /// The service has failed; the value says why.
+    case failure
+    case ignored
+    case end
 }

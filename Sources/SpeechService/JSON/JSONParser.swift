@@ -9,7 +9,6 @@
 /// where. A raw control character in a string is refused, as the RFC demands; a lone surrogate
 /// becomes U+FFFD, because services split text between its halves.
 struct JSONParser {
-    /// The deepest nesting of arrays and objects.
     static let depthLimit = 64
 
     /// The most values in one document.
@@ -157,17 +156,20 @@ struct JSONParser {
     private mutating func string() throws(AnswerError) -> String {
         index += 1
         let start = index
-        while true {
-            switch try peek() {
-            case UInt8(ascii: "\""):
-                let text = try validated(Array(bytes[start..<index]), from: start)
-                index += 1
-                return text
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            case 0x00...0x1F: throw unexpectedByte()
-            default: index += 1
-            }
-        }
+        skipPlain()
+        guard try peek() == UInt8(ascii: "\"") else { return try escapedString(from: start) }
+        let text = try validated(bytes[start..<index], from: start)
+        index += 1
+        return text
+    }
+
+    /// Skips bytes of a string that stand for themselves.
+    private mutating func skipPlain() {
+        var end = index
+        while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""),
+            bytes[end] != UInt8(ascii: "\\")
+        { end += 1 }
+        index = end
     }
 
     private mutating func escapedString(from start: Int) throws(AnswerError) -> String {
@@ -176,7 +178,7 @@ struct JSONParser {
             let byte = try peek()
             switch byte {
             case UInt8(ascii: "\""):
-                let text = try validated(unescaped, from: start)
+                let text = try validated(unescaped[...], from: start)
                 index += 1
                 return text
             case UInt8(ascii: "\\"):
@@ -186,8 +188,9 @@ struct JSONParser {
                     contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             case 0x00...0x1F: throw unexpectedByte()
             default:
-                unescaped.append(byte)
-                index += 1
+                let begin = index
+                skipPlain()
+                unescaped.append(contentsOf: bytes[begin..<index])
             }
         }
     }
@@ -241,7 +244,9 @@ struct JSONParser {
         return unit
     }
 
-    private func validated(_ content: [UInt8], from start: Int) throws(AnswerError) -> String {
+    private func validated(_ content: ArraySlice<UInt8>, from start: Int) throws(AnswerError)
+        -> String
+    {
         guard let text = String(validating: content, as: UTF8.self) else {
             // The offset in the body, also when escapes have changed the length.
             let raw = bytes[start..<index]

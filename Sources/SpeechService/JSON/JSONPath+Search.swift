@@ -6,14 +6,18 @@ extension JSONPath {
         "text", "transcript", "transcription", "display", "displaytext", "utterance", "result",
         "sentence", "lexical", "content",
     ]
+    /// Arrays whose elements are several readings of the same words.
+    private static let alternatives: Set<String> = [
+        "alternatives", "alternative", "hypotheses", "nbest", "n_best", "candidates",
+    ]
     /// More values than this are not looked at, and more places not told.
     private static let valueLimit = 10_000
-    private static let placeLimit = 3
+    private static let placeLimit = 100
 
     /// The places in a value at which there is text that may be a transcript, the likeliest first.
     ///
-    /// Text has words, or stands in a member whose name says so. In each array only the first
-    /// element is looked at.
+    /// Text has words, or stands in a member whose name says so. Where several elements of an array
+    /// have text at the same place, and are no readings of the same words, the path names them all.
     static func placesOfText(in value: JSONValue) -> [JSONPath] {
         var found: [(path: JSONPath, rank: Int)] = []
         var left = valueLimit
@@ -40,7 +44,20 @@ extension JSONPath {
             }
         case .array(let elements):
             guard let first = elements.first else { return }
+            let known = found.count
             search(first, at: path.element(0), isUsual: isUsual, &left, &found)
+            if case .name(let name)? = path.steps.last, alternatives.contains(name.lowercased()) {
+                return
+            }
+            for index in found[known...].indices {
+                let rest = JSONPath(
+                    steps: Array(found[index].path.steps[(path.steps.count + 1)...]))
+                let isElsewhere = elements.dropFirst().contains {
+                    rest.values(in: $0).contains { $0.string?.isEmpty == false }
+                }
+                guard isElsewhere else { continue }
+                found[index].path = JSONPath(steps: path.steps + [.all] + rest.steps)
+            }
         case .object(let members):
             for member in members {
                 search(

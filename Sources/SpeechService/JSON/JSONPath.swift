@@ -13,12 +13,10 @@ package struct JSONPath: Sendable, Hashable {
 
     let steps: [Step]
 
-    /// Creates the path of a member within members.
     package init(names: String...) {
         steps = names.map { .name($0) }
     }
 
-    /// Creates the path of names that are joined by dots, and of no elements.
     init(dotted text: String) {
         steps = text.split(separator: ".").map { .name(String($0)) }
     }
@@ -62,10 +60,8 @@ package struct JSONPath: Sendable, Hashable {
         return texts.map(TerminalText.singleLine).filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// The path of a member of this value.
     func member(_ name: String) -> JSONPath { JSONPath(steps: steps + [.name(name)]) }
 
-    /// The path to an element of what is at this place.
     func element(_ index: Int) -> JSONPath { JSONPath(steps: steps + [.element(index)]) }
 
     private func namesEmptyArray(in value: JSONValue) -> Bool {
@@ -76,13 +72,12 @@ package struct JSONPath: Sendable, Hashable {
         return false
     }
 
-    private init(steps: [Step]) {
+    init(steps: [Step]) {
         self.steps = steps
     }
 }
 
 extension JSONPath: CustomStringConvertible {
-    /// The path as it is written.
     package var description: String {
         var text = ""
         for step in steps {
@@ -96,7 +91,6 @@ extension JSONPath: CustomStringConvertible {
     }
 }
 
-/// Reads the text of a path from left to right.
 private struct JSONPathReader {
     private let text: String
     private let bytes: [UInt8]

@@ -5,7 +5,7 @@
 /// It reads concatenated values, JSON lines, and JSON text sequences (RFC 7464): white space, CRLF
 /// and the record separator 0x1E between values are skipped, as is a byte-order mark at the start.
 /// It looks at brackets and quotes only; whether a value is well-formed is the parser's business.
-/// It holds the bytes of one unfinished value; its owner bounds `pendingByteCount`.
+/// It holds the bytes of one unfinished value; its owner bounds them by `byteCount`.
 struct JSONScanner: Sendable {
     /// A value's bytes and where in the stream they begin.
     struct Piece: Sendable, Equatable {
@@ -17,15 +17,16 @@ struct JSONScanner: Sendable {
         case between
         /// A number or literal, which ends at the first byte that cannot belong to it.
         case atom
-        case string(isEscaped: Bool)
+        case string
         case container
-        case stringInContainer(isEscaped: Bool)
     }
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     private var state = State.between
     private var depth = 0
+    /// Whether the byte at hand is in a string, and whether a backslash stands before it.
+    private var (isInString, isEscaped) = (false, false)
     private var pending: [UInt8] = []
     private var pendingOffset = 0
     /// Bytes of the byte-order mark seen.
@@ -34,52 +35,87 @@ struct JSONScanner: Sendable {
     /// Bytes seen so far.
     private(set) var byteCount = 0
 
-    /// Bytes of the value that is being read.
-    var pendingByteCount: Int { pending.count }
-
     /// Whether the stream would end inside a string, an array or an object.
     var isInsideValue: Bool {
         switch state {
         case .between, .atom: false
-        case .string, .container, .stringInContainer: true
+        case .string, .container: true
         }
     }
 
-    /// Takes one byte.
+    /// Takes bytes from `index` on: to the end of the first value, or all.
     ///
-    /// - Throws: `AnswerError.tooDeep`; `.notJSON` with an empty excerpt for a byte that begins no
-    ///   value.
-    /// - Returns: a value that this byte completes, or nil. A byte that ends a number or literal
-    ///   and opens the next value does both.
-    mutating func take(_ byte: UInt8) throws(AnswerError) -> Piece? {
-        defer { byteCount += 1 }
-        switch state {
-        case .between:
-            try open(byte)
-            return nil
-        case .atom:
-            guard !Self.isAtom(byte) else {
-                pending.append(byte)
-                return nil
+    /// - Throws: `AnswerError.tooDeep`; `.notJSON` with an empty excerpt, and `index` at the byte,
+    ///   for one that begins no value.
+    /// - Returns: a value that is complete, or nil. A byte that ends a number or literal and opens
+    ///   the next value does both.
+    mutating func take(
+        _ bytes: Span<UInt8>, from index: inout Int
+    ) throws(AnswerError) -> Piece? {
+        while index < bytes.count {
+            switch state {
+            case .between: try open(bytes[index], at: &index)
+            case .atom:
+                var end = index
+                while end < bytes.count, Self.isAtom(bytes[end]) { end += 1 }
+                keep(bytes, from: &index, to: end)
+                guard index < bytes.count else { return nil }
+                let piece = close()
+                try open(bytes[index], at: &index)
+                return piece
+            case .string, .container:
+                let (end, isClosed) = try scan(bytes, from: index)
+                keep(bytes, from: &index, to: end)
+                if isClosed { return close() }
             }
-            let piece = close()
-            try open(byte)
-            return piece
-        case .string(let isEscaped):
-            pending.append(byte)
-            guard let next = Self.afterString(byte, isEscaped) else { return close() }
-            state = .string(isEscaped: next)
-            return nil
-        case .stringInContainer(let isEscaped):
-            pending.append(byte)
-            state =
-                Self.afterString(byte, isEscaped).map { .stringInContainer(isEscaped: $0) }
-                ?? .container
-            return nil
-        case .container:
-            pending.append(byte)
-            return try step(byte)
         }
+        return nil
+    }
+
+    private mutating func keep(_ bytes: Span<UInt8>, from index: inout Int, to end: Int) {
+        pending.append(bytes.extracting(index..<end))
+        byteCount += end - index
+        index = end
+    }
+
+    /// Looks for the end of the string, array or object that is being read.
+    ///
+    /// - Returns: where the bytes end that belong to it, and whether it ends there.
+    private mutating func scan(
+        _ bytes: Span<UInt8>, from start: Int
+    ) throws(AnswerError) -> (end: Int, isClosed: Bool) {
+        var (isInString, isEscaped) = (isInString, isEscaped)
+        defer { (self.isInString, self.isEscaped) = (isInString, isEscaped) }
+        var index = start
+        while index < bytes.count {
+            let byte = bytes[index]
+            index += 1
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                    if state == .string { return (index, true) }
+                }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isInString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                guard depth <= JSONParser.depthLimit else {
+                    throw .tooDeep(
+                        offset: byteCount + index - 1 - start, limit: JSONParser.depthLimit)
+                }
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 { return (index, true) }
+            default: continue
+            }
+        }
+        return (index, false)
     }
 
     /// Ends the stream.
@@ -90,41 +126,28 @@ struct JSONScanner: Sendable {
         return close()
     }
 
-    private mutating func open(_ byte: UInt8) throws(AnswerError) {
-        if markCount == byteCount, markCount < 3, byte == Self.byteOrderMark[markCount] {
+    private mutating func open(_ byte: UInt8, at index: inout Int) throws(AnswerError) {
+        let offset = byteCount
+        if markCount == offset, markCount < 3, byte == Self.byteOrderMark[markCount] {
             markCount += 1
-            return
-        }
-        guard markCount == 0 || markCount == 3 else {
-            throw .notJSON(offset: byteCount, excerpt: "")
-        }
-        switch byte {
-        case _ where Self.isWhitespace(byte), 0x1E: return
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            state = .container
-            depth = 1
-        case UInt8(ascii: "\""): state = .string(isEscaped: false)
-        case _ where Self.isAtom(byte): state = .atom
-        default: throw .notJSON(offset: byteCount, excerpt: "")
-        }
-        pending.append(byte)
-        pendingOffset = byteCount
-    }
-
-    private mutating func step(_ byte: UInt8) throws(AnswerError) -> Piece? {
-        switch byte {
-        case UInt8(ascii: "\""): state = .stringInContainer(isEscaped: false)
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            depth += 1
-            guard depth <= JSONParser.depthLimit else {
-                throw .tooDeep(offset: byteCount, limit: JSONParser.depthLimit)
+        } else {
+            guard markCount == 0 || markCount == 3 else {
+                throw .notJSON(offset: offset, excerpt: "")
             }
-        case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            depth -= 1
-            if depth == 0 { return close() }
-        default: return nil
+            switch byte {
+            case _ where Self.isWhitespace(byte), 0x1E: break
+            case UInt8(ascii: "{"), UInt8(ascii: "["): (state, depth) = (.container, 1)
+            case UInt8(ascii: "\""): (state, isInString) = (.string, true)
+            case _ where Self.isAtom(byte): state = .atom
+            default: throw .notJSON(offset: offset, excerpt: "")
+            }
+            if state != .between {
+                pending.append(byte)
+                pendingOffset = offset
+            }
         }
-        return nil
+        index += 1
+        byteCount += 1
     }
 
     private mutating func close() -> Piece {
@@ -132,13 +155,6 @@ struct JSONScanner: Sendable {
         let piece = Piece(bytes: pending, offset: pendingOffset)
         pending = []
         return piece
-    }
-
-    /// The escape state after a byte of a string; nil when the byte ends it.
-    private static func afterString(_ byte: UInt8, _ isEscaped: Bool) -> Bool? {
-        if isEscaped { return false }
-        if byte == UInt8(ascii: "\"") { return nil }
-        return byte == UInt8(ascii: "\\")
     }
 
     private static func isAtom(_ byte: UInt8) -> Bool {

@@ -2,15 +2,12 @@
 
 /// One value of JSON (RFC 8259 §3).
 package enum JSONValue: Sendable, Hashable {
-    /// The literal `null`.
     case null
-    /// The literals `true` and `false`.
     case bool(Bool)
     /// A number, as a double (RFC 8259 §6); what is too large becomes infinite.
     case number(Double)
     /// A string; a lone surrogate has become U+FFFD.
     case string(String)
-    /// The elements of an array.
     case array([JSONValue])
     /// The members of an object in their order; a name may occur twice.
     case object([JSONMember])
@@ -54,14 +51,10 @@ package enum JSONValue: Sendable, Hashable {
     }
 }
 
-/// A name and its value in a JSON object.
 package struct JSONMember: Sendable, Hashable {
-    /// The name, unescaped.
     package var name: String
-    /// The value.
     package var value: JSONValue
 
-    /// Creates a member.
     package init(name: String, value: JSONValue) {
         self.name = name
         self.value = value

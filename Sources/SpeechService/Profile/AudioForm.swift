@@ -9,7 +9,6 @@ public struct AudioForm: Sendable, Hashable {
     public struct Field: Sendable, Hashable {
         /// The name; names may repeat.
         package let name: String
-        /// The value, which is sent as it is.
         package let value: String
         /// The value's type (RFC 7578 §4.4); nil is text, which needs none.
         package let contentType: String?
@@ -54,7 +53,6 @@ public struct AudioForm: Sendable, Hashable {
 
     /// The fields of text, in their order.
     package private(set) var fields: [Field]
-    /// The name of the recording's field.
     package private(set) var fileField: String
     /// The recording's file name, by whose extension some services know its format; nil for `audio`
     /// with the extension of its format.

@@ -3,6 +3,12 @@
 package import Settings
 
 extension AuthenticationPlan {
+    private static let fields = [
+        "scheme", "header", "form", "parameter", "user", "region", "service", "signature",
+        "exchange",
+        "session", "variable", "file", "command", "credential", "optional",
+    ]
+
     private enum Kind: String, CaseIterable {
         case none, bearer, scheme, header, query, basic, hmac
         case awsV4 = "aws-sigv4"
@@ -13,6 +19,12 @@ extension AuthenticationPlan {
     /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         let kind = try reader.word("kind", as: Kind.self) ?? .bearer
+        // What a profile that is extended says of another kind says nothing here.
+        let own = reader.place("kind")
+        for key in Self.fields where reader.place(key).map({ $0.file != own?.file }) ?? false {
+            guard own != nil else { break }
+            _ = reader.node(key)
+        }
         guard kind != .none else { return }
         let user = try Self.user(&reader)
         var token = Part(place: .header("Authorization"))
@@ -84,7 +96,6 @@ extension AuthenticationPlan {
         use = .token(exchange)
     }
 
-    /// The names in its texts that are words.
     package var words: [String] {
         switch use {
         case .asTheyAre: []
@@ -172,6 +183,11 @@ extension AuthenticationPlan {
             ("command", try reader.string("command").map { .command($0) }),
             ("credential", try reader.string("credential").map { .credential($0) }),
         ]
+        for key in sources.map(\.key) where try reader.string(key) == "" {
+            throw SettingsError(
+                "'\(reader.path(key))' is empty: a service without a token has 'auth = false'",
+                at: reader.place(key))
+        }
         let named = sources.filter { $0.source != nil }
         guard named.count <= 1 else {
             throw SettingsError(

@@ -4,9 +4,7 @@
 package struct AuthenticationPlan: Sendable, Hashable {
     /// A secret: where it stands, and where it comes from unless a person says otherwise.
     package struct Part: Sendable, Hashable {
-        /// Where in the request it stands, if it does.
         package var place: Credential.Place
-        /// How it is written there.
         package var form = SecretForm.plain
         /// Where it comes from; nil when a person has to say.
         package var source: SecretSource?
@@ -16,17 +14,14 @@ package struct AuthenticationPlan: Sendable, Hashable {
 
     /// What is made of the secrets.
     package enum Use: Sendable, Hashable {
-        /// They are sent as they are.
         case asTheyAre
         /// A token is fetched for them, and is sent in their place.
         case token(TokenExchange)
-        /// Each request is signed with them.
         case signature(RequestSignature)
     }
 
     /// The secrets; the first is what a person calls the token.
     package var parts: [Part] = []
-    /// What is made of them.
     package var use = Use.asTheyAre
 
     /// The origin to which the sources of the parts belong; nil when none is named.

@@ -12,13 +12,10 @@ public enum BodyShape: Sendable, Hashable {
 
 /// The bytes around a recording in the body of a request.
 package struct BodyFrame: Sendable, Hashable {
-    /// The request's `Content-Type`.
     package var contentType: String
-    /// What stands before the recording.
     package var prologue: [UInt8] = []
     /// Whether the recording stands there in base64 (RFC 4648 §4).
     package var isBase64 = false
-    /// What stands behind the recording.
     package var epilogue: [UInt8] = []
 }
 

@@ -16,11 +16,8 @@ public struct Credential: Sendable, Hashable {
         case part(String)
     }
 
-    /// Where it stands.
     package let place: Place
-    /// How it is written there.
     package let form: SecretForm
-    /// Where it comes from.
     package let source: SecretSource
     private let secret: String?
 

@@ -2,11 +2,8 @@
 
 package import Settings
 
-/// Which requests deliver a recording to a service.
 package enum ExchangePlan: Sendable, Hashable {
-    /// One that carries the recording, and whose answer is the transcript.
     case post
-    /// Several, one after the other.
     case job(JobPlan)
 
     private enum Kind: String, CaseIterable { case post, job }
@@ -21,7 +18,6 @@ package enum ExchangePlan: Sendable, Hashable {
         }
     }
 
-    /// The names in its texts that are words.
     package var words: [String] {
         switch self {
         case .post: []
@@ -31,7 +27,6 @@ package enum ExchangePlan: Sendable, Hashable {
 }
 
 extension JobPlan {
-    /// Reads the members of the table `exchange`.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         if let time = try reader.seconds("seconds", upTo: 86_400, allowsZero: true) { limit = time }
         let place = reader.place("origins")
@@ -68,7 +63,6 @@ extension JobPlan {
 extension JobStep {
     private enum Body: String, CaseIterable { case none, recording }
 
-    /// Reads one of the tables `exchange.steps`.
     init(_ reader: inout SettingsReader, number: Int) throws(SettingsError) {
         name = try reader.string("name") ?? "\(number)"
         url = try reader.string("url")
@@ -117,7 +111,6 @@ extension JobStep {
 extension JobStep.Capture {
     private static let headerMark = "header:"
 
-    /// Reads a member of the table `capture`: a path, or `header:` and the name of a field.
     fileprivate init(
         _ member: (name: String, value: String, place: SettingsPlace), _ table: String
     ) throws(SettingsError) {

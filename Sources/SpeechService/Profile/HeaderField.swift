@@ -54,7 +54,6 @@ public struct HeaderField: Sendable, Hashable {
         self.value = value
     }
 
-    /// Whether this is the field of that name.
     package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
 
     /// Whether the text is a token (RFC 9110 §5.6.2).

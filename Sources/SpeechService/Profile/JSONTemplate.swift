@@ -6,13 +6,11 @@
 /// `"data:audio/wav;base64,{audio}"`. Everything else is sent as it was written; what base64 is
 /// made of needs no escape in JSON.
 public struct JSONTemplate: Sendable, Hashable {
-    /// What stands for the recording.
     package static let mark = "{audio}"
 
     /// The most bytes: the take remembers it.
     private static let byteLimit = 64 << 10
 
-    /// The document as it was written.
     package let text: String
 
     /// Reads a document.
@@ -47,10 +45,8 @@ public struct JSONTemplate: Sendable, Hashable {
         self.text = text
     }
 
-    /// What stands before the recording.
     var prologue: String { String(text[..<place.lowerBound]) }
 
-    /// What stands behind it.
     var epilogue: String { String(text[place.upperBound...]) }
 
     private var place: Range<String.Index> {
@@ -60,7 +56,6 @@ public struct JSONTemplate: Sendable, Hashable {
 }
 
 extension JSONTemplate {
-    /// Why a text is no JSON.
     private static func reason(_ error: AnswerError) -> String {
         switch error {
         case .notJSON(let offset, let excerpt): "it is not JSON at byte \(offset): '\(excerpt)'"
@@ -72,7 +67,6 @@ extension JSONTemplate {
 }
 
 extension JSONValue {
-    /// The names of all members in it.
     fileprivate var names: [String] {
         switch self {
         case .array(let elements): elements.flatMap(\.names)
@@ -81,7 +75,6 @@ extension JSONValue {
         }
     }
 
-    /// Every string in it that is a value.
     fileprivate var strings: [String] {
         switch self {
         case .string(let text): [text]

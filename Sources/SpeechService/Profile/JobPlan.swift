@@ -41,47 +41,31 @@ package struct JobPlan: Sendable, Hashable {
 
 /// One step of a job: a request, and what is done with its answer.
 package struct JobStep: Sendable, Hashable {
-    /// What a request carries.
     package enum Content: Sendable, Hashable {
-        /// Nothing.
         case none
-        /// The recording, in the shape that the service's description says.
         case recording
-        /// A JSON document.
         case json(String)
     }
 
-    /// A value of the answer that later steps use.
     package struct Capture: Sendable, Hashable {
-        /// How they name it.
         package var name: String
-        /// Where it stands.
         package var place: ValueCondition.Place
     }
 
-    /// What the step is called, for the take that remembers it.
     package var name: String
     /// Where the request goes, also as a reference from the service's URL; nil is that itself.
     package var url: String?
-    /// The request's method.
     package var method = StepMethod.post
-    /// Its fields beside those that every request has.
     package var headers: [SettingsText] = []
-    /// What it carries.
     package var content = Content.none
-    /// What is taken out of the answer.
     package var captures: [Capture] = []
     /// What must hold of the answer before the next step; until then the step is made again.
     package var until: ValueCondition?
-    /// Statuses that say no more than that.
     package var pendingStatuses: [Int] = []
-    /// What says that the job has failed.
     package var failed: ValueCondition?
-    /// Where a job that has failed says why.
     package var message: [JSONPath] = []
     /// What says that this answer is the transcript already.
     package var answers: ValueCondition?
-    /// How long to wait before it is made, and made again.
     package var pause = Duration.zero
     /// The longest such wait; each is half as long again as the one before.
     package var longestPause = Duration.zero
@@ -89,7 +73,6 @@ package struct JobStep: Sendable, Hashable {
     /// Whether it is made again until something holds.
     package var isPoll: Bool { until != nil || !pendingStatuses.isEmpty }
 
-    /// The names in its texts.
     var names: [String] {
         var texts = [url ?? ""] + headers.map(\.value)
         if case .json(let text) = content { texts.append(text) }

@@ -43,10 +43,6 @@ extension JobStep {
         return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)
     }
 
-    /// Whether its URL is made of what an answer has said.
-    ///
-    /// - Parameter values: what answers have said.
-    /// - Returns: whether it is.
     package func isLed(by values: [String: String]) -> Bool {
         WordTemplate(url ?? "").words.contains { values[$0] != nil }
     }

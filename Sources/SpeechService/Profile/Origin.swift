@@ -2,7 +2,6 @@
 
 /// A scheme, host and port: who gets to hear the recording and the token (RFC 6454 §4).
 public struct Origin: Sendable, Hashable {
-    /// `http` or `https`.
     package let scheme: String
     /// In lower case; an IPv6 address in its canonical form and in brackets.
     package let host: String

@@ -10,18 +10,14 @@ package enum ProfileError: Error, Sendable, Equatable {
     case unknownWord(String, service: String, known: [String])
     /// The service has no such value for the word; `taken` are those that it has.
     case valueNotTaken(String, word: String, service: String, taken: [String])
-    /// The value cannot stand in the name of a host.
     case valueNotOfHost(String, word: String, service: String)
     /// The service does not read audio in this form; `taken` are those that it reads.
     case formatNotTaken(String, service: String, taken: [String])
-    /// The profile cannot be read.
     case unreadable(SettingsError, service: String)
-    /// What comes out of it cannot be sent.
     case unusable(ServiceError, service: String)
 }
 
 extension ProfileError: CustomStringConvertible {
-    /// What happened and why, in one line without capital and full stop.
     package var description: String {
         switch self {
         case .missingWord(let word, let service): "\(service) needs a \(word)"

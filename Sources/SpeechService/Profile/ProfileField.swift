@@ -4,13 +4,10 @@ package import Settings
 
 /// A query parameter, a header field or a form's field of a profile.
 package struct ProfileField: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The value.
     package var value: WordTemplate
     /// Whether the value is a JSON document, in whose strings words may stand.
     package var isJSON = false
-    /// Where the value stands.
     package var place: SettingsPlace
 
     /// Reads a table of fields in the order in which they are written; an empty text takes a field

@@ -6,9 +6,7 @@ internal import Settings
 package struct ProfileWord: Sendable, Hashable {
     /// A value that a person says, and the one that the service knows.
     package struct Value: Sendable, Hashable {
-        /// What is said, such as `en`.
         package var said: String
-        /// What is sent, such as `en-US`.
         package var sent: String
     }
 
@@ -17,9 +15,7 @@ package struct ProfileWord: Sendable, Hashable {
     /// Words whose values a person does not say; the take's name is filled in with each request.
     package static let fixed = ["rate": "16000", "take": TakeMark.text]
 
-    /// The name.
     package var name: String
-    /// What it means, for a person.
     package var about: String?
     /// What counts when it is not said; nil is nothing.
     package var standard: String?
@@ -27,17 +23,14 @@ package struct ProfileWord: Sendable, Hashable {
     package var isRequired = false
     /// What is sent for what is said; other values are sent as they are.
     package var values: [Value] = []
-    /// Whether there are no others.
     package var isLimited = false
     /// Whether it may stand under a name that sounds like that of a secret.
     package var isPublic = false
     /// Whether slashes in it part the path in which it stands, as in `openai/whisper-large-v3`.
     package var isPath = false
 
-    /// Creates a word that may be anything.
     package init(name: String) { self.name = name }
 
-    /// Reads a member of the table `words`: the standard value, or a table.
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.init(name: name)
         let place = reader.place(name)

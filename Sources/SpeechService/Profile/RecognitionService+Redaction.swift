@@ -10,7 +10,6 @@ extension RecognitionService {
     /// The bytes of an answer without the service's secrets; as they are when they hold none.
     package func redacted(_ bytes: [UInt8]) -> [UInt8] { redaction.redacted(bytes) }
 
-    /// The error with redacted words.
     package func redacted(_ error: AnswerError) -> AnswerError {
         switch error {
         case .notJSON(let offset, let excerpt):

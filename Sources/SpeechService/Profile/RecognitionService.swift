@@ -29,11 +29,9 @@ public struct RecognitionService: Sendable, Hashable {
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1);
     /// without an answer the body follows after a second.
     package var expectsContinue = false
-    /// What it takes of a recording.
     package var limits = ServiceLimits()
     /// How connections to it are made.
     public var connection = ConnectionSettings()
-    /// Which requests deliver a recording.
     package var exchange = ExchangePlan.post
     /// What is sent for each word of its profile, for requests that are made later.
     package var words: [String: String] = [:]
@@ -88,6 +86,7 @@ public struct RecognitionService: Sendable, Hashable {
 
     /// Whether a secret has to be asked for before the first request.
     package var lacksSecrets: Bool { credentials.contains { !$0.isKnown } }
+    package var sendsSecret: Bool { !credentials.isEmpty }
 
     /// The URL with its secrets, as it is sent to the transfer.
     package var requestURL: ServiceURL { opening(url) }
@@ -126,9 +125,6 @@ public struct RecognitionService: Sendable, Hashable {
     ///
     /// `Accept` asks for JSON before text. A field that `headers` names replaces ours; names in
     /// `headers` may repeat.
-    ///
-    /// - Parameter contentType: the type of the body.
-    /// - Returns: the fields in the order in which they are sent.
     package func requestHeaders(contentType: String) -> [HeaderField] {
         var own = [
             HeaderField(checkedName: "Content-Type", value: contentType),

@@ -9,7 +9,6 @@ package enum RequestSignature: Sendable, Hashable {
     /// By version 4 of Amazon's signatures, without the body.
     case awsV4(region: String, service: String)
 
-    /// The names in its texts that are words.
     var words: [String] {
         let own = ["user", "request", "time", "signature"]
         let texts =
@@ -20,7 +19,6 @@ package enum RequestSignature: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }.filter { !own.contains($0) }
     }
 
-    /// The signature with words in place of their marks.
     func resolved(by word: (String) -> String?) -> RequestSignature {
         switch self {
         case .hmac(let signature): .hmac(signature.resolved(by: word))
@@ -38,7 +36,6 @@ package enum RequestSignature: Sendable, Hashable {
 package struct TextSignature: Sendable, Hashable {
     /// How bytes are written.
     package enum Coding: String, Sendable, CaseIterable {
-        /// As they are.
         case plain
         /// RFC 4648 §4.
         case base64
@@ -48,13 +45,9 @@ package struct TextSignature: Sendable, Hashable {
         case hex
     }
 
-    /// What is signed.
     package var message: String
-    /// How the key is written.
     package var keyCoding = Coding.plain
-    /// How the signature is written.
     package var coding = Coding.hex
-    /// The fields that carry it.
     package var headers: [SettingsText]
 
     /// Reads the table `auth.signature`.

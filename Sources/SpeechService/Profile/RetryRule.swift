@@ -11,13 +11,14 @@ package struct RetryRule: Sendable, Hashable {
     /// The statuses that refuse the token; nil for the usual ones.
     package var tokenRefusals: Set<Int>?
     /// The codes of errors that are tried again, whatever the status; compared without case.
+    ///
+    /// A star at the end stands for any rest.
     package var codes: Set<String> = []
     /// The codes of errors that refuse the token, whatever the status.
     package var tokenCodes: Set<String> = []
     /// Whether the service is asked again no sooner than it says in `Retry-After`.
     package var honoursRetryAfter = true
 
-    /// What is usual.
     package init() {}
 
     /// Reads the table `retry` of a service's description.
@@ -71,8 +72,13 @@ extension RetryRule {
     /// nothing here.
     package func verdict(code: String?) -> StatusVerdict? {
         guard let code = code?.lowercased() else { return nil }
-        if tokenCodes.contains(where: { $0.lowercased() == code }) { return .tokenRefused }
-        if codes.contains(where: { $0.lowercased() == code }) { return .retryable }
-        return nil
+        func isAmong(_ codes: Set<String>) -> Bool {
+            codes.contains {
+                $0.hasSuffix("*")
+                    ? code.hasPrefix($0.dropLast().lowercased()) : $0.lowercased() == code
+            }
+        }
+        if isAmong(tokenCodes) { return .tokenRefused }
+        return isAmong(codes) ? .retryable : nil
     }
 }

@@ -4,14 +4,11 @@ package import Settings
 
 /// What a service takes of a recording; nil is no limit.
 package struct ServiceLimits: Sendable, Hashable {
-    /// The longest recording.
     package var longest: Duration?
-    /// The shortest recording.
     package var shortest: Duration?
     /// The most bytes of the audio as it travels.
     package var byteCount: Int?
 
-    /// No limits.
     package init() {}
 
     /// Reads the table `limits` of a service's description.

@@ -21,7 +21,6 @@ extension ServiceProfile {
         return found
     }
 
-    /// Whether the service reads audio in this form.
     package func reads(_ codec: AudioCodec) -> Bool {
         formats.isEmpty || formats.contains { $0.codec == codec }
     }
@@ -94,7 +93,6 @@ extension ServiceProfile {
 
     // MARK: - Parts
 
-    /// The URL with its query.
     private func address(
         by values: [String: String], _ format: ProfileFormat
     ) throws(ProfileError) -> String {

@@ -10,46 +10,32 @@ package import Settings
 package struct ServiceProfile: Sendable, Hashable {
     /// The texts it was read from, its own first.
     package let texts: [ProfileText]
-    /// All that the texts say, with the place of each.
     package let table: SettingsTable
 
-    /// What the service is called.
     package var title: String
-    /// Where it is described.
     package var docs: String?
     /// What is known of whether the profile works: when and against what it was tried, or that it
     /// was not.
     package var verified: String?
     /// Where the recording is sent to, without what `query` adds.
     package var url: WordTemplate
-    /// How it is sent there.
     package var method = RequestMethod.post
-    /// Query parameters.
     package var query: [ProfileField] = []
-    /// Header fields.
     package var headers: [ProfileField] = []
-    /// The words that a person can say.
     package var words: [ProfileWord] = []
-    /// What stands around the audio.
     package var body = BodyPlan()
     /// The forms of audio that the service reads, the best first; without any, it reads all.
     package var formats: [ProfileFormat] = []
-    /// How the request travels.
     package var transfer = TransferSettings()
     /// The secret.
     package var authentication = AuthenticationPlan()
-    /// What the service takes of a recording.
     package var limits = ServiceLimits()
-    /// How connections are made.
     package var connection = ConnectionSettings()
-    /// Which requests there are.
     package var exchange = ExchangePlan.post
-    /// How the answer is read.
     package var answer = AnswerRule.automatic
     /// Which refusals are tried again, and which are those of a token.
     package var retry = RetryRule()
 
-    /// The name by which the profile is chosen.
     package var name: String { texts.first?.name ?? "" }
 
     /// Reads texts.
@@ -112,7 +98,6 @@ package struct ServiceProfile: Sendable, Hashable {
         try checkSpelling(urlPlace: reader.place("url"))
     }
 
-    /// Reads a table, all of whose members must be known.
     private static func section<Part>(
         _ key: String, _ reader: inout SettingsReader,
         _ read: (inout SettingsReader) throws(SettingsError) -> Part

@@ -3,7 +3,6 @@
 /// An absolute `http` or `https` URL (RFC 3986, RFC 9110 §4.2) without user information and
 /// fragment.
 public struct ServiceURL: Sendable, Hashable {
-    /// Who is addressed.
     package let origin: Origin
 
     /// The path, which begins with a slash, and the query if there is one.
@@ -19,13 +18,15 @@ public struct ServiceURL: Sendable, Hashable {
         try self.init(text, from: nil)
     }
 
-    /// Reads a URL, or a reference that stands in another one.
     private init(_ text: String, from base: ServiceURL?) throws(ServiceError) {
         do throws(URLParser.Failure) {
             let parser = try URLParser()
             if let base { try parser.read(base.text) }
             try parser.read(text)
             let scheme = try parser.scheme()
+            guard scheme != "ws", scheme != "wss" else {
+                throw .invalid("utter speaks HTTP, not WebSocket")
+            }
             guard scheme == "http" || scheme == "https" else {
                 throw .invalid("it must begin with http:// or https://")
             }
@@ -49,7 +50,6 @@ public struct ServiceURL: Sendable, Hashable {
     /// It may hold secrets in its query; messages use `description`.
     package var text: String { "\(origin)\(target)" }
 
-    /// Whether the host is this machine.
     package var isLoopback: Bool { origin.isLoopback }
 
     /// The URL that a `Location` field means in an answer from here.
@@ -77,7 +77,6 @@ public struct ServiceURL: Sendable, Hashable {
         .invalidURL(text: shown(text), reason: reason)
     }
 
-    /// The text fit for a message.
     static func shown(_ text: String) -> String {
         var visible = text.prefix { $0 != "?" && $0 != "#" }
         if let sign = visible.lastIndex(of: "@") {

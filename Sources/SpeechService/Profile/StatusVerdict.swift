@@ -8,9 +8,7 @@ package enum StatusVerdict: Sendable, Hashable {
     case redirect
     /// 401 and 403: the token is missing, wrong or not enough.
     case tokenRefused
-    /// The same request may succeed later.
     case retryable
-    /// The same request will fail again.
     case refused
     /// Not a final status: below 200, or 600 and above.
     case unusable

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to a step, with a good status.
 package struct StepAnswer: Sendable {
     /// The fields of its head, names in lower case.
     package var headers: [(name: String, value: String)]
-    /// Its body.
     package var body: [UInt8]
     /// Its JSON; nil when it is none.
     private let json: JSONValue?
-    /// Why it is none.
     private let fault: AnswerError?
 
-    /// Takes an answer in.
     package init(headers: [(name: String, value: String)], body: [UInt8]) {
         self.headers = headers
         self.body = body
@@ -33,12 +29,10 @@ package struct StepAnswer: Sendable {
         }
     }
 
-    /// Whether a condition holds.
     func fulfils(_ condition: ValueCondition) -> Bool {
         condition.holds(of: value(at: condition.place).map { [$0] } ?? [])
     }
 
-    /// Why there is nothing at a place.
     func fault(at place: ValueCondition.Place) -> AnswerError {
         if case .path = place, let fault { return fault }
         return .missingText(
@@ -48,7 +42,6 @@ package struct StepAnswer: Sendable {
 }
 
 extension ValueCondition.Place {
-    /// The place as a message names it.
     fileprivate var text: String {
         switch self {
         case .path(let path): path.description
@@ -58,17 +51,11 @@ extension ValueCondition.Place {
     }
 }
 
-/// What follows the answer to a step.
 package enum StepVerdict: Sendable, Equatable {
-    /// The next step, with what was captured.
     case next([String: String])
-    /// The answer is the transcript.
     case answer
-    /// The same step once more.
     case again
-    /// The service says that the job has failed.
     case failed(message: String)
-    /// The answer lacks what it must have.
     case unusable(AnswerError)
 }
 
@@ -76,12 +63,6 @@ extension JobStep {
     /// The most bytes of a value: a URL with a signature in it may be long.
     private static let valueLimit = 8 << 10
 
-    /// Judges an answer with a good status.
-    ///
-    /// - Parameters:
-    ///   - answer: the answer.
-    ///   - isLast: whether no step follows this one.
-    /// - Returns: what follows.
     package func verdict(on answer: StepAnswer, isLast: Bool) -> StepVerdict {
         if let failed, answer.fulfils(failed) {
             let said = message.lazy.compactMap { path in

@@ -3,7 +3,6 @@
 /// Where the name of the take stands in what a profile sends: the same in each attempt, so that a
 /// service can tell, or a person can see, that two requests are about one recording.
 package enum TakeMark {
-    /// The mark.
     static let text = "{take}"
 
     /// The bytes with the name in place of its marks.
@@ -11,12 +10,6 @@ package enum TakeMark {
         bytes.replacing(Array(text.utf8), with: Array(id.utf8))
     }
 
-    /// The fields with the name in place of its marks.
-    ///
-    /// - Parameters:
-    ///   - fields: fields of a request.
-    ///   - id: the name: letters, digits and hyphens.
-    /// - Returns: the fields.
     package static func filled(_ fields: [HeaderField], by id: String) -> [HeaderField] {
         fields.map { field in
             HeaderField(

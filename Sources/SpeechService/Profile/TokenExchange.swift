@@ -12,23 +12,17 @@ package struct TokenExchange: Sendable, Hashable {
     /// How long a token is good that does not say so itself.
     private static let usualLifetime = Duration.seconds(300)
 
-    /// Where it goes.
     package var url: String
-    /// The request's method.
     package var method = StepMethod.post
-    /// Its fields.
     package var headers: [SettingsText] = []
     /// Its body; nil is none.
     package var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
-    /// Where in the answer stands how long it is good.
     package var expiry: JSONPath?
     /// How long it is good unless the answer tells.
     package var lifetime = usualLifetime
-    /// Where the token stands in a request.
     package var place = Credential.Place.header("Authorization")
-    /// How it is written there.
     package var form = SecretForm.plain
 
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
@@ -48,7 +42,6 @@ package struct TokenExchange: Sendable, Hashable {
         try reader.finish()
     }
 
-    /// The exchange with words in place of their marks.
     func resolved(by word: (String) -> String?) -> TokenExchange {
         var exchange = self
         exchange.url = WordTemplate(url).filled { word($0).map { ServiceURL.percentEncoded($0) } }
@@ -57,7 +50,6 @@ package struct TokenExchange: Sendable, Hashable {
         return exchange
     }
 
-    /// The names in its texts that are words.
     var words: [String] {
         let texts = [url, body ?? ""] + headers.map(\.value)
         let own = ["secret", "user", "key", "base64", "uuid"]
@@ -99,11 +91,8 @@ package struct TokenExchange: Sendable, Hashable {
     }
 }
 
-/// A named text of a file of settings.
 package struct SettingsText: Sendable, Hashable {
-    /// The name.
     package var name: String
-    /// The text.
     package var value: String
 
     init(_ member: (name: String, value: String, place: SettingsPlace)) {
@@ -119,12 +108,8 @@ package struct SettingsText: Sendable, Hashable {
 
 /// The method of a request that need not carry a recording (RFC 9110 §9.3).
 package enum StepMethod: String, Sendable, CaseIterable {
-    /// Something is asked for, and nothing sent.
     case get = "GET"
-    /// Something is done with what is sent.
     case post = "POST"
-    /// Something is stored.
     case put = "PUT"
-    /// Something is removed.
     case delete = "DELETE"
 }

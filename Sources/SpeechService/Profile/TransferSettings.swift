@@ -4,25 +4,19 @@ internal import Settings
 
 /// What a profile says of how a request travels; nil is the usual.
 package struct TransferSettings: Sendable, Hashable {
-    /// How the service learns where the body ends.
     package var framing: BodyFraming?
     /// Whether the service decides itself when the speaker has finished.
     package var detectsEnd = false
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
     package var expectsContinue = false
-    /// The name of the field that carries the take's id.
     package var idHeader: String?
-    /// How long the answer may take once all is sent.
     package var answer: Duration?
-    /// How long sending may stand still.
     package var stall: Duration?
     /// Other origins to which a redirect may lead, with the secret and the audio.
     package var redirectOrigins: [Origin] = []
 
-    /// The usual.
     init() {}
 
-    /// Reads the table `transfer`.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         framing = try reader.word("framing")
         detectsEnd = try reader.flag("endpointing") ?? false
@@ -43,4 +37,23 @@ package struct TransferSettings: Sendable, Hashable {
             }
         }
     }
+}
+
+/// How a service learns where the body of a request ends (RFC 9112 §6).
+public enum BodyFraming: String, Sendable, CaseIterable, Codable {
+    /// Chunked while the recording is being made, and with its length when it is complete as an
+    /// attempt begins, or for a service that takes no chunks: it answers 411, or too early.
+    case auto
+    /// Chunked, while the speaker speaks.
+    case chunked
+    /// With its length (`Content-Length`), once the recording is complete.
+    case length
+}
+
+/// The method of a request that carries a recording (RFC 9110 §9.3).
+public enum RequestMethod: String, Sendable, Codable, CaseIterable {
+    /// The recording is processed by what is at the URL.
+    case post = "POST"
+    /// The recording becomes what is at the URL.
+    case put = "PUT"
 }

@@ -6,11 +6,8 @@ internal import CCurl
 ///
 /// A parser of our own could see another host in a URL than the transfer does.
 @safe struct URLParser: ~Copyable {
-    /// Why a text is no URL.
     enum Failure: Error, Equatable {
-        /// It names a user or a password.
         case userInfo
-        /// Another reason.
         case invalid(String)
     }
 
@@ -50,7 +47,6 @@ internal import CCurl
         return host.lowercased()
     }
 
-    /// The port, which the scheme tells when the URL does not.
     func port() throws(Failure) -> Int {
         let text = try part(CURLUPART_PORT, CURLU_DEFAULT_PORT)
         guard let port = text.flatMap({ Int($0) }), (1...65535).contains(port) else {
@@ -86,7 +82,6 @@ internal import CCurl
         }
     }
 
-    /// What is wrong, for a person.
     private static func reason(_ code: CURLUcode) -> String {
         switch code {
         case CURLUE_BAD_SCHEME, CURLUE_BAD_SLASHES, CURLUE_UNSUPPORTED_SCHEME:

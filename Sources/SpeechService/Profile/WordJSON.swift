@@ -2,7 +2,6 @@
 
 internal import Settings
 
-/// JSON documents in whose strings words stand.
 package enum WordJSON {
     /// Demands that a text is JSON.
     ///

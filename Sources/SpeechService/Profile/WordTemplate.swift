@@ -5,15 +5,12 @@
 /// A word is made of small letters, digits, `-` and `_`, and begins with a letter; any other brace is
 /// a brace.
 package struct WordTemplate: Sendable, Hashable {
-    /// A piece of the text.
     package enum Part: Sendable, Hashable {
-        /// What stands there as it is.
         case text(String)
         /// A word, without its braces.
         case word(String)
     }
 
-    /// The text as it was written.
     package let text: String
     /// Its pieces, in their order.
     package let parts: [Part]
@@ -81,7 +78,6 @@ package struct WordTemplate: Sendable, Hashable {
         }.joined()
     }
 
-    /// Whether a text can be the name of a word.
     package static func isName(_ text: some StringProtocol) -> Bool {
         guard let first = text.utf8.first, (0x61...0x7A).contains(first) else { return false }
         return text.utf8.allSatisfy { byte in

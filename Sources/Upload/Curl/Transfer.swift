@@ -46,7 +46,6 @@ final class Transfer: @unchecked Sendable {
     /// How long a service may have us wait; one that asks for more gets this.
     private static let longestRetryAfter = 3_600
 
-    /// Prepares the request.
     init(
         id: TransferID, request: TransferRequest, observer: any TransferObserver,
         sockets: OpenSockets
@@ -111,9 +110,12 @@ final class Transfer: @unchecked Sendable {
         } else {
             lookForHangUp(now: now)
         }
+        // A long answer is read on another thread, which knows later that it is complete.
+        if reading == .goesOn { noteReading() }
+        if isAnsweredEarly { return endAsKnown(now) }
         switch request.deadlines.check(progress, now: now) {
         case .missed(let missed):
-            ownEnding = ownEnding ?? .timedOut(missed)
+            ownEnding = ownEnding ?? ending(missed: missed)
             return now
         case .next(var instant):
             if let end = refusedAt.map({ $0 + request.deadlines.refusal }) {
@@ -166,15 +168,12 @@ final class Transfer: @unchecked Sendable {
     /// Whether the transfer must be taken out of the loop by us.
     var mustEnd: Bool { ownEnding != nil }
 
-    /// Whether the service refused before the body was complete.
     private var isRefusedEarly: Bool {
         response.isRefusal && timings.lastByteOut == nil
     }
 
-    /// Breaks the transfer off without finishing the body.
     func cancel() { ownEnding = ownEnding ?? .cancelled }
 
-    /// Has the connection closed: what breaks a transfer off makes it useless for others.
     func closeConnection() {
         // It is closed in any case when it carries no HTTP/2.
         try? easy.forbidReuse()
@@ -232,7 +231,6 @@ final class Transfer: @unchecked Sendable {
         observer.transferDidSendHead(head)
     }
 
-    /// Notes why we break it off, for libcurl to hear.
     private func breakOff(_ ending: TransferResult.Ending) -> Bool {
         ownEnding = ownEnding ?? ending
         return false
@@ -283,7 +281,6 @@ final class Transfer: @unchecked Sendable {
         return isWanted
     }
 
-    /// Notes that the end of the body is handed over.
     private func noteEnd() {
         progress.bodyEnd = .now
         timings.lastByteOut = elapsed
@@ -322,9 +319,13 @@ final class Transfer: @unchecked Sendable {
             return false
         }
         observer.transferDidReceive(bytes)
+        noteReading()
+        return !isAnsweredEarly
+    }
+
+    private func noteReading() {
         reading = observer.reading
         if reading == .ended { response.end() }
-        return !isAnsweredEarly
     }
 
     /// Whether a good answer is complete before the body is.
@@ -376,6 +377,17 @@ final class Transfer: @unchecked Sendable {
                 code: code, text: easy.message(for: code),
                 proxyStatus: easy.long(CURLINFO_HTTP_CONNECTCODE),
                 systemCode: easy.long(CURLINFO_OS_ERRNO), url: request.url)
+    }
+
+    /// A deadline has passed; that of a connection that stands, and is not secured, says so.
+    private func ending(missed: TransferDeadlines.Missed) -> TransferResult.Ending {
+        let isUnsecured =
+            missed == .connect && request.url.lowercased().hasPrefix("https:")
+            && duration(CURLINFO_CONNECT_TIME_T) != nil
+            && duration(CURLINFO_APPCONNECT_TIME_T) == nil
+        return isUnsecured
+            ? .cannotConnect("it takes the connection, and does not answer in TLS")
+            : .timedOut(missed)
     }
 
     private var elapsed: Duration { .now - progress.start }

@@ -165,11 +165,12 @@ public final class Pipeline: Sendable {
         if known == nil {
             seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
         }
+        let frames = manifest.frames ?? 0
         let bodyDigest = try folder.reading { () throws(SystemError) in
-            try plan.body(of: journal, of: folder.id).contentDigest()
+            try plan.body(of: journal, frames: { frames }, of: folder.id).contentDigest()
         }
         let account = CaptureAccount(
-            encodedFrames: manifest.frames ?? 0, gapFrames: manifest.gapFrames ?? 0,
+            encodedFrames: frames, gapFrames: manifest.gapFrames ?? 0,
             encodedBytes: journal.byteCount)
         let before = manifest
         var plan = plan
@@ -198,7 +199,7 @@ public final class Pipeline: Sendable {
         manifest.progress = exchange.progress
         let first = exchange.request
         let unsendable = plan.limitFailure(
-            frames: manifest.frames ?? 0, byteCount: journal.byteCount)
+            frames: frames, byteCount: journal.byteCount)
         if !wantsSecrets, !first.isForToken, unsendable == nil {
             manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
         }

@@ -65,12 +65,18 @@ extension TakeFailure {
             reason.contains("wrong version number")
                 ? "\(host) does not speak TLS on this port"
                 : "\(host) does not speak TLS as utter does: \(reason)"
+        case .refused(let status, let message, .forbidden):
+            "the service forbids this: \(Self.status(status, message))"
         case .refused(let status, let message, let advice):
             "the service refused the recording: \(Self.status(status, message))"
                 + Self.addition(advice)
         case .tokenRefused(let status, let message, .tokenOfOther(let origin)):
             "the service wants a token: \(Self.status(status, message)); none was sent, since the "
                 + "profile's belongs to \(origin)"
+        case .tokenRefused(let status, let message, .tokenMissing):
+            "the service wants a token, and none was given: \(Self.status(status, message))"
+        case .tokenRefused(403, let message, _):
+            "the service forbids this: \(Self.status(403, message))"
         case .tokenRefused(let status, let message, let advice):
             "the service did not accept the token: \(Self.status(status, message))"
                 + Self.addition(advice)
@@ -163,6 +169,7 @@ extension TakeFailure {
     private static func addition(_ advice: RefusalAdvice?) -> String {
         switch advice {
         case .elsewhere(let location): "; it points to \(location)"
+        case .lengthSent: "; its length was sent"
         default: ""
         }
     }

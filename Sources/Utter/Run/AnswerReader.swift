@@ -48,13 +48,13 @@ struct AnswerReader: Sendable {
     /// - Returns: whether they said something new.
     mutating func accumulate(_ bytes: Span<UInt8>) -> Bool {
         guard decoder != nil else {
-            let count = min(bytes.count, Self.messageLimit - refusal.count)
-            for index in 0..<count { refusal.append(bytes[index]) }
+            refusal.append(
+                bytes.extracting(first: min(bytes.count, Self.messageLimit - refusal.count)))
             return false
         }
         let room = Self.keptLimit - kept.count
         isKeptWhole = isKeptWhole && bytes.count <= room
-        for index in 0..<min(bytes.count, room) { kept.append(bytes[index]) }
+        kept.append(bytes.extracting(first: min(bytes.count, room)))
         return learn { decoder throws(AnswerError) in try decoder.accumulate(bytes) }
     }
 
@@ -77,9 +77,7 @@ struct AnswerReader: Sendable {
             self.decoder = decoder
         }
         do throws(AnswerError) {
-            let before = transcript
-            transcript.apply(try read(&decoder))
-            return transcript != before
+            return transcript.apply(try read(&decoder))
         } catch {
             failure = error
             return false

@@ -2,12 +2,24 @@
 
 internal import FoundationEssentials
 internal import SpeechService
+internal import Synchronization
 internal import Upload
 
 /// Listens to one transfer, reads its answer, and tells the take's machine.
 ///
-/// Touched by the transfer thread alone.
+/// Called on the transfer thread. What goes beyond `shortByteCount` of an answer, and its end, is
+/// read by the thread `answers`, in order, which alone touches the answer from then on.
 final class AttemptObserver: TransferObserver, @unchecked Sendable {
+    /// A longer answer would hold up the other takes of the transfer thread.
+    private static let shortByteCount = 64 << 10
+
+    /// What the two threads tell each other.
+    private struct Handover {
+        var reading = AnswerReading.goesOn
+        /// Whether what was handed over says nothing any more.
+        var isCancelled = false
+    }
+
     private let run: TakeRun
     private let part: Int
     private let step: StepRequest?
@@ -18,6 +30,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     /// The head and the body of a good answer to one of several requests, which is looked at whole.
     private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
+    /// Bytes of the answer that have come; touched by the transfer thread alone.
+    private var byteCount = 0
+    private let handover = Mutex(Handover())
 
     /// Listens for a part of a take.
     init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {
@@ -45,9 +60,24 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     }
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
+        byteCount += bytes.count
+        guard isLong else { return read(bytes) }
+        var piece: [UInt8] = []
+        piece.append(bytes)
+        run.pipeline.wiring.answers.send { [self, piece] in
+            guard !handover.withLock({ $0.isCancelled }) else { return }
+            read(piece.span)
+            let reading = head == nil ? answer.reading : .goesOn
+            handover.withLock { $0.reading = reading }
+        }
+    }
+
+    private var isLong: Bool { byteCount > Self.shortByteCount }
+
+    private func read(_ bytes: Span<UInt8>) {
         guard head == nil else {
             // The transfer itself ends at its limit of an answer's bytes.
-            for index in bytes.indices { body.append(bytes[index]) }
+            body.append(bytes)
             return
         }
         let hadHeardEnd = answer.hasHeardEnd
@@ -56,7 +86,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         if answer.hasHeardEnd, !hadHeardEnd { run.handle(.heardEnd) }
     }
 
-    var reading: AnswerReading { head == nil ? answer.reading : .goesOn }
+    var reading: AnswerReading {
+        if isLong { return handover.withLock { $0.reading } }
+        return head == nil ? answer.reading : .goesOn
+    }
 
     private func hear() {
         firstText = firstText ?? .now
@@ -64,6 +97,12 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     }
 
     func transferDidEnd(_ result: TransferResult) {
+        guard isLong else { return end(result) }
+        if result.ending == .cancelled { handover.withLock { $0.isCancelled = true } }
+        run.pipeline.wiring.answers.send { [self] in end(result) }
+    }
+
+    private func end(_ result: TransferResult) {
         var reply = Reply(result: result)
         if let head { read(head, into: &reply) }
         let failureBefore = answer.failure

@@ -11,11 +11,13 @@ extension DeliveryPlan {
     /// - Parameters:
     ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
+    ///   - frames: samples of it; final once the journal is sealed.
     ///   - id: the same for all attempts, so that a service may know them as one.
     ///   - token: what was fetched for the service's secret, if anything.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        _ request: ExchangeRequest, for journal: Journal, of id: TakeID, token: Credential? = nil
+        _ request: ExchangeRequest, for journal: Journal,
+        frames: @escaping @Sendable () -> Int, of id: TakeID, token: Credential? = nil
     ) -> TransferRequest {
         if case .token? = request.step?.use { return tokenRequest(request) }
         var service = service
@@ -35,7 +37,7 @@ extension DeliveryPlan {
         ]
         // A field that the service's description names replaces ours.
         headers += own.filter { own in !service.headers.contains { $0.isNamed(own.name) } }
-        var body = body(of: journal, in: frame)
+        var body = body(of: journal, frames, in: frame)
         body.saysLength = request.saysLength
         if let content = request.step?.content {
             body = RequestBody(TakeMark.filled(content.bytes, by: id.text))
@@ -99,14 +101,18 @@ extension DeliveryPlan {
         return transfer
     }
 
-    /// The body of each attempt; for one take the same bytes each time.
-    func body(of journal: Journal, of id: TakeID) -> RequestBody {
-        body(of: journal, in: frame(of: id))
+    /// The body of each attempt; for one take the same bytes each time, once it is complete.
+    func body(
+        of journal: Journal, frames: @escaping @Sendable () -> Int, of id: TakeID
+    ) -> RequestBody {
+        body(of: journal, frames, in: frame(of: id))
     }
 
-    private func body(of journal: Journal, in frame: BodyFrame) -> RequestBody {
+    private func body(
+        of journal: Journal, _ frames: @escaping @Sendable () -> Int, in frame: BodyFrame
+    ) -> RequestBody {
         RequestBody(
-            SentAudio(journal, as: format) ?? journal, from: format.bodyOffset,
+            SentAudio(journal, as: format, frames: frames), from: format.bodyOffset,
             prologue: frame.prologue,
             transform: frame.isBase64 ? .base64 : .none, epilogue: frame.epilogue)
     }

@@ -30,6 +30,7 @@ struct PostOnce: Exchange {
     private let framing: BodyFraming
     private let detectsEnd: Bool
     private let sendsAudioAlone: Bool
+    private let sendsSecret: Bool
     /// Takes the service's secrets out of a text.
     private let redact: @Sendable (String) -> String
     /// The origin of a token that is named and not sent, since it belongs there.
@@ -51,12 +52,14 @@ struct PostOnce: Exchange {
         rule: RetryRule = RetryRule(),
         attemptsBefore: Int = 0, takenBefore: Int = 0, framing: BodyFraming = .auto,
         wantsLength: Bool = false, detectsEnd: Bool = false, sendsAudioAlone: Bool = true,
+        sendsSecret: Bool = true,
         redact: @escaping @Sendable (String) -> String = { $0 }
     ) {
         self.redact = redact
         self.framing = framing
         self.detectsEnd = detectsEnd
         self.sendsAudioAlone = sendsAudioAlone
+        self.sendsSecret = sendsSecret
         request = ExchangeRequest(
             number: attemptsBefore + 1, method: method, url: url,
             saysLength: framing == .length || framing == .auto && wantsLength)
@@ -79,7 +82,7 @@ struct PostOnce: Exchange {
             takenBefore: takenBefore,
             framing: plan.framing, wantsLength: wantsLength,
             detectsEnd: service.detectsEnd || service.answer.values.stop != nil,
-            sendsAudioAlone: service.body == .raw,
+            sendsAudioAlone: service.body == .raw, sendsSecret: service.sendsSecret,
             redact: { service.redacted($0) })
         let authentication = service.authentication
         if authentication.token?.source != nil, service.credentials.isEmpty,
@@ -94,7 +97,8 @@ struct PostOnce: Exchange {
             return .tokenOfOther(origin: tokenOrigin.description)
         }
         return RefusalAdvice(
-            result, message: message, url: request.url, sendsAudioAlone: sendsAudioAlone, redact)
+            result, message: message, url: request.url, sendsAudioAlone: sendsAudioAlone,
+            sendsSecret: sendsSecret, saysLength: request.saysLength, redact)
     }
 
     mutating func begin(isComplete: Bool) -> ExchangeRequest {
@@ -152,10 +156,11 @@ struct PostOnce: Exchange {
         case .redirect:
             return redirect(to: result.header("location"), at: now.elapsed)
         case .tokenRefused:
-            return .failed(
-                .tokenRefused(
-                    status: status, message: message,
-                    advice: advice(after: result, message)))
+            let advice = advice(after: result, message)
+            guard advice != .forbidden else {
+                return .failed(.refused(status: status, message: message, advice: advice))
+            }
+            return .failed(.tokenRefused(status: status, message: message, advice: advice))
         case .retryable:
             let failure = TakeFailure.unavailable(status: status, message: message)
             return retry(failure, after: result, isSpeaking: isSpeaking, at: now)

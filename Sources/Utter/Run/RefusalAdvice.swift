@@ -13,10 +13,20 @@ public enum RefusalAdvice: Sendable, Equatable {
     case schemes(String)
     /// The service wants the body's length (RFC 9110 §15.5.12).
     case length
+    /// The service wants the body's length, and does not see the one that was sent.
+    case lengthSent
     /// The service wants the recording in a form (`multipart/form-data`, RFC 7578).
     case form
     /// The words are about the token, whatever the status.
     case token
+    /// No token was sent, since there is none.
+    case tokenMissing
+    /// The words are about what the token may do: a quota, a plan, a region.
+    case forbidden
+    /// The words are about the model.
+    case model
+    /// The words say that the port speaks TLS.
+    case wantsTLS
     /// No token was sent: the one that the profile names belongs to another origin.
     case tokenOfOther(origin: String)
 }
@@ -25,6 +35,11 @@ extension RefusalAdvice {
     /// Paths at which services of that kind want a form.
     private static let formPaths = ["/audio/transcriptions", "/audio/translations", "/inference"]
 
+    /// Words of a refusal that another token of the same kind does not change.
+    private static let limits = [
+        "quota", "billing", "credit", "plan", "region", "country", "subscription", "limit",
+    ]
+
     /// Looks at a refusal for what must change.
     ///
     /// - Parameters:
@@ -32,10 +47,12 @@ extension RefusalAdvice {
     ///   - message: the service's own words.
     ///   - url: where it was sent.
     ///   - sendsAudioAlone: whether the body was the recording and nothing else.
+    ///   - sendsSecret: whether a token or another secret was sent.
+    ///   - saysLength: whether the body's length was said.
     ///   - redact: takes the service's secrets out of a text.
     init?(
         _ result: TransferResult, message: String?, url: ServiceURL,
-        sendsAudioAlone: Bool = true,
+        sendsAudioAlone: Bool = true, sendsSecret: Bool = true, saysLength: Bool = false,
         _ redact: (String) -> String = { $0 }
     ) {
         let words = (message ?? "").lowercased()
@@ -54,13 +71,19 @@ extension RefusalAdvice {
             let challenges = result.headers.filter { $0.name == "www-authenticate" }
             let schemes = challenges.compactMap { $0.value.split(separator: " ").first }
                 .map { TerminalText.cut(TerminalText.sanitized(String($0))) }
-            guard !schemes.isEmpty, !schemes.contains(where: { $0.lowercased() == "bearer" })
-            else { return nil }
-            self = .schemes(schemes.joined(separator: ", "))
+            if !schemes.isEmpty, !schemes.contains(where: { $0.lowercased() == "bearer" }) {
+                self = .schemes(schemes.joined(separator: ", "))
+            } else if result.status == 403, Self.limits.contains(where: words.contains) {
+                self = .forbidden
+            } else if !sendsSecret {
+                self = .tokenMissing
+            } else {
+                return nil
+            }
         case 405?:
             self = .otherMethod(allowed: shown("allow") ?? "another")
         case 411?:
-            self = .length
+            self = saysLength ? .lengthSent : .length
         case 400?, 404?, 415?, 422?:
             let path = url.target.prefix { $0 != "?" }
             let isAboutForms =
@@ -68,13 +91,17 @@ extension RefusalAdvice {
                 || words.contains("form-data") || words.contains("form data")
                 || words.contains("a model parameter")
                 || Self.formPaths.contains(where: { path.hasSuffix($0) })
-            if sendsAudioAlone, isAboutForms {
+            if words.contains("https port") {
+                self = .wantsTLS
+            } else if sendsAudioAlone, isAboutForms {
                 self = .form
             } else if words.contains("api key") || words.contains("api-key")
                 || words.contains("apikey") || words.contains("token")
                 || words.contains("unauthorized")
             {
                 self = .token
+            } else if words.contains("model") {
+                self = .model
             } else {
                 return nil
             }

@@ -16,6 +16,7 @@ internal import Upload
 ///    └───────drained─────────┘                   │               an unpaced source waits
 ///                                                │
 ///              transfer ◀──started── notes ◀──note               a request, written down first
+///              answers  ◀── long answers ── transfer
 ///              journal  ◀── open ── a thread for each take       its folder and its file
 ///              sync  ◀── manifests, digests, removals ── all     what waits for the disk
 /// ```
@@ -28,6 +29,8 @@ final class Wiring: Sendable {
     let transfer: any Transport
     let sync: SyncLoop
     let notes: WorkerLoop<NoteWriter>
+    /// Reads long answers.
+    let answers: WorkerLoop<NoteWriter>
 
     // MARK: - Loop to loop
 
@@ -44,6 +47,7 @@ final class Wiring: Sendable {
         capture = try CaptureLoop(onWrite: { journal.wake() })
         sync = try SyncLoop()
         notes = try WorkerLoop(name: "notes") { NoteWriter() }
+        answers = try WorkerLoop(name: "answers") { NoteWriter() }
         transfer = try transport(growth)
     }
 
@@ -51,6 +55,8 @@ final class Wiring: Sendable {
     func shutDown() {
         capture.shutDown()
         transfer.shutDown()
+        // All that the transfer thread has handed over is read.
+        answers.shutDown()
         notes.shutDown()
         journal.shutDown()
         sync.shutDown()
@@ -156,7 +162,9 @@ final class Wiring: Sendable {
             sync.perform {
                 // Without it the attempt is marked by its id and number alone.
                 let digest = try? run.journal.map {
-                    try run.plan.body(of: $0, of: run.id).contentDigest()
+                    try run.plan.body(
+                        of: $0, frames: { run.account.encodedFrames }, of: run.id
+                    ).contentDigest()
                 }
                 run.handle(.digested(part: part, digest))
             }
@@ -201,7 +209,9 @@ final class Wiring: Sendable {
         // A request begins when there is a journal.
         guard let journal = run.journal else { return }
         let plan = run.openedPlan
-        var body = plan.request(request, for: journal, of: run.id, token: run.token)
+        var body = plan.request(
+            request, for: journal, frames: { [account = run.account] in account.encodedFrames },
+            of: run.id, token: run.token)
         if request.carriesRecording {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in

@@ -12,7 +12,9 @@ extension Hints {
     package static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
         switch (failure, source) {
         case (.tokenRefused(_, _, .schemes), _): of(failure)
-        case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN":
+        case (.tokenRefused(_, _, .tokenMissing), .variable(let name)?): "set \(name)"
+        case (.tokenRefused, .variable(let name)?) where name != "UTTER_TOKEN",
+            (.refused(_, _, .token), .variable(let name)?) where name != "UTTER_TOKEN":
             "check the token in \(name)"
         default: of(failure)
         }
@@ -25,12 +27,18 @@ extension Hints {
         case .notTLS(let reason, _) where reason.contains("handshake failure"):
             "it may want a certificate: --client-cert FILE; or speak an older TLS than utter does"
         case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
+        case .tokenRefused(_, _, .schemes(let schemes)) where schemes.isOfDialogue:
+            "utter does not speak \(schemes): ask for a token, or for Basic"
         case .tokenRefused(_, _, .schemes(let schemes)):
             "the service wants the scheme \(schemes): give it with --token-header, such as "
                 + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
         case .tokenRefused(_, _, .tokenOfOther):
             "give the one that may go there with --token-file or --token-command, or with UTTER_TOKEN "
                 + "beside --to; or write url and token-variable for it: utter config edit"
+        case .tokenRefused(_, _, .tokenMissing):
+            "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"
+        case .tokenRefused(status: 403, _, _):
+            "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
         case .tokenRefused, .refused(_, _, .token):
             "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
         case .refused(_, _, .elsewhere(let location)):
@@ -41,6 +49,12 @@ extension Hints {
                 : "the URL takes \(allowed), and utter sends POST or PUT: check its path"
         case .refused(_, _, .length):
             "the service wants the length of the recording: --framing auto or length sends it"
+        case .refused(_, _, .lengthSent):
+            "a proxy in between may drop it: name the service itself, or another --http version"
+        case .refused(_, _, .wantsTLS): "write https:// in place of http://"
+        case .refused(_, _, .model): "name another model with --model"
+        case .refused(_, _, .forbidden):
+            "do what the service's words ask for, then send it with: utter retry"
         case .refused(_, _, .form):
             "this service wants a form (multipart/form-data): send it with --form and what the "
                 + "service asks for, such as --form model=whisper-1"
@@ -60,6 +74,16 @@ extension Hints {
             .notDelivered(.cannotConnect(let reason), let host):
             unreachable(reason, host: host)
         case .secretMissing: "try the command or the file by itself, then: utter retry last"
+        case .notDelivered(.connectionLost, let host):
+            "check the network, then send it with: utter retry"
+                + (host.hasPrefix("http://") ? "; if the service speaks TLS, write https://" : "")
+        case .notDelivered(.timedOut(.answer), _):
+            "wait longer for it with --answer-timeout, or ask again with: utter retry"
+        case .notDelivered(.timedOut(.stall), _):
+            "check the network, or wait longer for the service with --stall-timeout"
+        case .notDelivered(.timedOut(.connect), _): "check the URL and the network"
+        case .responseUnusable:
+            "check that the URL is that of a service that speaks HTTP, or https:// in place of http://"
         case .outsideLimits:
             "send it to another service with --to, or listen to it with 'utter play'"
         case .unfinished: "ask again later with: utter retry last"
@@ -68,15 +92,36 @@ extension Hints {
         case .refused(status: 415, _, _):
             "send it in another form with --format wav or ogg-opus, or name it with --content-type"
         case .refused(status: 404, _, _): "check the URL's path"
+        case .refused(status: 422, .some, _):
+            "the service's words name the field: give it with --form, --language or --model"
+        case .refused(status: 400..., _, nil):
+            "look up what the service says of this status, then send it with: utter retry"
         default: nil
         }
     }
 
     private static func unreachable(_ reason: String, host: String) -> String {
+        if reason.hasSuffix("in TLS") {
+            return "write http:// if the service speaks no TLS, or name its other port"
+        }
         guard let variable = ProxyVariable(for: host), variable.isMeant(by: reason) else {
-            return "check the URL and the network"
+            // Named is who was asked, where that is not the service.
+            let isOfProxy =
+                reason.contains("proxy") || reason.split(separator: " ").dropFirst().first == "port"
+            return isOfProxy
+                ? "name another proxy with --proxy URL, or none with --proxy none"
+                : "check the URL and the network"
         }
         return "check the proxy, which \(variable.name) names, such as http://proxy.example:3128; "
             + "--proxy none goes without it"
+    }
+}
+
+extension String {
+    /// Whether these schemes of authentication need more than one request, which utter does not make.
+    fileprivate var isOfDialogue: Bool {
+        lowercased().split(separator: ",").allSatisfy { scheme in
+            ["digest", "negotiate", "ntlm"].contains { scheme.contains($0) }
+        }
     }
 }

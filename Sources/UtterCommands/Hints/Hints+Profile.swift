@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Settings
 package import Utter
 
 extension Hints {
@@ -13,7 +14,10 @@ extension Hints {
         case .valueNotOfHost(_, let word, _):
             "write letters, digits, '-' and '.' for the \(word)"
         case .formatNotTaken(_, _, let taken): taken.first.map { "write --format \($0)" }
-        case .unreadable: "correct it there"
+        case .unreadable(let error, _):
+            error.place?.file?.hasPrefix("/") == false
+                ? "say it in a profile of your own, which counts first: utter services new NAME"
+                : "correct it there"
         case .unusable(let error, _): of(error)
         }
     }

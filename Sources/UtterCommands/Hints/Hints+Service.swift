@@ -8,6 +8,8 @@ extension Hints {
 
     package static func of(_ error: ServiceError) -> String? {
         switch error {
+        case .invalidURL(_, let reason) where reason.contains("WebSocket"):
+            "name the service's address for recordings, which begins with https:// or http://"
         case .invalidURL(let text, _): whole(text)
         case .userInfoInURL: "leave it out and give the token with --token-file or UTTER_TOKEN"
         case .invalidHeader: "write it like --header 'X-Language: en'"
@@ -49,15 +51,18 @@ extension Hints {
         switch error {
         case .empty:
             "check that the URL is one of a speech-recognition service, and not one that stores files"
-        case .truncated, .noFinal, .serviceReported, .undecodable: nil
+        case .truncated, .noFinal:
+            "ask again with: utter retry; if it ends there each time, look for a proxy in between"
+        case .serviceReported, .undecodable: nil
         case .notJSON:
             "check the URL, or say what it answers with --answer text, events or json:PATH"
         case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
             "check that the URL is one of a speech-recognition service"
         case .missingText(_, _, let places):
             "name the path of the text with --answer json:\(places.first ?? "PATH")"
+                + (places.count > 1 ? "; left out is the text of \(places.count - 1) more" : "")
         case .webPage:
-            "check the URL; a proxy or a login page may stand in front of the service"
+            "check the URL: a login page may stand in front of the service, or it stores files"
         }
     }
 }

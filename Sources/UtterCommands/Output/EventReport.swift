@@ -73,7 +73,9 @@ struct EventReport: Encodable {
         case .lost(let time): (self.event, lostMs) = ("lost", time.milliseconds)
         case .quiet: self.event = "quiet"
         case .heard(let transcript):
-            (self.event, text, partial) = ("heard", transcript.text, transcript.partial)
+            self.event = "heard"
+            text = TerminalText.sanitized(transcript.text)
+            partial = TerminalText.sanitized(transcript.partial)
         case .captured(let end):
             self.event = "captured"
             (cause, message) = (end.cause.word, end.warning)

@@ -13,6 +13,8 @@ extension ServiceListing {
         @Nullable var verified: String? = nil
         /// Whether the profile is a file of the person's.
         @Nullable var isOwn: Bool? = nil
+        /// Whether a recording is sent while it is made.
+        @Nullable var isLive: Bool? = nil
         @Nullable var token: Token? = nil
         var words: [Word] = []
         @Nullable var error: String? = nil
@@ -55,6 +57,7 @@ extension ServiceListing {
         row.docs = profile.docs
         row.verified = profile.verified
         row.isOwn = profile.texts[0].place.hasPrefix("/")
+        row.isLive = isLive(profile)
         if let part = profile.authentication.token {
             var variable: String?
             if case .variable(let name)? = part.source { variable = name }

@@ -4,7 +4,8 @@ internal import Glibc
 internal import Utter
 
 enum ServiceListing {
-    /// A line for each service: its name, its token, the words that must be said, its title.
+    /// A line for each service: its name, its token, when it is sent to, the words that must be said,
+    /// its title.
     static func table() throws(CommandFailure) -> String {
         var rows: [[String]] = []
         for name in try Services.names() {
@@ -12,19 +13,27 @@ enum ServiceListing {
                 let profile = try Services.profile(name)
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
-                    name, tokenState(of: profile),
+                    name, tokenState(of: profile), isLive(profile) ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
                     TerminalText.singleLine(profile.title),
                 ])
             } catch {
                 // One that is wrong hides no other.
-                rows.append([name, "wrong", "", error.message])
+                rows.append([name, "wrong", "", "", error.message])
             }
         }
-        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        let columns = 4
+        let widths = (0..<columns).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
-            (0..<3).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }.joined() + row[3]
+            (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }.joined()
+                + row[columns]
         }.joined(separator: "\n")
+            + "\n\nlive: sent while you speak; at the end: the service wants the length first"
+    }
+
+    /// Whether a recording is sent while it is made.
+    static func isLive(_ profile: ServiceProfile) -> Bool {
+        profile.transfer.framing != .length
     }
 
     static let tokenThere = "token there"

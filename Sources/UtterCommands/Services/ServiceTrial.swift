@@ -73,7 +73,7 @@ struct ServiceTrial {
     ) throws(CommandFailure) -> ExitStatus {
         switch outcome.result {
         case .success(let transcript) where !transcript.text.isEmpty:
-            try say("text", TerminalText.singleLine(transcript.text))
+            try say("text", transcript.displayText)
             return .textPrinted
         case .success:
             try say(

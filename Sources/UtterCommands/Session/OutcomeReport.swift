@@ -112,14 +112,17 @@ package struct OutcomeReport: Encodable {
         exit = status.rawValue
         switch outcome.result {
         case .success(let transcript):
-            text = transcript.text
+            text = TerminalText.sanitized(transcript.text)
             words = transcript.words.map {
                 Word(
-                    word: $0.text, start: $0.start, end: $0.end, probability: $0.probability,
+                    word: TerminalText.sanitized($0.text), start: $0.start, end: $0.end,
+                    probability: $0.probability,
                     speaker: $0.speaker)
             }
             segments = transcript.segments.map {
-                Segment(text: $0.text, start: $0.start, end: $0.end, speaker: $0.speaker)
+                Segment(
+                    text: TerminalText.sanitized($0.text), start: $0.start, end: $0.end,
+                    speaker: $0.speaker)
             }
             confidence = transcript.confidence
             language = transcript.language

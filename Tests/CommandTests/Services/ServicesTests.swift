@@ -31,12 +31,15 @@ import Testing
         let lines = try await bench.run("services").outputText.split(separator: "\n")
             .map { $0.split(separator: " ").map(String.init) }
         let mine = try #require(lines.first { $0[0] == "mine" })
-        #expect(mine.dropFirst() == ["MINE_KEY", "is", "not", "set", "region=…", "Mine"])
+        #expect(mine.dropFirst() == ["MINE_KEY", "is", "not", "set", "live", "region=…", "Mine"])
         #expect(lines.contains { $0[0] == "openai" })
         #expect(lines.count { $0[0] == "groq" } == 1)
         #expect(lines.first { $0[0] == "wrong" }?[1] == "wrong")
         let set = try await bench.start(["services", "list"], variables: ["MINE_KEY": "x"]).result()
-        #expect(set.outputText.contains(/mine +token there +region=… +Mine/), "\(set.outputText)")
+        #expect(
+            set.outputText.contains(/mine +token there +live +region=… +Mine/), "\(set.outputText)")
+        #expect(set.outputText.contains(/\ndeepgram +DEEPGRAM_API_KEY is not set +at the end +/))
+        #expect(set.outputText.contains(/\novos +no token +live +/))
         #expect(set.status == .exited(0))
     }
 

@@ -32,7 +32,7 @@ struct ComparisonRow: Encodable {
         milliseconds = (time / .milliseconds(1)).rounded()
         switch outcome.result {
         case .success(let transcript):
-            (text, display) = (transcript.text, transcript.displayText)
+            (text, display) = (transcript.displayText, transcript.displayText)
             if let reason = outcome.shortfall { error = Failure(message: reason) }
         case .failure(let failure):
             error = Failure(message: failure.description, hint: Hints.of(failure))
