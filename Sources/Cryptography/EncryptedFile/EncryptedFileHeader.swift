@@ -32,8 +32,6 @@ package enum EncryptedFileHeader {
     }
 
     /// Reads the file's own key, and where its frames stand.
-    ///
-    /// - Throws: `EncryptionError` when there is no telling it.
     static func read(
         _ bytes: [UInt8], under key: EncryptionKey, take: String
     ) throws(EncryptionError) -> (fileKey: [UInt8], FrameLayout) {
