@@ -12,6 +12,8 @@ public enum SecretSource: Sendable, Hashable {
     case headerFile(String)
     /// The credential of this name that systemd has given the process.
     case credential(String)
+    /// A pipe that has given it once.
+    case pipe
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
 }
@@ -24,6 +26,7 @@ extension SecretSource: CustomStringConvertible {
         case .file(let path), .headerFile(let path): "the file '\(path)'"
         case .command(let command): "the command '\(command)'"
         case .credential(let name): "the credential '\(name)'"
+        case .pipe: "a pipe"
         case .given: "a command line"
         }
     }

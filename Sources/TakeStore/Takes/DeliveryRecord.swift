@@ -42,7 +42,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     /// Where a secret stands in the request, and where it comes from.
     ///
     /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
-    /// was typed, and must be given again.
+    /// was typed, and must be given again, as one must that came through a pipe.
     package struct Secret: Sendable, Codable, Equatable {
         /// The header field in which it stands.
         package var header: String?
@@ -64,6 +64,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         package var headerFile: String?
         /// The credential of systemd that holds it.
         package var credential: String?
+        /// Whether it is the token, and came through a pipe; nil is no.
+        package var isPiped: Bool?
 
         /// Creates the record of a secret whose source is set afterwards.
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {

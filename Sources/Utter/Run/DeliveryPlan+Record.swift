@@ -157,6 +157,7 @@ extension DeliveryRecord.Secret {
         case .command(let text): command = text
         case .headerFile(let path): headerFile = path
         case .credential(let name): self.credential = name
+        case .pipe: isPiped = true
         case .given: break
         }
     }
@@ -174,6 +175,6 @@ extension DeliveryRecord.Secret {
         if let command { return .command(command) }
         if let headerFile { return .headerFile(headerFile) }
         if let credential { return .credential(credential) }
-        return .given
+        return isPiped == true ? .pipe : .given
     }
 }

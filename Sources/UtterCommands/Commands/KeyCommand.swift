@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import Cryptography
-internal import LinuxPlatform
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,7 +24,6 @@ struct NewKeyCommand: ParsableCommand {
     var file: String
 
     func run() throws {
-        CoreDumps.forbid()
         let made = passphrase ? EncryptionKey.makePassphrase() : nil
         var key = made.map { $0.bytes + [0x0A] } ?? EncryptionKey.makeText()
         defer { key.clear() }

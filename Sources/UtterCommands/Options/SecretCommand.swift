@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
 
@@ -10,12 +11,10 @@ package struct SecretCommand {
     /// More than any key.
     private static let byteLimit = 16 << 10
 
-    /// What the shell is given.
     private let command: String
     /// What the person named it behind, for messages.
     private let option: String
 
-    /// Names a command.
     package init(_ command: String, option: String) {
         (self.command, self.option) = (command, option)
     }
@@ -24,10 +23,7 @@ package struct SecretCommand {
     ///
     /// It reads from `/dev/null`, talks to the person on standard error, and does not get the
     /// service's token in its environment.
-    ///
-    /// - Parameter limit: how long it may take.
-    /// - Returns: all that it printed, which the caller clears.
-    /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
+    /// The caller clears what is returned.
     package func output(within limit: Duration = limit) throws(CommandFailure) -> [UInt8] {
         let deadline = ContinuousClock.now + limit
         let terminal = ForegroundTerminal.ours()
@@ -37,10 +33,10 @@ package struct SecretCommand {
         var process = try start(printingTo: ends.writing, on: terminal?.number)
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
-            try read(printed.number, into: &bytes, by: deadline)
+            try read(printed.number, of: process, into: &bytes, by: deadline)
             try wait(for: &process, by: deadline)
         } catch {
-            for index in bytes.indices { bytes[index] = 0 }
+            bytes.clear()
             throw error
         }
         return bytes
@@ -68,13 +64,23 @@ package struct SecretCommand {
         }
     }
 
+    /// Reads to the end, or until the command has ended and its last line is whole: what it has left
+    /// in the background may hold the pipe open.
     private func read(
-        _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant
+        _ descriptor: Int32, of process: borrowing ChildProcess, into bytes: inout [UInt8],
+        by deadline: ContinuousClock.Instant
     ) throws(CommandFailure) {
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        defer { for index in buffer.indices { buffer[index] = 0 } }
+        defer { buffer.clear() }
         while bytes.count <= Self.byteLimit {
-            guard waitUntilReadable(descriptor, by: deadline) else { throw late }
+            let isWhole = bytes.last == 0x0A
+            guard
+                isWhole
+                    ? process.waitUntilOver(orReadable: descriptor, by: deadline)
+                    : waitUntilReadable(descriptor, by: deadline)
+            else { throw late }
+            // It has ended, and what it has printed was read.
+            guard WorkerPause.until(.now).wait(for: descriptor) else { return }
             // The command's own status says whether that was all.
             let count = try? retryingInterrupts("read") {
                 unsafe Glibc.read(descriptor, &buffer, buffer.count)

@@ -82,7 +82,7 @@ enum SecretReader {
         case .command(let text): return try command(text, option: "token command")
         case .credential(let name):
             return try credential(name, option: "token credential", why: &why)
-        case .given:
+        case .given, .pipe:
             why = "none was given"
             return nil
         }
@@ -116,7 +116,7 @@ enum SecretReader {
         of secret: DeliveryRecord.Secret, why: inout String
     ) throws(CommandFailure) -> String? {
         switch secret.source {
-        case .given:
+        case .given, .pipe:
             why = "it was typed or piped, and is not kept"
             return nil
         case .file(let path) where !SecretFile.isRegular(path),
