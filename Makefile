@@ -56,7 +56,7 @@ bench: build ## Run the benchmarks on the release build, beside arecord and curl
 
 soak: ## Run the tests that take minutes or measure time
 	@UTTER_SOAK=1 scripts/test.sh --filter \
-		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap'
+		'DeadLink|LinkCut|RealPowerCut|EncryptedHour|aStoppedProgramMarksTheGap|DaemonLife'
 
 busy-test: ## Run all tests ten times while eight loops keep the processors busy
 	@scripts/busy-tests.sh 10

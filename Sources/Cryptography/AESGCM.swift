@@ -17,8 +17,6 @@ internal import LinuxPlatform
     private let encrypts: Bool
 
     /// Schedules a key of 32 bytes, for one direction.
-    ///
-    /// - Throws: `SystemError` when the library has no memory left, or no such cipher.
     package init(key: Span<UInt8>, encrypts: Bool) throws(SystemError) {
         precondition(key.count == Self.keyByteCount)
         self.encrypts = encrypts

@@ -12,8 +12,6 @@ internal import Synchronization
 /// from memory with the last reference. Usable from any thread; the first use of a passphrase takes
 /// a fifth of a second.
 public final class EncryptionKey: Sendable {
-    /// The fewest bytes of a passphrase.
-    package static let minimumByteCount = 16
     /// The fewest different bytes of a secret; text and random bytes have many more.
     private static let minimumVariety = 5
     private static let textPrefix = Array("utter-key-".utf8)
@@ -55,10 +53,11 @@ public final class EncryptionKey: Sendable {
     /// - Throws: `KeyError` when it is neither, or a passphrase that can be guessed.
     public convenience init(secret: [UInt8]) throws(KeyError) {
         guard secret.starts(with: Self.textPrefix) else {
-            guard secret.count >= Self.minimumByteCount else {
-                throw .tooShort(minimum: Self.minimumByteCount)
+            guard secret.count >= Passphrase.minimumByteCount else {
+                throw .tooShort(minimum: Passphrase.minimumByteCount)
             }
             try Self.refuseGuessable(secret)
+            guard !Passphrase.isPredictable(secret) else { throw .predictable }
             self.init(
                 secret: secret, random: [],
                 .scrypt(salt: .random(KeyDerivation.saltByteCount), .standard))
@@ -110,6 +109,10 @@ public final class EncryptionKey: Sendable {
         return text + [0x0A]
     }
 
+    /// A new passphrase that a person can type, and how many random bits it has; the caller clears
+    /// it.
+    public static func makePassphrase() -> (bytes: [UInt8], bits: Int) { Passphrase.make() }
+
     private static func bytes(ofText text: [UInt8]) -> [UInt8]? {
         let digits = text[textPrefix.count...]
         var bytes: [UInt8] = []
@@ -150,24 +153,12 @@ public final class EncryptionKey: Sendable {
     }
 
     /// Encrypts a few bytes, as `Box` says.
-    ///
-    /// - Parameters:
-    ///   - bytes: what is to be hidden.
-    ///   - context: where the box belongs; it opens nowhere else.
-    /// - Returns: `Box.overhead` bytes more than `bytes` has.
-    /// - Throws: `SystemError` when memory has run out.
     package func seal(_ bytes: [UInt8], for context: [UInt8]) throws(SystemError) -> [UInt8] {
         let derivation = state.withLock { $0.derivation }
         return try Box(derivation).seal(bytes, under: try root(derivation), for: context)
     }
 
     /// Decrypts a box.
-    ///
-    /// - Parameters:
-    ///   - box: what `seal` has returned.
-    ///   - context: as it was given to `seal`.
-    /// - Returns: what was sealed.
-    /// - Throws: `EncryptionError`.
     package func open(_ box: [UInt8], for context: [UInt8]) throws(EncryptionError) -> [UInt8] {
         let parsed = try Box(of: box)
         if case .scrypt = parsed.derivation {

@@ -6,6 +6,8 @@ public enum KeyError: Error, Equatable {
     case tooShort(minimum: Int)
     /// It consists of a few bytes again and again.
     case guessable
+    /// A passphrase repeats itself, or goes along the alphabet or rows of keys.
+    case predictable
     /// It begins as a random key does, and is none.
     case damaged
 }
@@ -16,6 +18,8 @@ extension KeyError: CustomStringConvertible {
         switch self {
         case .tooShort(let minimum): "a passphrase has at least \(minimum) bytes"
         case .guessable: "a key of so few different characters can be guessed"
+        case .predictable:
+            "a passphrase that repeats itself, or goes along the alphabet or the keys, can be guessed"
         case .damaged: "a part of the key is missing or mistyped"
         }
     }

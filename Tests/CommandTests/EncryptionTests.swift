@@ -147,6 +147,7 @@ import Testing
         ("exit 3", "ended with status 3"), ("kill -9 $$", "was ended by signal 9"),
         ("yes", "prints too much for a key"), ("true", "a passphrase has at least 16 bytes"),
         ("echo xxxxxxxxxxxxxxxx", "a key of so few different characters can be guessed"),
+        ("echo passwordpassword", "a passphrase that repeats itself, or goes along the alphabet"),
         ("echo utter-key-0123456789abcdef", "a part of the key is missing or mistyped"),
     ])
     func aCommandThatGivesNoKeyIsRefused(_ command: String, _ reason: String) async throws {
@@ -158,7 +159,9 @@ import Testing
         #expect(result.errorText.contains(reason), "\(result.errorText)")
         #expect(try bench.takes().isEmpty)
         if reason.contains("passphrase") || reason.contains("guessed") {
-            #expect(result.errorText.contains("hint: make a key with: utter key new FILE"))
+            #expect(
+                result.errorText.contains("hint: make a key with: utter key new FILE")
+                    || result.errorText.contains("hint: make one with: utter key new --passphrase"))
         }
     }
 

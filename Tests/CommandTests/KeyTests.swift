@@ -44,6 +44,17 @@ import Testing
         #expect(try await bench.run("key", "new").status == .exited(64))
     }
 
+    @Test func aPassphraseThatWasMadeEncryptsTakes() async throws {
+        let path = bench.folder.path("words")
+        let made = try await bench.run("key", "new", "--passphrase", path)
+        #expect(made.errorText.contains("a new passphrase of 100 random bits is in '\(path)'"))
+        #expect(try readFile(path).count == 25)
+        let result = try await bench.run(
+            "send", "-q", "--no-retry", "--encrypt-key", path, Clip.digits.path)
+        #expect(result.status == .exited(75))
+        #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
+    }
+
     /// A secret of each kind, in a file.
     private func secret(_ kind: String) async throws -> String {
         let path = bench.folder.path("secret")

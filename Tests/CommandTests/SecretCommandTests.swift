@@ -34,12 +34,37 @@ import UtterCommands
         #expect(hungUp == 1)
     }
 
+    @Test func whatACommandLeavesInTheBackgroundIsNotWaitedFor() async throws {
+        // As an agent would, it holds the pipe open and prints nothing.
+        let folder = try TemporaryFolder()
+        let number = folder.path("number")
+        let command = SecretCommand("(sleep 600 & echo $! >\(number)); echo tok", option: "--key")
+        let output = await onOwnThread { () -> [UInt8]? in
+            // What fails has no output.
+            try? command.output(within: .patience)
+        }
+        #expect(output == Array("tok\n".utf8))
+        let process = try #require(
+            Int32(String(decoding: try readFile(number), as: UTF8.self).dropLast()))
+        // It is left alone, as it is by a shell.
+        #expect(kill(process, SIGKILL) == 0)
+    }
+
+    @Test func theRestOfALineMayComeFromTheBackground() async throws {
+        let command = SecretCommand("(sleep 0.2; echo en) & printf tok", option: "--key")
+        let output = await onOwnThread { () -> [UInt8]? in
+            // As above.
+            try? command.output(within: .patience)
+        }
+        #expect(output == Array("token\n".utf8))
+    }
+
     @Test func aCommandAsksThePersonOnTheTerminalWhichIsOursAgainThen() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
         let bench = try Bench(server: server, microphone: card)
         let terminal = try PseudoTerminal()
         // The terminal keeps it for the first process that reads.
-        try terminal.type("0123456789abcdef\n")
+        try terminal.type("horse battery staple\n")
         let run = try bench.start(
             [
                 "--keep-audio", "1d", "--encrypt-key-command",

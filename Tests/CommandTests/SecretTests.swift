@@ -60,6 +60,51 @@ import UtterCommands
         #expect(server.requests.first?["Authorization"] == "Bearer \(Self.key)")
     }
 
+    @Test func aPipedTokenThatIsGivenAgainIsWrittenAsBefore() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .respond(status: 503)]],
+            otherwise: .answer(text: "open"))
+        let bench = try Bench(server: server)
+        let script = #"""
+            echo \#(Self.key) | "$0" send -q --no-retry --token-header 'Authorization: Token {}' \
+                --token-fd 0 "$1"
+            """#
+        let sent = try await bench.startShell(script, [Clip.digits.path]).result()
+        #expect(sent.status == .exited(75), "\(sent.errorText)")
+        let missing = try await bench.run("retry", "last")
+        #expect(missing.status == .exited(78))
+        #expect(missing.errorText.contains("header 'Authorization': it was typed or piped"))
+        #expect(missing.errorText.contains("--token-file FILE\n"))
+        let file = try writeKey(bench, "another\n")
+        #expect(try await bench.run("retry", "last", "--token-file", file).outputText == "open\n")
+        #expect(
+            server.requests.map { $0["Authorization"] } == ["Token \(Self.key)", "Token another"])
+    }
+
+    @Test func noProgramWithATokenCanBeDumped() async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let bench = try Bench(server: server, ["UTTER_TOKEN": Self.key])
+        let file = try writeKey(bench, Self.key)
+        let sender = try bench.start(["send", "--pace", "max", "-"], input: .pipe)
+        sender.write([UInt8](repeating: 7, count: 64_000))
+        #expect(await server.wait(untilBytes: 3_000) != nil)
+        let endpoint = try CommandRun.product(
+            "utter-endpoint", ["serve", "--port", "0", "--token-file", file],
+            environment: bench.environment)
+        #expect(await endpoint.wait(for: "listening on", in: .error))
+        for process in [sender.processIdentifier, endpoint.processIdentifier] {
+            let limits = String(decoding: try readFile("/proc/\(process)/limits"), as: UTF8.self)
+            let core = try #require(limits.split(separator: "\n").first { $0.contains("core") })
+            #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+            // The kernel gives the files of such a process to root (proc(5)); root sees its own.
+            var status = stat()
+            #expect(stat("/proc/\(process)/environ", &status) == 0 && status.st_uid == 0)
+        }
+        sender.signal(SIGSEGV)
+        let result = try await sender.result()
+        #expect(result.status == .signalled(SIGSEGV))
+    }
+
     @Test func onlyTheFirstLineOfTheFileIsTheKey() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "open"))
         let bench = try Bench(server: server)

@@ -82,7 +82,7 @@ import Testing
     @Test func nothingIsWrittenInTheClearThatWasToBeEncrypted() async throws {
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
-        let key = try place.write(Array("0123456789abcdef0123\n".utf8), to: "key")
+        let key = try place.write(Array("horse battery staple\n".utf8), to: "key")
         chmod(key, 0o600)
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
             "send", "--no-retry", "--encrypt-key", key, Clip.digits.path)

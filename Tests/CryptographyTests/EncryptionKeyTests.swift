@@ -51,6 +51,38 @@ import Testing
         #expect(throws: error) { try EncryptionKey(secret: secret) }
     }
 
+    @Test(arguments: [
+        "passwordpassword", "12345678901234567890", "qwertyuiopasdfgh", "PasswordPassword12",
+        "Summer2024Summer2024", "1qaz2wsx3edc4rfv", "zyxwvutsrqponmlkji", "iloveyouiloveyou",
+        "aaaabbbbccccddddeeee", "poiuytrewqlkjhgfdsa",
+    ])
+    func aPassphraseOfRepetitionsOrRowsIsRefused(_ text: String) {
+        #expect(throws: KeyError.predictable) { try EncryptionKey(secret: Array(text.utf8)) }
+    }
+
+    @Test(arguments: [
+        "correct horse battery staple", "the quick brown fox", "7f3a9c04e1b8d265",
+        "Grüße aus dem Süden", "NADqe3tX60yvr+49w9EDXolZkKed1VwAW8grli5qDbo=",
+        "able also army aunt",
+    ])
+    func aPassphraseOfOtherWordsIsTaken(_ text: String) throws {
+        #expect(try EncryptionKey(secret: Array(text.utf8)).isPassphrase)
+    }
+
+    @Test func aNewPassphraseHasTheBitsThatItSays() throws {
+        var found: Set<[UInt8]> = []
+        for _ in 0..<200 {
+            let (bytes, bits) = EncryptionKey.makePassphrase()
+            let groups = bytes.split(separator: UInt8(ascii: "-"))
+            #expect(groups.map(\.count) == [4, 4, 4, 4, 4] && bits == 100)
+            #expect(try EncryptionKey(secret: bytes).isPassphrase)
+            found.insert(bytes)
+        }
+        #expect(found.count == 200)
+        // Five bits a character.
+        #expect(Set(found.joined()).count == 33)
+    }
+
     @Test func aWeakRandomKeyIsNone() {
         #expect(throws: KeyError.guessable) {
             try EncryptionKey(bytes: [UInt8](repeating: 1, count: 32))

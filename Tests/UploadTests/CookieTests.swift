@@ -26,6 +26,21 @@ import Upload
         #expect(server.requests.map { $0["Cookie"] } == [nil, "node=b7", nil, nil])
     }
 
+    @Test(.spec("RFC 6454 §4")) func anotherPortOfTheHostDoesNotGetThem() async throws {
+        let (server, another) = (try server(), try server())
+        let session = TransferSession()
+        let loop = try TransferLoop()
+        defer { loop.shutDown() }
+        for server in [server, another, server] {
+            let upload = try Upload(to: server.url(), bytes(640), isSealed: true, on: loop) {
+                $0.session = session
+            }
+            #expect(try #require(await upload.result()).ending == .answered)
+        }
+        #expect(another.requests.map { $0["Cookie"] } == [nil])
+        #expect(server.requests.map { $0["Cookie"] } == [nil, "node=b7"])
+    }
+
     @Test func anotherHostDoesNotGetThem() async throws {
         let (server, another) = (try server(), try server())
         let session = TransferSession()

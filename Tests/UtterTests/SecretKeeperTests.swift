@@ -138,17 +138,6 @@ import Testing
         #expect(open.withLock { $0.most } == 1)
     }
 
-    @Test func whatIsReadOnceCountsForTheWholeRun() async throws {
-        let (owner, clock) = (Owner { "key \($0)" }, Clock())
-        let keeper = SecretKeeper(owner.answer, now: clock.now)
-        let service = try service(from: .stream("/dev/fd/3"))
-        let first = try await keeper.credentials(of: service).get()
-        clock.pass(.seconds(86_400))
-        #expect(await secret(keeper, service) == "Bearer key 1")
-        #expect(await secret(keeper, service, refused: first) == "failed: there is no other")
-        #expect(owner.count == 1)
-    }
-
     @Test func anOwnerWithoutAnEndIsWaitedForNoLongerThanItsTime() async throws {
         let keeper = SecretKeeper(
             { _ in

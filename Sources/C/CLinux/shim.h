@@ -95,6 +95,12 @@ static inline int utter_terminal_columns(int descriptor) {
     return size.ws_col;
 }
 
+// What the other side of a local socket has not read yet, in bytes and overhead (unix(7)).
+static inline int utter_unread(int socket) {
+    int count = 0;
+    return ioctl(socket, TIOCOUTQ, &count) == 0 ? count : 0;
+}
+
 static inline int utter_terminal_rows(int descriptor) {
     struct winsize size;
     if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;

@@ -25,12 +25,6 @@ package final class EncryptedFile: JournalFile {
     package let isFinished: Bool
 
     /// Begins an empty file.
-    ///
-    /// - Parameters:
-    ///   - file: an empty file, which is written.
-    ///   - key: the person's.
-    ///   - take: the take that the file belongs to.
-    /// - Throws: `SystemError` when the disk refuses the header.
     package init(new file: any JournalFile, key: EncryptionKey, take: String) throws(SystemError) {
         var fileKey = [UInt8].random(AESGCM.keyByteCount)
         defer { fileKey.clear() }

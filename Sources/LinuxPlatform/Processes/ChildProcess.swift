@@ -40,8 +40,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     private var isOver = false
 
     /// Runs a command with `sh -c`.
-    ///
-    /// - Throws: `SystemError` when the system has no process or descriptor left.
     package init(
         shell command: String, environment: [String], input: consuming Stream = .nothing,
         output: consuming Stream, terminal: Int32?
@@ -51,17 +49,8 @@ package struct ChildProcess: ~Copyable, Sendable {
             output: output, terminal: terminal)
     }
 
-    /// Runs a program.
-    ///
-    /// - Parameters:
-    ///   - path: where the program is.
-    ///   - words: its arguments, the name it goes by first.
-    ///   - environment: all its variables, as "NAME=value".
-    ///   - input: what it reads.
-    ///   - output: where it prints.
-    ///   - error: where it complains.
-    ///   - terminal: a descriptor of the terminal that it gets to itself, or nil.
-    /// - Throws: `SystemError` when it cannot be run.
+    /// Runs a program with the name it goes by as its first word, variables as "NAME=value", and a
+    /// terminal that it gets to itself.
     package init(
         _ path: String, _ words: [String], environment: [String],
         input: consuming Stream = .nothing, output: consuming Stream = .nothing,
@@ -74,6 +63,13 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 
     deinit { if !isOver { Self.kill(number) } }
+
+    /// Waits until a descriptor can be read, or the program has ended; false when neither is in time.
+    package func waitUntilOver(
+        orReadable descriptor: Int32, _ other: Int32 = -1, by deadline: ContinuousClock.Instant
+    ) -> Bool {
+        waitUntilReadable(end.number, descriptor, other, by: deadline)
+    }
 
     /// Waits until the program has ended, and blocks so long.
     ///
@@ -165,14 +161,16 @@ package struct ChildProcess: ~Copyable, Sendable {
     }
 }
 
-/// Waits until a descriptor can be read, or has come to its end; through signals.
+/// Waits until one of the descriptors can be read, or has come to its end; through signals.
 ///
 /// - Returns: false when `deadline` has passed before.
-package func waitUntilReadable(_ descriptor: Int32, by deadline: ContinuousClock.Instant) -> Bool {
+package func waitUntilReadable(
+    _ descriptors: Int32..., by deadline: ContinuousClock.Instant
+) -> Bool {
+    var events = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     while true {
         let left = (deadline - .now) / .milliseconds(1)
         guard left > 0 else { return false }
-        var readable = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        if unsafe poll(&readable, 1, Int32(min(left, 1e9)) + 1) > 0 { return true }
+        if unsafe poll(&events, nfds_t(events.count), Int32(min(left, 1e9)) + 1) > 0 { return true }
     }
 }

@@ -7,8 +7,9 @@ internal import Glibc
 package enum CoreDumps {
     /// Forbids them, and with them every other process to look into this one's memory.
     ///
-    /// For a program that holds a secret. Cannot be undone. The corresponding C functions are
-    /// `setrlimit` with `RLIMIT_CORE` and `prctl` with `PR_SET_DUMPABLE`.
+    /// For a program alone, since it is for all of the process and cannot be undone. The
+    /// corresponding C functions are `setrlimit` with `RLIMIT_CORE` and `prctl` with
+    /// `PR_SET_DUMPABLE`.
     package static func forbid() {
         var limit = rlimit(rlim_cur: 0, rlim_max: 0)
         // Lowering a limit cannot fail.

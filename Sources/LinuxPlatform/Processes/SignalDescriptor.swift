@@ -10,8 +10,6 @@ package final class SignalDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
     /// Listens to these signals.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     package init(signals: [Int32]) throws(SystemError) {
         var mask = sigset_t()
         unsafe sigemptyset(&mask)

@@ -36,12 +36,8 @@ package enum LocalSocket {
 
     /// Connects to the socket at `path`.
     ///
-    /// - Parameters:
-    ///   - path: where it is.
-    ///   - limit: how long to wait for a place in the queue of the other side.
-    /// - Returns: the connection.
-    /// - Throws: `SystemError`; `ENOENT` or `ECONNREFUSED` when no process listens there, `EAGAIN`
-    ///   when the queue was full all that time.
+    /// Waits so long for a place in the queue of the other side, and throws `EAGAIN` then; `ENOENT`
+    /// or `ECONNREFUSED` when no process listens there.
     package static func connect(
         to path: String, within limit: Duration
     ) throws(SystemError) -> OwnedDescriptor {
@@ -125,9 +121,10 @@ package enum LocalSocket {
         throw SystemError.last("send")
     }
 
+    /// How much of what was sent the other side has not read, in bytes and the kernel's overhead.
+    package static func unreadCount(of number: Int32) -> Int { Int(utter_unread(number)) }
+
     /// Sends one datagram to the socket at a path, or at an abstract name that begins with "@".
-    ///
-    /// - Throws: `SystemError`.
     package static func sendDatagram(_ text: String, to path: String) throws(SystemError) {
         let socket = try open(SOCK_DGRAM)
         let bytes = Array(text.utf8)

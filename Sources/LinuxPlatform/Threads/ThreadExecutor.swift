@@ -11,8 +11,6 @@ package final class ThreadExecutor: TaskExecutor {
     private let jobs = Mutex<[UnownedJob]>([])
 
     /// Creates an executor that does nothing before `run` is called.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     package init() throws(SystemError) { wakeup = try Wakeup() }
 
     /// Hands over what is to be done next.

@@ -13,8 +13,6 @@ package final class Wakeup: Sendable {
     private let isSignalled = Atomic(false)
 
     /// Creates a wake-up that has not been signalled.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     package init() throws(SystemError) {
         let number = utter_eventfd()
         guard number >= 0 else { throw SystemError.last("eventfd") }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import LinuxPlatform
 import Utter
 import UtterCommands
 
@@ -65,8 +64,6 @@ struct KeysCommand: AsyncParsableCommand {
     func run() async throws {
         let status: ExitStatus
         do throws(CommandFailure) {
-            // Keys must not be found in the memory of a crash.
-            CoreDumps.forbid()
             let form: OutputForm = json ? .object : .text
             let session = try KeySession(
                 trigger: trigger(), texts: TextOutput(texts, form: form, isVoice: true), form: form)

@@ -12,15 +12,10 @@ public enum SecretSource: Sendable, Hashable {
     case headerFile(String)
     /// The credential of this name that systemd has given the process.
     case credential(String)
-    /// What a pipe or a descriptor at this path says; it can be read once.
-    case stream(String)
+    /// A pipe that has given it once.
+    case pipe
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
-}
-
-extension SecretSource {
-    /// Whether what it has said counts for as long as the process.
-    package var isReadOnce: Bool { if case .stream = self { true } else { false } }
 }
 
 extension SecretSource: CustomStringConvertible {
@@ -29,9 +24,9 @@ extension SecretSource: CustomStringConvertible {
         switch self {
         case .variable(let name): "the variable \(name)"
         case .file(let path), .headerFile(let path): "the file '\(path)'"
-        case .stream(let path): "the pipe '\(path)'"
         case .command(let command): "the command '\(command)'"
         case .credential(let name): "the credential '\(name)'"
+        case .pipe: "a pipe"
         case .given: "a command line"
         }
     }

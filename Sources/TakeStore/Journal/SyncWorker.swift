@@ -24,7 +24,8 @@ struct SyncWorker: Worker {
         var condition = JournalCondition()
     }
 
-    private var jobs: ArraySlice<@Sendable () -> Void> = []
+    /// Not a slice: that keeps what was taken from it, and with it whole takes.
+    private var jobs: [@Sendable () -> Void] = []
     private var entries: [Entry] = []
     /// When the thread has woken last.
     private var wokenAt = ContinuousClock.now
@@ -37,7 +38,7 @@ struct SyncWorker: Worker {
     }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
-        let job = jobs.popFirst()
+        let job = jobs.isEmpty ? nil : jobs.removeFirst()
         job?()
         for index in entries.indices { entries[index].noteWait(since: wokenAt) }
         let hasTended = isLast ? false : tendNext()

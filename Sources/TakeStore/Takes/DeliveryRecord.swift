@@ -34,7 +34,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     /// Where a secret stands in the request, and where it comes from.
     ///
     /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
-    /// was typed, and must be given again.
+    /// was typed, and must be given again, as one must that came through a pipe.
     package struct Secret: Sendable, Codable, Equatable {
         package var header: String?
         package var query: String?
@@ -51,6 +51,8 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         /// The file of header fields, one of which holds it.
         package var headerFile: String?
         package var credential: String?
+        /// Whether it is the token, and came through a pipe; nil is no.
+        package var isPiped: Bool?
 
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
             self.header = header

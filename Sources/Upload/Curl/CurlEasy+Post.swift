@@ -33,7 +33,7 @@ extension CurlEasy {
         // Breaking off must not wait for a name server that is silent.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_NOSIGNAL, 1)
-        if let session = request.session { try join(session) }
+        if let jar = request.session?.jar(for: request.url) { try join(jar) }
         try connect(by: request.connection)
         // Above 32 KiB a burst of response bytes is never left waiting for a timer.
         try set(CURLOPT_BUFFERSIZE, 131_072)

@@ -10,7 +10,7 @@ internal import CCurl
     /// Where libcurl writes what went wrong (`CURLOPT_ERRORBUFFER`).
     private let message: UnsafeMutablePointer<CChar>
     /// Goes after the handle.
-    private var session: TransferSession?
+    private var jar: CookieJar?
 
     /// The corresponding C function is `curl_easy_init`; nil when memory ran out.
     init?() {
@@ -86,10 +86,10 @@ internal import CCurl
             CURLOPT_RESOLVE, unsafe utter_setopt_list(handle, CURLOPT_RESOLVE, resolutions))
     }
 
-    /// Takes part in what the requests of one take share.
-    mutating func join(_ session: TransferSession) throws(CurlRefusal) {
-        self.session = session
-        unsafe try set(CURLOPT_SHARE, session.handle)
+    /// Takes part in what the requests of one take to one origin share.
+    mutating func join(_ jar: CookieJar) throws(CurlRefusal) {
+        self.jar = jar
+        unsafe try set(CURLOPT_SHARE, jar.handle)
         // Turns cookies on, and reads none.
         try set(CURLOPT_COOKIEFILE, "")
     }

@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CCurl
+internal import SpeechService
 
-/// What the requests of one take share: the cookies that a service sets, and the addresses of hosts
-/// that were given instead of asked for.
+/// What the requests of one take share: the cookies that each origin sets, which no other origin gets.
 ///
-/// It goes with the take; nothing of it is written down. Its content is touched by the transfer
+/// libcurl would hand them to each port of a host, as RFC 6265 §8.5 warns, and to http what https has
+/// set. It goes with the take; nothing of it is written down. Its content is touched by the transfer
 /// thread alone.
-@safe package final class TransferSession: @unchecked Sendable {
-    private let share: UnsafeMutableRawPointer
+package final class TransferSession: @unchecked Sendable {
+    private var jars: [Origin: CookieJar] = [:]
+
+    package init() {}
+
+    /// What the requests to a URL share; nil when it cannot be read or memory ran out.
+    func jar(for url: String) -> CookieJar? {
+        // Of a URL that libcurl refuses no request is sent.
+        guard let origin = try? ServiceURL(url).origin else { return nil }
+        if let known = jars[origin] { return known }
+        let jar = CookieJar()
+        jars[origin] = jar
+        return jar
+    }
+}
+
+/// What the requests to one origin share: its cookies, and the addresses of hosts that were given
+/// instead of asked for.
+@safe final class CookieJar {
+    /// The C handle; a transfer that takes part holds the jar until its own handle is gone.
+    let handle: UnsafeMutableRawPointer
 
     /// Begins without cookies; nil when memory ran out.
-    package init?() {
+    init?() {
         guard let share = unsafe curl_share_init() else { return nil }
-        unsafe self.share = share
+        unsafe handle = share
         for kind in [CURL_LOCK_DATA_COOKIE, CURL_LOCK_DATA_DNS] {
-            guard unsafe utter_share(share, kind) == CURLSHE_OK else {
-                unsafe curl_share_cleanup(share)
-                return nil
-            }
+            guard unsafe utter_share(share, kind) == CURLSHE_OK else { return nil }
         }
     }
 
-    deinit { unsafe curl_share_cleanup(share) }
-
-    /// The C handle; a transfer that takes part holds this until its own handle is gone.
-    var handle: UnsafeMutableRawPointer { unsafe share }
+    deinit { unsafe curl_share_cleanup(handle) }
 }

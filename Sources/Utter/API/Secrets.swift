@@ -23,8 +23,7 @@ public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> Str
 /// Asks for secrets, one question at a time, and shares the answers.
 ///
 /// An answer counts for all takes of the same source and origin, until the service refuses it or it is
-/// five minutes old; what can be read once counts for as long as the process. A failure is told to
-/// those who wait for that answer, and then forgotten.
+/// five minutes old. A failure is told to those who wait for that answer, and then forgotten.
 final class SecretKeeper: Sendable {
     /// How long an answer is awaited: a person may have to find a key, or a password.
     static let patience = Duration.seconds(60)
@@ -99,8 +98,8 @@ final class SecretKeeper: Sendable {
         let task = state.withLock { state -> Task<Result<String, Failure>, Never> in
             if let task = state.open[key] { return task }
             // Another take may have had a newer one since.
-            if let known = state.known[key], known.secret != refused || source.isReadOnce,
-                now() - known.instant < Self.lifetime || source.isReadOnce
+            if let known = state.known[key], known.secret != refused,
+                now() - known.instant < Self.lifetime
             {
                 return Task { .success(known.secret) }
             }
@@ -125,7 +124,7 @@ final class SecretKeeper: Sendable {
             if state.open.isEmpty { state.last = nil }
             // Old answers to other questions are secrets that serve nothing.
             state.known = state.known.filter {
-                $0.key.source.isReadOnce || now() - $0.value.instant < Self.lifetime
+                now() - $0.value.instant < Self.lifetime
             }
             if case .success(let secret) = answer { state.known[key] = (secret, now()) }
         }

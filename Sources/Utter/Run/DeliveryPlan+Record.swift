@@ -168,7 +168,8 @@ extension DeliveryRecord.Secret {
         case .command(let text): command = text
         case .headerFile(let path): headerFile = path
         case .credential(let name): self.credential = name
-        case .given, .stream: break
+        case .pipe: isPiped = true
+        case .given: break
         }
     }
 
@@ -185,6 +186,6 @@ extension DeliveryRecord.Secret {
         if let command { return .command(command) }
         if let headerFile { return .headerFile(headerFile) }
         if let credential { return .credential(credential) }
-        return .given
+        return isPiped == true ? .pipe : .given
     }
 }

@@ -33,7 +33,7 @@ struct TalkWorker: Worker {
     private let delegate: any TalkDelegate
     private var takes: [Int: Take] = [:]
     private var shown = Shown(phase: .idle, take: nil, isLatched: false)
-    private var messages: ArraySlice<Message> = []
+    private var messages: [Message] = []
 
     init(_ machine: TalkMachine, _ delegate: any TalkDelegate) {
         self.machine = machine
@@ -43,8 +43,8 @@ struct TalkWorker: Worker {
     mutating func receive(_ message: Message) { messages.append(message) }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
-        while let message = messages.popFirst() {
-            switch message {
+        while !messages.isEmpty {
+            switch messages.removeFirst() {
             case .event(let happening): handle(happening)
             case .look(let body): body(machine.phase)
             }

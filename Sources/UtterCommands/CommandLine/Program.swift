@@ -5,7 +5,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Utter
 
-/// How both programs begin and end.
+/// How the programs begin and end.
 package enum Program {
     /// Parses the command line, runs what it names, and ends the process.
     ///
@@ -18,6 +18,8 @@ package enum Program {
         _ root: Root.Type
     ) -> Never {
         openStandardDescriptors()
+        // Tokens and keys must not be found in the memory of a crash.
+        CoreDumps.forbid()
         // The kernel gives every program a name; without it, `utter rm` would seem to be `utter`.
         if CommandLine.arguments.isEmpty {
             end(

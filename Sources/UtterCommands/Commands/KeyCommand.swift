@@ -2,7 +2,6 @@
 
 internal import ArgumentParser
 internal import Cryptography
-internal import LinuxPlatform
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,12 +17,15 @@ struct NewKeyCommand: ParsableCommand {
             the key is lost with it.
             """)
 
+    @Flag(help: "Make a passphrase instead, which a person can type: 100 random bits.")
+    var passphrase = false
+
     @Argument(help: "The file to write, which must not exist.", completion: .file())
     var file: String
 
     func run() throws {
-        CoreDumps.forbid()
-        var key = EncryptionKey.makeText()
+        let made = passphrase ? EncryptionKey.makePassphrase() : nil
+        var key = made.map { $0.bytes + [0x0A] } ?? EncryptionKey.makeText()
         defer { key.clear() }
         do throws(CommandFailure) {
             try SecretFile.make(key, at: file)
@@ -31,7 +33,7 @@ struct NewKeyCommand: ParsableCommand {
             throw Launch.exit(error)
         }
         StandardError.line(
-            "a new key is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
+            "a new \(made.map { "passphrase of \($0.bits) random bits" } ?? "key") is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
         )
         let path = ShellWord.quoted(file)
         StandardError.hint(

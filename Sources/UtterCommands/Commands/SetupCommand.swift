@@ -32,7 +32,6 @@ struct SetupCommand: AsyncParsableCommand {
 
     private func ask() async throws(CommandFailure) {
         let dialogue = Dialogue()
-        CoreDumps.forbid()
         let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers()
         let files = SetupFiles(answers: answers)
         let existing = files.existing

@@ -4,7 +4,6 @@ internal import FoundationEssentials
 
 /// One line of an answer; `docs/control.md` describes it.
 struct ControlAnswer: Codable, Sendable, Equatable {
-    /// What a line says.
     enum Kind: String, Codable {
         /// It was read, and is done when the client says that it is still there.
         case ready
@@ -16,21 +15,15 @@ struct ControlAnswer: Codable, Sendable, Equatable {
         case waiting
         /// How the take ended; the report follows if one was asked for.
         case result
-        /// What happens.
         case status
     }
 
     var version = ControlRequest.version
     var kind: Kind
-    /// The take that it is about.
     var take: String?
-    /// How a client should exit.
     var exit: Int32?
-    /// What happened, for a person.
     var message: String?
-    /// What to do about it.
     var hint: String?
-    /// What was understood.
     var text: String?
     /// What else there is to say of the result, for standard error.
     var lines: [ToldLine]?
@@ -38,14 +31,12 @@ struct ControlAnswer: Codable, Sendable, Equatable {
 
     init(_ kind: Kind, take: String? = nil) { (self.kind, self.take) = (kind, take) }
 
-    /// It is done.
     static func done(_ message: String? = nil, take: String? = nil) -> ControlAnswer {
         var answer = ControlAnswer(.done, take: take)
         (answer.message, answer.exit) = (message, ExitStatus.textPrinted.rawValue)
         return answer
     }
 
-    /// It is not done.
     static func refused(_ failure: CommandFailure, take: String? = nil) -> ControlAnswer {
         var answer = ControlAnswer(.refused, take: take)
         (answer.message, answer.hint) = (failure.message, failure.hint)
@@ -60,7 +51,6 @@ struct ControlAnswer: Codable, Sendable, Equatable {
             status: exit.flatMap { ExitStatus(rawValue: $0) } ?? .internalError)
     }
 
-    /// What happens.
     static func status(_ status: ControlStatus) -> ControlAnswer {
         var answer = ControlAnswer(.status, take: status.take)
         answer.status = status
@@ -76,6 +66,5 @@ struct ControlAnswer: Codable, Sendable, Equatable {
         self = answer
     }
 
-    /// The line, its end included.
     var line: [UInt8] { ControlLine.encoded(self) }
 }

@@ -36,9 +36,8 @@ struct ControlClient: ~Copyable {
     private init(_ socket: consuming OwnedDescriptor) { self.socket = socket }
 
     /// Connects; nil when no process listens there.
-    ///
-    /// - Throws: `CommandFailure` when that cannot be found out, or the other side is another user's.
     static func connect(to place: ControlPlace) throws(CommandFailure) -> ControlClient? {
+        try place.checkFolder()
         do throws(SystemError) {
             let socket = try LocalSocket.connect(to: place.path, within: Self.patience)
             let peer = try LocalSocket.peer(of: socket.number)
@@ -142,7 +141,6 @@ struct ControlClient: ~Copyable {
         }
     }
 
-    /// A client that was answered.
     struct Conversation: ~Copyable {
         var client: ControlClient
         let first: ControlAnswer

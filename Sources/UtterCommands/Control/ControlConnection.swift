@@ -3,7 +3,6 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// Names one client of a control socket.
 struct ControlClientID: Hashable, Sendable {
     let number: Int
 }
@@ -13,7 +12,6 @@ struct ControlClientID: Hashable, Sendable {
 /// Touched by the control thread alone. What a client does not read costs one buffer, and what it
 /// does not say costs a time.
 final class ControlConnection {
-    /// What comes next.
     enum State: Equatable {
         /// Its request.
         case asking
@@ -51,6 +49,7 @@ final class ControlConnection {
     /// The last change that it has been told.
     private var told: ControlStatus?
     private var nextChange = ContinuousClock.now
+    private let accepted = ContinuousClock.now
 
     /// So long a request, a read or a word that is awaited may take.
     static let patience = Duration.seconds(5)
@@ -58,6 +57,8 @@ final class ControlConnection {
     static let reassurance = Duration.seconds(2)
     /// The least time between two changes that are told.
     static let changeInterval = Duration.milliseconds(50)
+    /// So long a client keeps its place, though it has not asked yet and others wait for one.
+    private static let grace = Duration.milliseconds(500)
 
     init(_ id: ControlClientID, _ socket: consuming OwnedDescriptor) {
         self.id = id
@@ -134,7 +135,6 @@ final class ControlConnection {
 
     // MARK: - Writing
 
-    /// Tells it something.
     func tell(_ answer: ControlAnswer) { write(answer.line) }
 
     /// Writes bytes, or keeps what does not go through at once.
@@ -172,14 +172,39 @@ final class ControlConnection {
     private func settleDeadline() {
         guard output.isEmpty else { return }
         switch state {
-        case .asking, .confirming, .printing, .closing: break
+        // A follower has to read what it was told.
+        case .asking, .confirming, .printing, .closing, .following: break
         case .waiting: deadline = .now + Self.reassurance
-        case .asked, .following: deadline = nil
+        case .asked: deadline = nil
         }
     }
 
-    /// Gives a client up that does not do what it should.
+    /// Whether the other side has read all that it was told.
+    private var hasReadAll: Bool { isFlushed && LocalSocket.unreadCount(of: socket.number) == 0 }
+
+    /// The time for what the client should have done is over: it hears that it still waits, or is
+    /// given up.
+    func miss() {
+        switch state {
+        case .waiting where isFlushed:
+            tell(ControlAnswer(.waiting))
+            become(.waiting)
+        case .following where hasReadAll: deadline = nil
+        default: giveUp()
+        }
+    }
+
     func giveUp() { isLost = true }
+
+    /// How little is lost when this client gives way to another one; nil when it has asked for
+    /// something, or has had no time to ask.
+    func expendability(at now: ContinuousClock.Instant) -> Int? {
+        switch state {
+        case .following: hasReadAll ? 0 : 2
+        case .asking, .closing: now - accepted > Self.grace ? 1 : nil
+        case .confirming, .asked, .waiting, .printing: nil
+        }
+    }
 
     /// Notes that what became of its result is known.
     ///
@@ -196,12 +221,13 @@ final class ControlConnection {
         if status != told { pending = status }
     }
 
-    /// Tells the newest change if it is time, and the last one was read.
+    /// Tells the newest change if it is time, and the client has read the last one.
     ///
     /// - Returns: when to look again; nil when there is nothing to tell, or nothing can be told.
     func tellChange(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard state == .following, let status = pending, output.isEmpty, !isLost else { return nil }
         guard now >= nextChange else { return nextChange }
+        guard hasReadAll else { return now + Self.changeInterval }
         (pending, told) = (nil, status)
         nextChange = now + Self.changeInterval
         tell(.status(status))

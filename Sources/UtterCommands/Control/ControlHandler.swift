@@ -4,7 +4,7 @@
 ///
 /// Called on the control thread; must not block.
 protocol ControlHandler: AnyObject, Sendable {
-    /// Does what a client asks for; the answer is given by `ControlServer.reply`, once.
+    /// Does what a client asks for; the answer is sent to the worker, once.
     func receive(_ request: ControlRequest, from client: ControlClientID)
 
     /// A client that waited for a result has printed it, or has gone without.

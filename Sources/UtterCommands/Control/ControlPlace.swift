@@ -5,7 +5,6 @@ internal import LinuxPlatform
 
 /// Where the control socket of this person is.
 struct ControlPlace: Equatable, Sendable {
-    /// The socket's path.
     let path: String
     /// Whether `UTTER_SOCKET` names it, so that it may lead to another machine.
     let isGiven: Bool
@@ -14,11 +13,6 @@ struct ControlPlace: Equatable, Sendable {
     static let variable = "UTTER_SOCKET"
 
     /// The place for these variables.
-    ///
-    /// - Parameters:
-    ///   - user: for the folder that there is without a runtime folder.
-    ///   - variables: looks one up; an empty one is not set.
-    /// - Throws: `CommandFailure` when a variable is no absolute path, or the path is too long.
     init(user: uid_t, _ variables: (String) -> String?) throws(CommandFailure) {
         func value(_ name: String) -> String? { variables(name).flatMap { $0.isEmpty ? nil : $0 } }
         if let given = value(Self.variable) {
@@ -42,17 +36,21 @@ struct ControlPlace: Equatable, Sendable {
         }
     }
 
-    /// That of this process.
-    ///
-    /// - Throws: `CommandFailure` when a variable is wrong.
     static func current() throws(CommandFailure) -> ControlPlace {
         try ControlPlace(user: geteuid()) { Environment[$0] }
     }
 
-    /// The folder of the socket.
     var folder: String {
         let parent = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
         return parent.isEmpty ? "/" : String(parent)
+    }
+
+    /// Makes sure that others have no part in the folder, unless a variable names it.
+    func checkFolder() throws(CommandFailure) {
+        guard !isGiven, let danger = Folder.danger(at: folder) else { return }
+        throw CommandFailure(
+            "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
+            hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
     }
 
     /// Makes the folder when it is missing, and makes sure that it is ours alone.
@@ -62,11 +60,7 @@ struct ControlPlace: Equatable, Sendable {
     /// - Throws: `CommandFailure` when it cannot be used.
     func prepareFolder() throws(CommandFailure) {
         if isGiven, Folder.mayExist(at: folder) { return }
-        if let danger = Folder.danger(at: folder) {
-            throw CommandFailure(
-                "the folder of the control socket, \(folder), cannot be trusted: \(danger)",
-                hint: "remove it, or set XDG_RUNTIME_DIR", status: .configuration)
-        }
+        try checkFolder()
         // The folder around it is made at login, and removed at the last logout.
         let base = String(folder.prefix(upTo: folder.lastIndex(of: "/") ?? folder.startIndex))
         guard isGiven || Folder.mayExist(at: base) else {

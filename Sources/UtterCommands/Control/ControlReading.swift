@@ -26,12 +26,6 @@ enum ControlReading {
     }
 
     /// Ends a recording, or one that is about to begin.
-    ///
-    /// - Parameters:
-    ///   - request: a stop or a cancel.
-    ///   - texts: where a text goes.
-    /// - Returns: how to exit.
-    /// - Throws: `CommandFailure` when there is nothing to end.
     static func end(
         _ request: ControlRequest, texts: TextOutput = .standard
     ) throws(CommandFailure) -> ExitStatus {
@@ -81,14 +75,6 @@ enum ControlReading {
     }
 
     /// Waits for the result that a conversation promises, and gives it where it belongs.
-    ///
-    /// - Parameters:
-    ///   - conversation: its first answer is `waiting` or `result`.
-    ///   - wantsReport: whether the object of `--json` was asked for.
-    ///   - isElsewhere: whether the recorder may be on another machine.
-    ///   - give: is given the text and the object; returns the places that have not taken it.
-    /// - Returns: how a command would exit.
-    /// - Throws: `CommandFailure` when no result comes, or a place has not taken it.
     static func read(
         _ conversation: inout ControlClient.Conversation, wantsReport: Bool,
         isElsewhere: Bool = false,

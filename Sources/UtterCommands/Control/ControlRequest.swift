@@ -4,7 +4,6 @@ internal import FoundationEssentials
 
 /// What a client asks for: one line of JSON; `docs/control.md` describes it.
 struct ControlRequest: Codable, Sendable, Equatable {
-    /// What can be asked for.
     enum Command: String, Codable, CaseIterable {
         /// A recording begins, unless one goes on.
         case start
@@ -53,8 +52,6 @@ struct ControlRequest: Codable, Sendable, Equatable {
     }
 
     /// Reads a line.
-    ///
-    /// - Throws: `ControlMistake` when it is none of ours.
     init(line: [UInt8]) throws(ControlMistake) {
         struct Head: Decodable {
             var version: Int
@@ -76,11 +73,9 @@ struct ControlRequest: Codable, Sendable, Equatable {
         self = request
     }
 
-    /// The line, its end included.
     var line: [UInt8] { ControlLine.encoded(self) }
 }
 
-/// Why a line is no request.
 enum ControlMistake: Error, Equatable {
     case tooLong
     case unreadable
@@ -90,7 +85,6 @@ enum ControlMistake: Error, Equatable {
 }
 
 extension ControlMistake: CustomStringConvertible {
-    /// What is wrong, in one line.
     var description: String {
         switch self {
         case .tooLong: "the request is longer than \(ControlRequest.byteLimit) bytes"

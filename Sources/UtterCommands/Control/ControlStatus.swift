@@ -13,7 +13,6 @@ struct ControlStatus: Codable, Sendable, Equatable {
     var phase = Phase.idle
     /// The newest take that has not ended; nil when there is none.
     var take: String?
-    /// How much was recorded.
     var elapsedMs = 0
     /// How loud the last 20 ms were, in dBFS; nil when nothing is recorded.
     var level: Double?
@@ -21,7 +20,6 @@ struct ControlStatus: Codable, Sendable, Equatable {
     var text = ""
     /// Whether a daemon answers, which goes on without a take.
     var isDaemon = false
-    /// The process that answers; nil when there is none.
     var process: Int32?
 
     /// The same with what has been heard.

@@ -8,7 +8,6 @@ internal import LinuxPlatform
 /// A client can harm itself alone: its lines have a length, its silence a time, and what it does
 /// not read is not said twice.
 struct ControlWorker: Worker {
-    /// What other threads send.
     enum Message: Sendable {
         /// The answer to what a client has asked for.
         case reply(ControlReply, ControlClientID)
@@ -22,15 +21,26 @@ struct ControlWorker: Worker {
     private let handler: any ControlHandler
     private var connections: [ControlConnection] = []
     private var nextNumber = 1
-    /// Until then no client is accepted, because the process has no descriptor left.
+    /// Its descriptor is given back for a client when the process has no other left.
+    private var reserve: Wakeup?
+    /// Whether the person knows that there was none.
+    private var isShort = false
+    /// Until then no client is accepted, because there is no room or no descriptor for one.
     private var acceptsAgain: ContinuousClock.Instant?
 
-    /// As many clients are served at once; others wait in the system's queue.
+    /// As many clients are served at once; for more, those that ask for nothing give way.
     private static let clientLimit = 256
-    /// How long no client is accepted after there was no descriptor for one.
+    /// How long no client is accepted after there was no place for one.
     private static let acceptPause = Duration.milliseconds(100)
     /// How long those who wait for a result are written to at the end.
     private static let farewellTime: Int32 = 500
+
+    /// Begins to serve clients, on a thread called `control`; `handler` is kept until it ends.
+    static func serve(
+        _ owner: ControlOwner, _ handler: any ControlHandler
+    ) throws(SystemError) -> WorkerLoop<ControlWorker> {
+        try WorkerLoop(name: "control") { ControlWorker(owner, handler) }
+    }
 
     init(_ owner: ControlOwner, _ handler: any ControlHandler) {
         (self.owner, self.handler) = (owner, handler)
@@ -51,6 +61,8 @@ struct ControlWorker: Worker {
     }
 
     mutating func turn(isLast: Bool) -> WorkerPause {
+        // There may be none yet.
+        if reserve == nil { reserve = try? Wakeup() }
         let now = ContinuousClock.now
         var next: ContinuousClock.Instant?
         for connection in connections {
@@ -58,7 +70,7 @@ struct ControlWorker: Worker {
                 next = min(next ?? instant, instant)
             }
             if let deadline = connection.deadline {
-                if deadline <= now { miss(connection) }
+                if deadline <= now { connection.miss() }
                 if let deadline = connection.deadline { next = min(next ?? deadline, deadline) }
             }
         }
@@ -70,10 +82,10 @@ struct ControlWorker: Worker {
     /// Waits for clients as well.
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         if let again = acceptsAgain, again <= .now { acceptsAgain = nil }
-        let accepts = connections.count < Self.clientLimit && acceptsAgain == nil
+        let listener = acceptsAgain == nil ? owner.listener : -1
         var events = [
             pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: accepts ? owner.listener : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
         ]
         events += connections.map(\.poll)
         guard unsafe Glibc.poll(&events, nfds_t(events.count), pause.milliseconds) > 0 else {
@@ -96,9 +108,13 @@ struct ControlWorker: Worker {
 
     // MARK: - Clients
 
+    /// Takes in those who wait, as far as there is room; a full table has room for one at a time.
     private mutating func accept() {
-        do throws(SystemError) {
-            while connections.count < Self.clientLimit {
+        var wasShort = isShort
+        guard connections.count < Self.clientLimit || makeRoom() else { return pauseAccepting() }
+        isShort = false
+        repeat {
+            do throws(SystemError) {
                 guard let socket = try LocalSocket.accept(from: owner.listener) else { return }
                 // A peer that the kernel does not know is none of ours.
                 let user = try? LocalSocket.peer(of: socket.number).user
@@ -108,10 +124,30 @@ struct ControlWorker: Worker {
                 if user != geteuid() {
                     refuse(connection, .foreign(user: user ?? .max))
                 }
+            } catch {
+                if !wasShort {
+                    StandardError.line("warning: no descriptor for a client: \(error.reason)")
+                }
+                (isShort, wasShort) = (true, true)
+                guard reserve != nil || makeRoom() else { return pauseAccepting() }
+                reserve = nil
             }
-        } catch {
-            acceptsAgain = .now + Self.acceptPause
+        } while connections.count < Self.clientLimit
+    }
+
+    private mutating func pauseAccepting() { acceptsAgain = .now + Self.acceptPause }
+
+    /// Lets a client go that asks for nothing, for one that may; false when there is none.
+    private mutating func makeRoom() -> Bool {
+        let now = ContinuousClock.now
+        let idle = connections.compactMap { connection in
+            connection.expendability(at: now).map { (connection, $0) }
         }
+        // The oldest of them.
+        guard let (connection, _) = idle.max(by: { $0.1 < $1.1 }) else { return false }
+        connection.giveUp()
+        removeEnded()
+        return true
     }
 
     private func serve(_ connection: ControlConnection, _ events: Int16) {
@@ -178,13 +214,6 @@ struct ControlWorker: Worker {
         settle(connection, hasPrinted: false)
         connection.become(.closing)
         connection.tell(.refused(CommandFailure(mistake.description, status: .usage)))
-    }
-
-    /// The time for what a client should have done is over.
-    private func miss(_ connection: ControlConnection) {
-        guard connection.state == .waiting, connection.isFlushed else { return connection.giveUp() }
-        connection.tell(ControlAnswer(.waiting))
-        connection.become(.waiting)
     }
 
     private mutating func removeEnded() {

@@ -15,7 +15,6 @@ struct EndMark {
         String(place.path.dropFirst(place.folder.utf8.count + 1)) + ".stopped"
     }
 
-    /// Writes it down.
     func write(_ end: ProcessBeginning) {
         // Where there is no place for it, a start that was overtaken records, as any other does.
         guard (try? place.prepareFolder()) != nil,

@@ -10,7 +10,7 @@ extension Recorder: ControlHandler {
         switch request.command {
         case .status: return answer(.status(state.withLock { $0.status }), to: client)
         case .follow:
-            server?.reply(.follow(state.withLock { $0.status }), to: client)
+            server?.send(.reply(.follow(state.withLock { $0.status }), client))
             return
         // Only a client that was given a text may confirm it.
         case .taken, .confirmed: return answer(.done(), to: client)
@@ -30,7 +30,7 @@ extension Recorder: ControlHandler {
             return (state.isClosing, entry?.number)
         }
         guard !isClosing else {
-            server?.reply(.leave, to: client)
+            server?.send(.reply(.leave, client))
             return
         }
         // A number that no take has.
@@ -51,7 +51,7 @@ extension Recorder: ControlHandler {
     }
 
     private func answer(_ answer: ControlAnswer, to client: ControlClientID) {
-        server?.reply(.answer(answer), to: client)
+        server?.send(.reply(.answer(answer), client))
     }
 
     /// A request was carried out, on the thread of the talk.
@@ -63,10 +63,9 @@ extension Recorder: ControlHandler {
             guard let reply else { return (.leave, nil) }
             return state.answer(request, reply, for: client)
         }
-        server?.reply(answer, to: client)
+        server?.send(.reply(answer, client))
         if let late, let conclusion = late.conclusion {
-            server?.give(
-                conclusion.answer, report: late.wantsReport ? conclusion.report : nil, to: client)
+            server?.send(conclusion.message(for: client, wantsReport: late.wantsReport))
         }
         forgetOver()
     }
@@ -88,8 +87,6 @@ extension Recorder.State {
     }
 
     /// Notes that a client waits for no text any more.
-    ///
-    /// - Returns: the take whose text that was.
     mutating func letGo(of client: ControlClientID, hasPrinted: Bool) -> Recorder.Entry? {
         let isTheirs = { (entry: Recorder.Entry) in entry.claimant == client && !entry.isPrinted }
         guard let index = entries.firstIndex(where: isTheirs) else { return nil }

@@ -23,28 +23,23 @@ final class Recorder: Sendable {
         var wasStopped = false
         /// How it ended; nil as long as it has not.
         var conclusion: TakeConclusion?
-        /// Whether its client has printed the text.
         var isPrinted = false
     }
 
     struct State {
         var entries: [Entry] = []
         var status = ControlStatus()
-        /// Why the last take could not begin.
         var failure: CommandFailure?
         /// The stop or cancel that was begun last.
         var lastEnd: ProcessBeginning?
         /// Requests that the talk has not carried out yet.
         var requests = 0
-        /// Whether the program has been asked to end.
         var isLeaving = false
         /// Whether it ends: nothing begins any more.
         var isClosing = false
-        /// How the process exits.
         var exit = ExitStatus.textPrinted
     }
 
-    /// What the main thread does.
     private enum Job: Sendable {
         case follow(Int, Take, DeliveryPlan)
     }
@@ -53,13 +48,16 @@ final class Recorder: Sendable {
     /// stopped it.
     static let lingering = Duration.seconds(30)
 
+    /// The descriptors that a take needs at most: the device, the journal, its folder, the connection.
+    private static let takeDescriptors = 12
+
     let session: TakeSession
     private let owner: ControlOwner
     private let isServiceUnset: Bool
     let state: Mutex<State>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
-    private let parts = Mutex<(talk: Talk, server: ControlServer)?>(nil)
+    private let parts = Mutex<(talk: Talk, server: WorkerLoop<ControlWorker>)?>(nil)
     private let jobs: AsyncStream<Job>
     private let addJob: AsyncStream<Job>.Continuation
 
@@ -79,16 +77,10 @@ final class Recorder: Sendable {
     }
 
     var talk: Talk? { parts.withLock { $0?.talk } }
-    var server: ControlServer? { parts.withLock { $0?.server } }
+    /// Serves the clients, on a thread of its own.
+    var server: WorkerLoop<ControlWorker>? { parts.withLock { $0?.server } }
 
     /// Serves clients, and begins with `event` if there is one, until all is done.
-    ///
-    /// - Parameters:
-    ///   - event: what the command asks for.
-    ///   - longest: how long recordings may be.
-    ///   - isReady: called when clients are served.
-    /// - Returns: how to exit.
-    /// - Throws: `CommandFailure` when the process has no descriptor or thread left.
     func run(
         _ event: TalkMachine.Event?, longest: Duration, isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
@@ -98,7 +90,7 @@ final class Recorder: Sendable {
             try parts.withLock { parts throws(SystemError) in
                 let talk = try Talk(TalkMachine(limits: limits), delegate: self)
                 if let event { talk.handle(event) { [self] in began($0) } }
-                parts = (talk, try ControlServer(owner, self))
+                parts = (talk, try ControlWorker.serve(owner, self))
             }
         } catch {
             owner.remove()
@@ -209,6 +201,7 @@ final class Recorder: Sendable {
         session.trace?.add(outcome)
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)
+        reporter.end()
         var conclusion = session.conclusion(
             of: outcome, by: plan, hungUp: session.running.farewell == .leave(signal: SIGHUP),
             isServiceUnset: isServiceUnset)
@@ -239,8 +232,7 @@ final class Recorder: Sendable {
         }
         guard let entry else { return }
         if let client = entry.claimant {
-            server?.give(
-                conclusion.answer, report: entry.wantsReport ? conclusion.report : nil, to: client)
+            server?.send(conclusion.message(for: client, wantsReport: entry.wantsReport))
         } else if entry.isLingering {
             // Cancelled when the program ends, which has seen to it.
             try? await Task.sleep(for: Self.lingering)
@@ -288,7 +280,7 @@ final class Recorder: Sendable {
             }
             return state.status
         }
-        if let status { server?.tell(status) }
+        if let status { server?.send(.change(status)) }
     }
 }
 
@@ -300,6 +292,11 @@ extension Recorder: TalkDelegate {
                 state.failure = nil
                 guard state.isLeaving else { return }
                 throw CommandFailure("the utter that records is about to end", status: .terminated)
+            }
+            guard ProcessLimits.areDescriptorsLeft(Self.takeDescriptors) else {
+                throw CommandFailure(
+                    "no take can begin: the utter that records has too many files open",
+                    hint: Hints.of(SystemError(call: "dup", code: EMFILE)), status: .localIO)
             }
             plan = try plans.withLock { plans throws(CommandFailure) in try plans.next() }
         } catch {
@@ -334,7 +331,7 @@ extension Recorder: TalkDelegate {
             state.status.phase = ControlStatus.Phase(phase)
             return state.status
         }
-        server?.tell(status)
+        server?.send(.change(status))
     }
 }
 

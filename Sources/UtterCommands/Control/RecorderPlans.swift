@@ -31,9 +31,6 @@ struct RecorderPlans {
         (self.isWarm, self.preRoll) = (isWarm, preRoll)
     }
 
-    /// The plan of the next take.
-    ///
-    /// - Throws: `CommandFailure` when there can be none.
     mutating func next() throws(CommandFailure) -> TakePlan {
         var delivery = try prepare()
         delivery.longestIdleTime = warmer?.longestIdleTime
@@ -55,8 +52,6 @@ struct RecorderPlans {
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
-    ///
-    /// - Throws: `CommandFailure` when something is wrong.
     @discardableResult
     mutating func prepare() throws(CommandFailure) -> DeliveryPlan {
         let now = FileMark(ConfigurationFile.path)
@@ -76,7 +71,6 @@ struct RecorderPlans {
     /// Has secrets read again for the next take.
     mutating func forgetSecrets() { delivery = nil }
 
-    /// Lets go of all that is kept ready.
     mutating func shutDown() {
         warmer?.end()
         keeper?.preRoll.shutDown()

@@ -15,9 +15,6 @@ final class RecorderProcess: Sendable {
     /// It opens files, a microphone and a socket.
     private static let patience = Duration.seconds(30)
 
-    /// Starts it.
-    ///
-    /// - Throws: `CommandFailure` when the program is missing, or the system has no process left.
     init() throws(CommandFailure) {
         let program = OtherProgram.utter
         guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
@@ -33,10 +30,6 @@ final class RecorderProcess: Sendable {
     }
 
     /// Asks until it records, or has ended.
-    ///
-    /// - Parameter ask: the take that is recorded; nil as long as there is none.
-    /// - Returns: the take.
-    /// - Throws: `CommandFailure` when it has ended, of which it has said why.
     func take(_ ask: () throws(CommandFailure) -> String?) throws(CommandFailure) -> String {
         // Also when it is slow or refuses: it may record already, and ends by itself.
         defer { reapInBackground() }

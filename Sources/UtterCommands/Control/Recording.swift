@@ -10,8 +10,6 @@ enum Recording {
     private static let attempts = 100
 
     /// Has the program that owns the socket do it, or becomes that program.
-    ///
-    /// - Throws: `ExitCode`, unless the status is zero.
     static func run(
         _ command: ControlRequest.Command, _ event: TalkMachine.Event, _ options: RecorderOptions
     ) async throws {
@@ -79,9 +77,6 @@ enum Recording {
             "the control socket, \(place.path), changes hands all the time", status: .notDelivered)
     }
 
-    /// Records, with the socket.
-    ///
-    /// - Throws: `ExitCode`, unless the status is zero.
     static func record(
         _ options: RecorderOptions, _ owner: ControlOwner, isDaemon: Bool = false,
         plans: (Pipeline) -> RecorderPlans,

@@ -17,12 +17,6 @@ package final class RemoteTalk: Sendable {
     private let loop = Mutex<WorkerLoop<RemoteTalkWorker>?>(nil)
 
     /// Starts the thread.
-    ///
-    /// - Parameters:
-    ///   - texts: where texts go.
-    ///   - form: what standard output has.
-    ///   - key: the key as a line shows it.
-    /// - Throws: `CommandFailure` when a variable is wrong, or the process has no thread left.
     package init(texts: TextOutput, form: OutputForm, key: String) throws(CommandFailure) {
         place = try ControlPlace.current()
         self.texts = Mutex(texts)
@@ -55,9 +49,6 @@ package final class RemoteTalk: Sendable {
     // MARK: - Blocking calls, on the thread of the talk
 
     /// Begins a recording, or goes on with one.
-    ///
-    /// - Returns: the take.
-    /// - Throws: `CommandFailure` when there is none.
     func start() throws(CommandFailure) -> String {
         if let take = try Self.started(at: place) { return take }
         if place.isGiven { throw ControlReading.unanswered(place) }
@@ -74,9 +65,6 @@ package final class RemoteTalk: Sendable {
     }
 
     /// Ends a recording, and has its text printed when it comes.
-    ///
-    /// - Returns: whether a text is awaited.
-    /// - Throws: `CommandFailure` when there is nothing to stop.
     func stop(_ take: String) throws(CommandFailure) -> Bool {
         let request = ControlRequest(.stop, take: take, report: wantsReport ? true : nil)
         guard let conversation = try ControlClient.ask(request, at: place) else {
@@ -97,9 +85,6 @@ package final class RemoteTalk: Sendable {
         }
     }
 
-    /// Throws a recording away.
-    ///
-    /// - Throws: `CommandFailure` when there is none.
     func cancel(_ take: String) throws(CommandFailure) {
         let request = ControlRequest(.cancel, take: take)
         guard let conversation = try ControlClient.ask(request, at: place) else { return }

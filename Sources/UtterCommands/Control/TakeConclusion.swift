@@ -8,9 +8,7 @@ struct TakeConclusion: Sendable {
     var status: ExitStatus
     /// What was understood, and is to be printed.
     var text: String?
-    /// What else there is to say.
     var lines: [ToldLine]
-    /// The object of `--json`.
     var report: String
     /// Whether the audio is needed no more once the text was printed.
     var isSettled: Bool
@@ -21,10 +19,14 @@ struct TakeConclusion: Sendable {
         (answer.exit, answer.text, answer.lines) = (status.rawValue, text, lines)
         return answer
     }
+
+    /// The same, and the report behind it if one is wanted.
+    func message(for client: ControlClientID, wantsReport: Bool) -> ControlWorker.Message {
+        .result(answer, report: wantsReport ? report : nil, client)
+    }
 }
 
 extension TakeSession {
-    /// Sums up how a take ended.
     func conclusion(
         of outcome: TakeOutcome, by plan: DeliveryPlan, hungUp: Bool, isServiceUnset: Bool
     ) -> TakeConclusion {

@@ -38,6 +38,7 @@ extension Hints {
     package static func of(_ error: KeyError) -> String {
         switch error {
         case .tooShort, .guessable: "make a key with: utter key new FILE"
+        case .predictable: "make one with: utter key new --passphrase FILE"
         case .damaged: "copy the whole line that 'utter key new' has written"
         }
     }

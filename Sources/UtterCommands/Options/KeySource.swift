@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cryptography
-internal import LinuxPlatform
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
 /// names, or else the environment or the file of settings.
@@ -49,15 +48,13 @@ package struct KeySource: Sendable {
     private static func key(
         inFile path: String, named name: String
     ) throws(CommandFailure) -> EncryptionKey {
-        CoreDumps.forbid()
-        return try key(try SecretFile.bytes(of: path, option: name), name)
+        try key(try SecretFile.bytes(of: path, option: name), name)
     }
 
     private static func key(
         from command: String, named name: String
     ) throws(CommandFailure) -> EncryptionKey {
-        CoreDumps.forbid()
-        return try key(try SecretCommand(command, option: name).output(), name)
+        try key(try SecretCommand(command, option: name).output(), name)
     }
 
     private static func key(

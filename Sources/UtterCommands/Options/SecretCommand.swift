@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
 
@@ -14,12 +15,10 @@ package struct SecretCommand {
     /// More than any key.
     private static let byteLimit = 16 << 10
 
-    /// What the shell is given.
     private let command: String
     /// What the person named it behind, for messages.
     private let option: String
 
-    /// Names a command.
     package init(_ command: String, option: String) {
         (self.command, self.option) = (command, option)
     }
@@ -27,10 +26,8 @@ package struct SecretCommand {
     /// Runs the command with `sh -c`, and waits for its end.
     ///
     /// It reads from `/dev/null`, talks to the person on standard error, and does not get the
-    /// service's token in its environment.
-    ///
-    /// It has the terminal to itself: at once, or with a loan when it does not print at once, so that
-    /// the keys of a take are listened to until then.
+    /// service's token in its environment. It has the terminal to itself: at once, or with a loan when
+    /// it does not print at once, so that the keys of a take are listened to until then.
     ///
     /// - Parameters:
     ///   - limit: how long it may take.
@@ -41,7 +38,8 @@ package struct SecretCommand {
     package func output(
         within limit: Duration? = nil, isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> [UInt8] {
-        let deadline = .now + (limit ?? (loan == nil ? Self.limit : Self.limitOnLoan))
+        let limit = limit ?? (loan == nil ? Self.limit : Self.limitOnLoan)
+        let deadline = ContinuousClock.now + limit
         let terminal = ForegroundTerminal.ours()
         defer {
             terminal?.takeBack()
@@ -55,15 +53,17 @@ package struct SecretCommand {
         var bytes: [UInt8] = []
         do throws(CommandFailure) {
             if let loan, let terminal,
-                !loan.wait(for: printed.number, by: .now + Self.timeWithoutTerminal)
+                !waitUntilReadable(
+                    printed.number, loan.cancellation, by: .now + Self.timeWithoutTerminal)
             {
                 loan.begin()
                 process.takeTerminal(terminal.number)
             }
-            try read(printed.number, into: &bytes, by: deadline, loan)
-            try wait(for: &process, by: deadline)
+            guard try read(printed.number, of: process, into: &bytes, by: deadline, loan),
+                try wait(for: &process, by: deadline)
+            else { throw failure("did not end within \(StatusLine.seconds(limit))") }
         } catch {
-            for index in bytes.indices { bytes[index] = 0 }
+            bytes.clear()
             throw error
         }
         return bytes
@@ -94,22 +94,33 @@ package struct SecretCommand {
         }
     }
 
+    /// Reads to the end, or until the command has ended and its last line is whole: what it has left
+    /// in the background may hold the pipe open.
+    ///
+    /// Returns false when the command was too slow, or its secret is not wanted any more; so does
+    /// `wait`.
     private func read(
-        _ descriptor: Int32, into bytes: inout [UInt8], by deadline: ContinuousClock.Instant,
-        _ loan: TerminalLoan?
-    ) throws(CommandFailure) {
+        _ descriptor: Int32, of process: borrowing ChildProcess, into bytes: inout [UInt8],
+        by deadline: ContinuousClock.Instant, _ loan: TerminalLoan?
+    ) throws(CommandFailure) -> Bool {
+        let cancellation = loan?.cancellation ?? -1
         var buffer = [UInt8](repeating: 0, count: 4_096)
-        defer { for index in buffer.indices { buffer[index] = 0 } }
+        defer { buffer.clear() }
         while bytes.count <= Self.byteLimit {
-            let isReadable =
-                loan?.wait(for: descriptor, by: deadline)
-                ?? waitUntilReadable(descriptor, by: deadline)
-            guard isReadable else { throw late }
+            let isWhole = bytes.last == 0x0A
+            guard
+                isWhole
+                    ? process.waitUntilOver(orReadable: descriptor, cancellation, by: deadline)
+                    : waitUntilReadable(descriptor, cancellation, by: deadline),
+                loan?.isCancelled != true
+            else { return false }
+            // It has ended, and what it has printed was read.
+            guard WorkerPause.until(.now).wait(for: descriptor) else { return true }
             // The command's own status says whether that was all.
             let count = try? retryingInterrupts("read") {
                 unsafe Glibc.read(descriptor, &buffer, buffer.count)
             }
-            guard let count, count > 0 else { return }
+            guard let count, count > 0 else { return true }
             bytes += buffer[..<count]
         }
         throw failure("prints too much for a key")
@@ -117,23 +128,22 @@ package struct SecretCommand {
 
     private func wait(
         for process: inout ChildProcess, by deadline: ContinuousClock.Instant
-    ) throws(CommandFailure) {
+    ) throws(CommandFailure) -> Bool {
         let status: Int32?
         do throws(SystemError) {
             status = try process.status(by: deadline)
         } catch {
             throw failure("is lost: \(error.description)")
         }
-        guard let status else { throw late }
+        guard let status else { return false }
         guard status == 0 else {
             let signal = status & 0x7F
             throw failure(
                 signal == 0 ? "ended with status \(status >> 8)" : "was ended by signal \(signal)",
                 hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
         }
+        return true
     }
-
-    private var late: CommandFailure { failure("did not end in time") }
 
     private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
         CommandFailure("\(option): the command \(reason)", hint: hint, status: .configuration)

@@ -16,11 +16,6 @@ package struct SecretFile {
     private let patience: Duration
 
     /// Reads the first line of the file, without white space around it.
-    ///
-    /// - Throws: `CommandFailure` when the file cannot be read, when others than its owner may
-    ///   read it, or when it is empty.
-    ///
-    /// `option` is what the person named the file behind, for messages.
     package static func read(
         _ path: String, option: String = "--token-file", patience: Duration = usualPatience
     ) throws(CommandFailure) -> String {
@@ -37,13 +32,6 @@ package struct SecretFile {
     }
 
     /// Reads the whole file.
-    ///
-    /// - Parameters:
-    ///   - path: the file's path.
-    ///   - option: what the person named it behind, for messages.
-    /// - Returns: its bytes, which the caller clears.
-    /// - Throws: `CommandFailure` when the file cannot be read, when others than its owner may
-    ///   read it, or when it is longer than any key.
     package static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
@@ -51,8 +39,6 @@ package struct SecretFile {
     }
 
     /// Writes a new file that its owner alone can read, durably.
-    ///
-    /// - Throws: `CommandFailure` when it exists, or cannot be written; there is none then.
     package static func make(_ bytes: [UInt8], at path: String) throws(CommandFailure) {
         do throws(SystemError) {
             let number = try retryingInterrupts("open") {

@@ -81,12 +81,12 @@ enum SecretReader {
         case .variable(let name):
             why = "\(name) is not set"
             return Environment.secret(name).map { .read($0) }
-        case .file(let path), .headerFile(let path), .stream(let path):
+        case .file(let path), .headerFile(let path):
             return .read(try file(path, option: "token file"))
         case .command: return .asked
         case .credential(let name):
             return try credential(name, option: "token credential", why: &why).map { .read($0) }
-        case .given:
+        case .given, .pipe:
             why = "none was given"
             return nil
         }
@@ -120,7 +120,7 @@ enum SecretReader {
         of secret: DeliveryRecord.Secret, why: inout String
     ) throws(CommandFailure) -> Value? {
         switch secret.source {
-        case .given, .stream:
+        case .given, .pipe:
             why = "it was typed or piped, and is not kept"
             return nil
         case .file(let path) where !SecretFile.isRegular(path),

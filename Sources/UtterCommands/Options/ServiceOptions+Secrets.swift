@@ -138,14 +138,12 @@ extension ServiceOptions {
         if let tokenFile {
             let secret = try SecretReader.file(tokenFile, option: "--token-file")
             let path = Self.absolute(tokenFile)
-            // What came through a pipe cannot be read again.
-            return (secret, SecretFile.isRegular(path) ? .file(path) : .given, "--token-file")
+            return (secret, SecretFile.isRegular(path) ? .file(path) : .pipe, "--token-file")
         }
         if let tokenCommand { return (nil, .command(tokenCommand), "--token-command") }
         if let tokenFd {
-            // What came through a descriptor cannot be read again.
             return (
-                try SecretReader.descriptor(tokenFd, option: "--token-fd"), .given, "--token-fd"
+                try SecretReader.descriptor(tokenFd, option: "--token-fd"), .pipe, "--token-fd"
             )
         }
         var why = ""
@@ -186,8 +184,8 @@ extension DeliveryRecord.Secret {
         if let part, part != "key" { return false }
         return switch source {
         case .variable(let name): name != ServiceVariables.urlName
-        case .file, .command, .credential: true
-        case .headerFile, .stream, .given: false
+        case .file, .command, .credential, .pipe: true
+        case .headerFile, .given: false
         }
     }
 }

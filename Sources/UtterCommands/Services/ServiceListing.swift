@@ -48,7 +48,7 @@ enum ServiceListing {
                 if (Environment[name] ?? "").isEmpty { return "\(name) is not set" }
             case .file(let path)?:
                 if !SecretFile.isRegular(path) { return "no file" }
-            case .credential, .command, .headerFile, .stream, .given, nil: break
+            case .credential, .command, .headerFile, .pipe, .given, nil: break
             }
         }
         guard parts.contains(where: \.isRequired) else { return "no token needed" }

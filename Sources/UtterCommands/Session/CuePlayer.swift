@@ -76,7 +76,9 @@ final class CuePlayer: Sendable {
     }
 
     private func order(_ cue: Cue) {
-        state.withLock { $0.due.append(cue) }
+        // Where no tone can be played, none waits: each would keep its take.
+        guard thread.withLock({ $0 != nil }) else { return }
+        state.withLock { if !$0.isOver { $0.due.append(cue) } }
         wakeup.signal()
     }
 
@@ -85,6 +87,7 @@ final class CuePlayer: Sendable {
             // Ahead of time: to open one takes longer than to play.
             while try playNext(on: try Loudspeaker()) {}
         } catch {
+            state.withLock { $0 = State(isOver: true) }
             warning("the cue cannot be played: \(error.description)")
         }
     }

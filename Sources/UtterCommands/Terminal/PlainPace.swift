@@ -24,9 +24,7 @@ struct PlainPace {
         waiting.append((topic, text))
     }
 
-    /// Takes a line back that has not been told.
-    ///
-    /// - Returns: whether there was one.
+    /// Takes a line back that has not been told; whether there was one.
     @discardableResult
     mutating func withdraw(_ topic: Topic) -> Bool {
         defer { waiting.removeAll { $0.topic == topic } }

@@ -30,23 +30,13 @@ package final class TerminalLoan: Sendable {
         cancelled = try Wakeup()
     }
 
-    /// Ends the waits of the program's thread; from any thread.
-    func cancel() { cancelled.signal() }
+    /// Readable once the secret is not wanted any more.
+    var cancellation: Int32 { cancelled.descriptor }
 
-    /// Waits until the program has printed something, or ended.
-    ///
-    /// - Returns: false when it has not until `deadline`, or when its answer is not wanted any more.
-    func wait(for descriptor: Int32, by deadline: ContinuousClock.Instant) -> Bool {
-        while true {
-            let left = (deadline - .now) / .milliseconds(1)
-            guard left > 0 else { return false }
-            var events = [descriptor, cancelled.descriptor].map {
-                pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-            }
-            guard unsafe poll(&events, 2, Int32(min(left, 1e9)) + 1) > 0 else { continue }
-            return events[1].revents == 0
-        }
-    }
+    var isCancelled: Bool { WorkerPause.until(.now).wait(for: cancelled.descriptor) }
+
+    /// Ends the waits for the program; from any thread.
+    func cancel() { cancelled.signal() }
 
     /// Takes the terminal from the take, and tells the person that it goes on.
     func begin() {

@@ -98,6 +98,17 @@ final class RawControlClient: Sendable {
     /// Closes its sending side.
     func finish() { shutdown(socket.number, Int32(SHUT_WR)) }
 
+    /// What it is told next.
+    func next() async throws -> String {
+        try await onOwnThread { [self] in
+            Result { () throws(SystemError) in
+                _ = WorkerPause.until(.now + .patience).wait(for: socket.number)
+                return String(
+                    decoding: try LocalSocket.receive(from: socket.number) ?? [], as: UTF8.self)
+            }
+        }.get()
+    }
+
     /// All that it is told until the other side closes the connection.
     func rest() async throws -> String {
         try await onOwnThread { [self] in

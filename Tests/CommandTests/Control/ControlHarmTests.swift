@@ -182,10 +182,16 @@ import Testing
     @Test func aFolderThatOthersMayWriteInIsNotUsed() async throws {
         let bench = try ControlBench(.hearing(""))
         try bench.place.prepareFolder()
-        #expect(chmod(bench.place.folder, 0o770) == 0)
-        let result = try await bench.run("start")
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("cannot be trusted: others may write in it (mode 0770)"))
+        // A socket that another user could have put there.
+        let socket = try LocalSocket.listen(at: bench.place.path)
+        #expect(chmod(bench.place.folder, 0o777) == 0)
+        for command in ["start", "stop", "status"] {
+            let result = try await bench.run(command)
+            #expect(result.status == .exited(78))
+            #expect(
+                result.errorText.contains("cannot be trusted: others may write in it (mode 0777)"))
+        }
+        #expect(try LocalSocket.accept(from: socket.number) == nil)
         #expect(bench.card.account.opens == 0)
     }
 

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A key that a person can type: how one is made, and which is too easily guessed.
+enum Passphrase {
+    /// The fewest bytes.
+    static let minimumByteCount = 16
+    /// The fewest of them that do not follow from those before.
+    private static let minimumNewCount = 12
+    private static let groups = 5
+    private static let groupLength = 4
+    /// 32 letters and digits of which no two look alike.
+    private static let alphabet = Array("abcdefghjkmnpqrstuvwxyz123456789".utf8)
+    /// What follows each other in the alphabet and on keyboards, in rows and in columns.
+    private static let rows = [
+        "abcdefghijklmnopqrstuvwxyz", "1234567890", "0123456789", "qwertyuiop", "asdfghjkl",
+        "zxcvbnm", "qwertzuiop", "yxcvbnm", "azertyuiop", "qsdfghjklm", "1qaz", "2wsx", "3edc",
+        "4rfv", "5tgb", "6yhn", "7ujm", "8ik,", "9ol.", "0p;/",
+    ].map { Array($0.utf8) }
+
+    /// A random one of 100 bits, such as `kq7m-2xvd-9hte-pw4c-ab3f`, which the caller clears.
+    static func make() -> (bytes: [UInt8], bits: Int) {
+        var random = [UInt8].random(groups * groupLength)
+        defer { random.clear() }
+        var bytes: [UInt8] = []
+        // Reserved, so that growing leaves no copy behind; a line feed may follow.
+        bytes.reserveCapacity(groups * (groupLength + 1))
+        for (index, byte) in random.enumerated() {
+            if index > 0, index % groupLength == 0 { bytes.append(UInt8(ascii: "-")) }
+            bytes.append(alphabet[Int(byte & 31)])
+        }
+        return (bytes, random.count * 5)
+    }
+
+    /// Whether it repeats itself, or goes along rows, so that few of its characters are new.
+    ///
+    /// Words are not looked up.
+    static func isPredictable(_ bytes: [UInt8]) -> Bool {
+        var letters = bytes.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        defer { letters.clear() }
+        let isRepeated = (1..<minimumByteCount).contains { length in
+            length <= letters.count / 2
+                && letters.dropFirst(length).elementsEqual(letters.dropLast(length))
+        }
+        if isRepeated { return true }
+        var pairs: Set<UInt16> = []
+        var newCount = 1
+        for index in letters.indices.dropFirst() {
+            let pair = UInt16(letters[index - 1]) << 8 | UInt16(letters[index])
+            let isRun = index > 1 && goesOn(Array(letters[index - 2...index]))
+            if pairs.insert(pair).inserted, !isRun { newCount += 1 }
+        }
+        return newCount < minimumNewCount
+    }
+
+    /// Whether three characters are the same, or one step after the other in a row, either way.
+    private static func goesOn(_ three: [UInt8]) -> Bool {
+        if Set(three).count == 1 { return true }
+        return rows.contains { row in
+            guard let first = row.firstIndex(of: three[0]) else { return false }
+            return row[first...].starts(with: three) || row[...first].reversed().starts(with: three)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// More clients than there is room for: those that only listen give way to those that ask.
+@Suite struct ControlCrowdTests {
+    /// Answers each request at once.
+    private final class Answering: ControlHandler {
+        let server = Mutex<WorkerLoop<ControlWorker>?>(nil)
+
+        func receive(_ request: ControlRequest, from client: ControlClientID) {
+            let reply: ControlReply =
+                request.command == .follow ? .follow(ControlStatus()) : .answer(.done("served"))
+            server.withLock { $0 }?.send(.reply(reply, client))
+        }
+
+        func didEnd(_ client: ControlClientID, hasPrinted: Bool) {}
+    }
+
+    /// The two ends of a connection.
+    private func ends() throws -> [Int32] {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        return ends
+    }
+
+    private func status(after milliseconds: Int) -> ControlStatus {
+        var status = ControlStatus()
+        status.elapsedMs = milliseconds
+        return status
+    }
+
+    @Test func aFollowerIsToldTheNewestOnceItHasReadTheLast() throws {
+        let ends = try ends()
+        let other = OwnedDescriptor(taking: ends[1])
+        let follower = ControlConnection(
+            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        follower.become(.following)
+        let later = ContinuousClock.now + .seconds(1)
+        for milliseconds in 1...3 {
+            follower.change(to: status(after: milliseconds))
+            // Only the first is told; then it is looked again whether that was read.
+            let next = follower.tellChange(now: later + .seconds(milliseconds))
+            #expect((next == nil) == (milliseconds == 1))
+        }
+        let first = try LocalSocket.receive(from: other.number)
+        #expect(first == ControlAnswer.status(status(after: 1)).line)
+        #expect(follower.tellChange(now: later + .seconds(4)) == nil)
+        let second = try LocalSocket.receive(from: other.number)
+        #expect(second == ControlAnswer.status(status(after: 3)).line)
+    }
+
+    @Test func aFollowerThatHasNotReadInTimeIsLetGoAndAnotherIsNot() throws {
+        let ends = try ends()
+        let other = OwnedDescriptor(taking: ends[1])
+        let follower = ControlConnection(
+            ControlClientID(number: 1), OwnedDescriptor(taking: ends[0]))
+        follower.become(.following)
+        follower.change(to: status(after: 1))
+        _ = follower.tellChange(now: .now + .seconds(1))
+        #expect(follower.deadline != nil)
+        _ = try LocalSocket.receive(from: other.number)
+        follower.miss()
+        #expect(!follower.isOver && follower.deadline == nil)
+        follower.change(to: status(after: 2))
+        _ = follower.tellChange(now: .now + .seconds(2))
+        follower.miss()
+        #expect(follower.isOver)
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func whoAsksIsServedBesideMoreFollowersThanThereIsRoomFor() async throws {
+        let folder = try TemporaryFolder()
+        let place = try ControlPlace(user: geteuid()) {
+            $0 == ControlPlace.variable ? folder.path("control") : nil
+        }
+        guard case .owned(let owner) = try ControlOwner.claim(place) else {
+            return #expect(Bool(false), "another process has the socket")
+        }
+        defer { owner.remove() }
+        let handler = Answering()
+        let server = try ControlWorker.serve(owner, handler)
+        handler.server.withLock { $0 = server }
+        defer {
+            server.shutDown()
+            handler.server.withLock { $0 = nil }
+        }
+        var followers: [RawControlClient] = []
+        for _ in 0..<300 {
+            let follower = try RawControlClient(place.path)
+            try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
+            // Those that read are not let go for that, and give way all the same.
+            #expect(try await follower.next().contains(#""kind":"status""#))
+            followers.append(follower)
+        }
+        for command in ["start", "stop", "status"] {
+            let client = try RawControlClient(place.path)
+            try client.say(#"{"version":1,"command":"\#(command)"}"# + "\n")
+            #expect(try await client.rest().contains("served"))
+        }
+        withExtendedLifetime(followers) {}
+    }
+
+    @Test func withoutDescriptorsTheDaemonSaysSoAndGoesOn() async throws {
+        let bench = try ControlBench(.hearing("again"))
+        let daemon = try bench.bench.startShell(
+            #"ulimit -n 48; exec "$0" daemon --min 0"#, [])
+        #expect(await bench.isAnswered())
+        var followers: [RawControlClient] = []
+        for _ in 0..<60 {
+            let follower = try bench.connect()
+            try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
+            followers.append(follower)
+        }
+        #expect(
+            await daemon.wait(for: "no descriptor for a client: Too many open files", in: .error))
+        let refused = try await bench.run("start")
+        #expect(refused.status == .exited(74))
+        #expect(refused.errorText.contains("no take can begin"))
+        #expect(refused.errorText.contains("hint: raise the limit with: ulimit -n"))
+        followers = []
+        #expect(try await bench.run("start").status == .exited(0))
+        _ = try #require(await bench.server.wait(untilBytes: 6_400))
+        #expect(try await bench.run("stop").outputText == "again\n")
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+    }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import LinuxPlatform
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import UtterCommands
+
+/// What takes and clients leave behind in a daemon that lives for months: nothing.
+@Suite struct DaemonLifeTests {
+    /// What a process has of what the system counts.
+    private struct Footprint {
+        var threads: Int
+        /// Its open descriptors; the size of its table of them where only root may look.
+        var descriptors: Int
+        /// Its resident memory in KiB.
+        var memory: Int
+
+        init(of process: Int32) throws {
+            let folder = "/proc/\(process)"
+            let status = String(decoding: try readFile("\(folder)/status"), as: UTF8.self)
+            func number(_ name: String) throws -> Int {
+                let line = try #require(status.split(separator: "\n").first { $0.hasPrefix(name) })
+                return try #require(
+                    line.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }.first)
+            }
+            (threads, memory) = (try number("Threads:"), try number("VmRSS:"))
+            // Nothing may be read there of a program that forbids dumps, but by root.
+            let names = try? Folder.make(at: "\(folder)/fd").names()
+            descriptors = try names?.count ?? number("FDSize:")
+        }
+    }
+
+    /// What a service answers the takes of a run, and how their clients behave.
+    private final class Course: Sendable {
+        private let answered = Mutex(0)
+
+        /// Of twenty takes one is refused, and one for its token.
+        func answer() -> ServerAnswer {
+            let number = answered.withLock { number in
+                number += 1
+                return number
+            }
+            return switch number % 20 {
+            case 7: ServerAnswer(status: 400, text: "no")
+            case 13: ServerAnswer(status: 401, text: "who?")
+            default: ServerAnswer(status: 200, text: "take \(number)")
+            }
+        }
+    }
+
+    /// Begins and ends a take, as its number says, and says what its client was told.
+    private func take(_ number: Int, _ bench: ControlBench) async throws -> String {
+        let start = try bench.connect()
+        try start.say(#"{"version":1,"command":"start"}"# + "\n")
+        #expect(try await start.rest().contains(#""kind":"done""#))
+        _ = try #require(await bench.server.wait(untilBytes: 1, ofRequest: number))
+        if number % 20 == 3 {
+            // In the middle of its request.
+            try bench.connect().say(#"{"version":1,"comm"#)
+        }
+        let stop = try bench.connect()
+        try stop.say(#"{"version":1,"command":"stop"}"# + "\n")
+        // One goes once it was promised a text, and before it has it.
+        if number % 20 == 11 { return try await stop.next() }
+        stop.finish()
+        return try await stop.rest()
+    }
+
+    /// Takes in a daemon, from `first` on, with a follower that never reads beside every tenth.
+    private func takes(_ numbers: Range<Int>, _ bench: ControlBench) async throws -> Int {
+        var deaf: [RawControlClient] = []
+        var textCount = 0
+        for number in numbers {
+            if number % 10 == 9 {
+                let follower = try bench.connect()
+                try follower.say(#"{"version":1,"command":"follow"}"# + "\n")
+                deaf = deaf.suffix(20) + [follower]
+            }
+            if try await take(number, bench).contains(#""text":"take "#) { textCount += 1 }
+        }
+        return textCount
+    }
+
+    @Test(arguments: getenv("UTTER_SOAK") == nil ? [300] : [5_000])
+    func aDaemonAfterManyTakesHasWhatItHadAfterTen(_ count: Int) async throws {
+        let course = Course()
+        let bench = try ControlBench(
+            RecordingServer(otherwise: [
+                .readHead, .readBodyToEnd, .respondBy { _ in course.answer() },
+            ]), ["UTTER_TOKEN": "a-token", "UTTER_MAX_TAKES": "100000"])
+        let daemon = try await bench.daemon("--tail", "0", "--min", "0")
+        _ = try await takes(0..<10, bench)
+        let before = try Footprint(of: daemon.processIdentifier)
+        let textCount = try await takes(10..<count, bench)
+        #expect(textCount >= (count - 10) * 8 / 10)
+        // Followers that do not read are let go in their time.
+        let after = try await onOwnThread {
+            Result {
+                let deadline = MonotonicTime.now + .patience
+                while true {
+                    let now = try Footprint(of: daemon.processIdentifier)
+                    if now.threads <= before.threads && now.descriptors <= before.descriptors
+                        || MonotonicTime.now > deadline
+                    {
+                        return now
+                    }
+                    poll(nil, 0, 50)
+                }
+            }
+        }.get()
+        #expect(after.threads <= before.threads)
+        #expect(after.descriptors <= before.descriptors)
+        #expect(after.memory <= before.memory + 8_192)
+        daemon.signal(SIGTERM)
+        #expect(try await daemon.result().status == .exited(0))
+    }
+}
