@@ -2,17 +2,13 @@
 
 /// Where a frame of an encrypted file begins.
 struct FramePosition: Equatable {
-    /// Its first byte in the file.
     var file: Int
-    /// Its first byte of audio.
     var audio: Int
 }
 
 /// A part of the audio that was altered or damaged; a whole frame follows.
 struct FrameDamage: Equatable {
-    /// The bytes of audio that are lost.
     var lost: Range<Int>
-    /// Where the damage begins in the file.
     var start: Int
     /// Where the file goes on.
     var resumption: Int
@@ -24,7 +20,6 @@ struct FrameMap {
     /// What lies between them, in order.
     private(set) var damage: [FrameDamage] = []
 
-    /// Begins the map of a file that is whole.
     init(_ layout: FrameLayout) { self.layout = layout }
 
     /// Takes note of a loss behind those that are known.

@@ -15,7 +15,6 @@ final class FrameReader: @unchecked Sendable {
     private let layout: FrameLayout
     /// Holds a piece of the file at its start.
     private var window: [UInt8] = []
-    /// Which piece.
     private var windowRange = 0..<0
     /// The audio of the frame that was decrypted last because a part of it was wanted.
     private var frame: [UInt8] = []
@@ -24,7 +23,6 @@ final class FrameReader: @unchecked Sendable {
     /// The frame after the last that was looked at.
     private var next: FramePosition?
 
-    /// Prepares to read a file under its own key.
     init(
         _ file: any JournalFile, key: [UInt8], _ layout: FrameLayout
     ) throws(SystemError) {

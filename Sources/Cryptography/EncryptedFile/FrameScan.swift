@@ -10,13 +10,10 @@ internal import LinuxPlatform
 struct FrameScan {
     /// Which parts of the file are whole.
     private(set) var map: FrameMap
-    /// Where the last whole frame ends.
     private(set) var end: FramePosition
-    /// Whether the mark of the end is there.
     private(set) var isMarked = false
     private var number: UInt32 = 0
 
-    /// Reads the frames of a file of `size` bytes.
     init(_ reader: FrameReader, _ layout: FrameLayout, size: Int) throws(SystemError) {
         map = FrameMap(layout)
         end = FramePosition(file: layout.start, audio: 0)

@@ -10,11 +10,8 @@ internal import Glibc
 package struct ChildProcess: ~Copyable, Sendable {
     /// The descriptors that become its standard ones; nil is `/dev/null`.
     package struct Streams: Sendable {
-        /// What it reads.
         package var input: Int32?
-        /// Where it prints.
         package var output: Int32?
-        /// Where it complains.
         package var error: Int32?
 
         /// Names three descriptors; unless one is given, complaints go where ours do.

@@ -7,12 +7,9 @@ extension DeliveryRecord {
     package struct Profile: Sendable, Codable, Equatable {
         /// The text of one file.
         package struct Text: Sendable, Codable, Equatable {
-            /// The profile's name.
             package var name: String
-            /// The text.
             package var text: String
 
-            /// Creates a text.
             package init(name: String, text: String) {
                 self.name = name
                 self.text = text

@@ -9,12 +9,10 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package struct Field: Sendable, Codable, Equatable {
         /// The name as it was written.
         package var name: String
-        /// The value.
         package var value: String
         /// The value's type in a form; nil is text.
         package var contentType: String?
 
-        /// Creates a field.
         package init(name: String, value: String, contentType: String? = nil) {
             self.name = name
             self.value = value
@@ -31,7 +29,6 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         /// The audio's file name; nil is `audio` with the extension of its format.
         package var fileName: String?
 
-        /// Creates a form.
         package init(fields: [Field], fileField: String, fileName: String?) {
             self.fields = fields
             self.fileField = fileField
@@ -74,7 +71,6 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         }
     }
 
-    /// The request's method.
     package var method = "POST"
     /// Where it is sent, with the query, in which the values of secret parameters are empty.
     package var url: String

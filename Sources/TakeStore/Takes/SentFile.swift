@@ -7,7 +7,6 @@ package struct SentFile: Sendable, Codable, Hashable {
     /// Its SHA-256 in hexadecimal.
     package var sha256: String
 
-    /// Describes a file.
     package init(byteCount: Int, sha256: String) {
         (self.byteCount, self.sha256) = (byteCount, sha256)
     }

@@ -19,14 +19,12 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     /// Whether the service may have had the whole take; nil while that is not known.
     package var wasWhole: Bool?
 
-    /// Begins the record of a transfer.
     package init(number: Int, begun: Date, url: String? = nil) {
         self.number = number
         self.url = url
         self.begun = UTCTime(begun).iso8601
     }
 
-    /// Says how the transfer ended.
     package mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
         self.ending = String(ending.prefix(Self.endingLimit))
         ended = UTCTime(date).iso8601
