@@ -26,19 +26,15 @@ final class Transfer: @unchecked Sendable {
     private let sockets: OpenSockets
     /// The socket of the connection, once that stands.
     private var socket: Int32?
-    /// Whether a connection was made for it.
     private var hasOpenedSocket = false
     /// Whether the connection is one that an earlier transfer has left.
     private var hasReusedConnection = false
     /// When a silent connection is asked again whether the service has closed it.
     private var nextHangUpLook = ContinuousClock.now
-    /// When the head of a refusal was complete.
     private var refusedAt: ContinuousClock.Instant?
-    /// What the answer's reader makes of it.
     private var reading = AnswerReading.goesOn
     /// When both the service had all and the answer was known.
     private var knownAt: ContinuousClock.Instant?
-    /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
     /// How long an answer that is known may take to end, so that the connection can be used again.
@@ -46,7 +42,6 @@ final class Transfer: @unchecked Sendable {
     /// How long a service may have us wait; one that asks for more gets this.
     private static let longestRetryAfter = 3_600
 
-    /// Prepares the request.
     init(
         id: TransferID, request: TransferRequest, observer: any TransferObserver,
         sockets: OpenSockets
@@ -103,9 +98,12 @@ final class Transfer: @unchecked Sendable {
     /// Whether the body was handed over as far as it goes, and libcurl does not know that yet.
     private(set) var awaitsPause = false
 
-    /// Looks at the deadlines after libcurl's turn, and says when to look again.
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         unpauseWhenDue()
+        if progress.wholeSince == nil, let byteCount = request.body.byteCount {
+            let paced = request.bytesPerSecond.map { Double(byteCount) / Double($0) } ?? 0
+            progress.wholeSince = now + .seconds(paced)
+        }
         if progress.bodyEnd == nil, isBodyWaiting {
             progress.waitingSince = progress.waitingSince ?? .now
         } else {
@@ -163,15 +161,12 @@ final class Transfer: @unchecked Sendable {
         ownEnding = ownEnding ?? .connectionLost("the service closed it before the body's end")
     }
 
-    /// Whether the transfer must be taken out of the loop by us.
     var mustEnd: Bool { ownEnding != nil }
 
-    /// Whether the service refused before the body was complete.
     private var isRefusedEarly: Bool {
         response.isRefusal && timings.lastByteOut == nil
     }
 
-    /// Breaks the transfer off without finishing the body.
     func cancel() { ownEnding = ownEnding ?? .cancelled }
 
     /// Has the connection closed: what breaks a transfer off makes it useless for others.
@@ -215,7 +210,6 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Looks at the connection while it stands.
     private func noteRoute() {
         route.local = TransferRoute.place(
             easy.text(CURLINFO_LOCAL_IP), easy.long(CURLINFO_LOCAL_PORT))
@@ -238,7 +232,6 @@ final class Transfer: @unchecked Sendable {
         return false
     }
 
-    /// Fills libcurl's buffer with the next bytes of the body.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         // The last bytes were the end already.
         if timings.lastByteOut != nil { return 0 }
@@ -283,7 +276,6 @@ final class Transfer: @unchecked Sendable {
         return isWanted
     }
 
-    /// Notes that the end of the body is handed over.
     private func noteEnd() {
         progress.bodyEnd = .now
         timings.lastByteOut = elapsed
@@ -317,7 +309,8 @@ final class Transfer: @unchecked Sendable {
         }
         timings.lastByteIn = elapsed
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
-        if let reason = response.take(bodyByteCount: bytes.count) {
+        let isGrowing = progress.wholeSince == nil
+        if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {
             ownEnding = .badResponse(reason)
             return false
         }

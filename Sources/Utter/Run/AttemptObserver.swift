@@ -13,13 +13,13 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let step: StepRequest?
     private let carriesRecording: Bool
     private var answer: AnswerReader
-    /// When the first words were understood.
     private var firstText: ContinuousClock.Instant?
     /// The head and the body of a good answer to one of several requests, which is looked at whole.
     private var head: (status: Int, fields: AnswerHead)?
     private var body: [UInt8] = []
+    /// More than the answer to a step may have.
+    private static let bodyLimit = 8 << 20 + 1
 
-    /// Listens for a part of a take.
     init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {
         self.run = run
         self.part = part
@@ -46,8 +46,10 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     func transferDidReceive(_ bytes: Span<UInt8>) {
         guard head == nil else {
-            // The transfer itself ends at its limit of an answer's bytes.
-            for index in bytes.indices { body.append(bytes[index]) }
+            // One that is cut is no JSON.
+            for index in bytes.indices.prefix(Self.bodyLimit - body.count) {
+                body.append(bytes[index])
+            }
             return
         }
         let hadHeardEnd = answer.hasHeardEnd
@@ -90,7 +92,6 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         run.handle(.ended(part: part, reply))
     }
 
-    /// Reads the whole answer to one of several requests.
     private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
         guard reply.result.ending == .answered else { return }
         switch step?.use {
