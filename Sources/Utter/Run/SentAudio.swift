@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
-internal import LinuxPlatform
-internal import TakeStore
+package import LinuxPlatform
+package import TakeStore
 internal import Upload
 
 /// A recording as it is sent: with silence where a cue of ours is heard in it.
@@ -12,7 +12,6 @@ struct SentAudio: BodySource {
     private static let frameSize = 2
 
     let journal: Journal
-    /// Where the samples begin in the file.
     let header: Int
 
     /// The bytes of a journal that holds samples; nil of any other.
@@ -28,7 +27,7 @@ struct SentAudio: BodySource {
         // Asked first: when it is true, nothing is held back any more.
         let isSealed = journal.isSealed
         let count = journal.byteCount
-        guard !isSealed, count > header else { return count }
+        guard !isSealed, count > header, !journal.cues.isEmpty else { return count }
         let frames = (count - header) / Self.frameSize
         let settled = journal.cues.settledFrames(of: frames)
         return settled < frames ? header + settled * Self.frameSize : count
@@ -41,6 +40,7 @@ struct SentAudio: BodySource {
             rebasing: buffer.prefix(max(0, byteCount - offset)))
         guard unsafe !room.isEmpty else { return 0 }
         let count = unsafe try journal.readBytes(at: offset, into: room)
+        if journal.cues.isEmpty { return count }
         for span in journal.cues.all {
             let start = header + span.lowerBound * Self.frameSize
             let bytes = start..<(start + span.count * Self.frameSize)
@@ -49,5 +49,14 @@ struct SentAudio: BodySource {
             }
         }
         return count
+    }
+}
+
+extension Journal: BodySource {
+    package func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
+        return 0
     }
 }
