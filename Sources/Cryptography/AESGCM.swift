@@ -106,6 +106,5 @@ internal import LinuxPlatform
 }
 
 extension Span where Element == UInt8 {
-    /// A copy of the bytes.
     var array: [UInt8] { unsafe withUnsafeBufferPointer { unsafe Array($0) } }
 }

@@ -29,11 +29,9 @@ struct Box {
     private static let version: UInt8 = 2
     static let zeroNonce = [UInt8](repeating: 0, count: AESGCM.nonceByteCount)
 
-    /// How the root is made.
     let derivation: KeyDerivation
     private let salt: [UInt8]
 
-    /// Begins a box.
     init(_ derivation: KeyDerivation) {
         self.derivation = derivation
         salt = .random(Self.saltByteCount)
@@ -60,7 +58,6 @@ struct Box {
         }
     }
 
-    /// The first 48 bytes.
     private var head: [UInt8] {
         var head = Self.magic + [Self.version]
         if case .scrypt(let salt, let cost) = derivation {

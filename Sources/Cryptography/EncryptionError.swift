@@ -2,7 +2,6 @@
 
 package import LinuxPlatform
 
-/// Why something encrypted cannot be opened.
 package enum EncryptionError: Error, Equatable {
     /// It was sealed under another key, or belongs to another take.
     case wrongKey

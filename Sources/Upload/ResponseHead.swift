@@ -17,12 +17,9 @@ struct ResponseHead {
     private var byteCount = 0
     private var lineCount = 0
 
-    /// What one line did.
     enum Step: Equatable {
         case goesOn
-        /// The head of the final response is complete.
         case complete
-        /// The head is longer than allowed.
         case tooLong
         /// The service switched protocols, which was not asked for (RFC 9110 §15.2.2).
         case switchesProtocol
@@ -54,7 +51,6 @@ struct ResponseHead {
         return .goesOn
     }
 
-    /// The value of the first field of that name; `name` in lower case.
     func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 }
 

@@ -10,7 +10,6 @@ struct SendingPace {
     private var allowance: Int
     private var last: ContinuousClock.Instant
 
-    /// Begins with a burst that may be sent at once.
     init(bytesPerSecond: Int, now: ContinuousClock.Instant) {
         self.bytesPerSecond = max(1, bytesPerSecond)
         burst = max(1, self.bytesPerSecond / 4)
@@ -30,7 +29,6 @@ struct SendingPace {
         return allowance >= piece ? allowance : 0
     }
 
-    /// Takes note of bytes that were sent.
     mutating func spend(_ byteCount: Int) { allowance -= byteCount }
 
     /// How long it takes until a piece may be sent again.

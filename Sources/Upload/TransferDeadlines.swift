@@ -13,11 +13,12 @@ public struct TransferDeadlines: Sendable, Equatable {
     public var answer: Duration
     /// From the head of a refusal until its end: what was heard by then is the answer.
     package var refusal: Duration
-    /// From the start until the end, speech included.
+    /// From the moment at which the recording is complete, or from the start if it is by then, until
+    /// the end; a pace that is our own adds its time.
     public var whole: Duration
 
     /// Creates deadlines: 10 s to connect, 8 s of stall, 60 s for the answer, 5 s for the rest of a
-    /// refusal, 6 h in all.
+    /// refusal, 6 h in all once the speech has ended.
     ///
     /// With 8 s a dead link is noticed within 10 s whatever was being done.
     public init(
@@ -34,20 +35,19 @@ public struct TransferDeadlines: Sendable, Equatable {
 
     /// Which deadline a transfer has missed.
     public enum Missed: String, Sendable {
-        /// No connection in time.
         case connect
         /// The connection stopped taking bytes.
         case stall
         /// No complete answer in time after the last body byte.
         case answer
-        /// The whole transfer took too long.
+        /// The transfer of a complete recording took too long.
         case whole
     }
 
-    /// Decides whether a deadline has been missed, and when to look again.
     func check(_ progress: TransferProgress, now: ContinuousClock.Instant) -> Check {
-        var next = progress.start + whole
-        if now >= next { return .missed(.whole) }
+        // A person may speak for days: nothing of the whole is counted before the end of the speech.
+        var next = (progress.wholeSince ?? now) + whole
+        if progress.wholeSince != nil, now >= next { return .missed(.whole) }
         func passes(_ deadline: ContinuousClock.Instant) -> Bool {
             next = min(next, deadline)
             return now >= deadline
@@ -70,13 +70,13 @@ public struct TransferDeadlines: Sendable, Equatable {
     }
 }
 
-/// The instants of a transfer that its deadlines look at.
 struct TransferProgress: Equatable {
     var start: ContinuousClock.Instant
     var isConnected = false
     /// Since when the journal has had bytes that the connection did not take.
     var waitingSince: ContinuousClock.Instant?
-    /// When the end of the body was handed over.
+    /// When the recording was known to be complete, and what our own pace takes added.
+    var wholeSince: ContinuousClock.Instant?
     var bodyEnd: ContinuousClock.Instant?
 }
 

@@ -29,14 +29,11 @@ package protocol TransferObserver: AnyObject, Sendable {
     /// Asked after each `transferDidReceive`: a service may leave its answer open at the end.
     var reading: AnswerReading { get }
 
-    /// The transfer is over; nothing follows.
     func transferDidEnd(_ result: TransferResult)
 }
 
 extension TransferObserver {
-    /// Most have no use for it.
     package func transferDidSendHead(_ head: String) {}
 
-    /// Most do not read.
     package var reading: AnswerReading { .goesOn }
 }

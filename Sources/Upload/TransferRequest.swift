@@ -10,13 +10,10 @@ package struct TransferRequest: Sendable {
     package var method = "POST"
     /// Header fields in order; names and values have been checked.
     package var headers: [(name: String, value: String)]
-    /// What is sent.
     package var body: RequestBody
     /// Whether the body waits for an interim `100 Continue`, a second at most.
     package var expectsContinue = false
-    /// How long each part may take.
     package var deadlines: TransferDeadlines
-    /// How the connection is made.
     package var connection = ConnectionSettings()
     /// What it shares with the other requests of its take; nil for nothing, cookies included.
     package var session: TransferSession?
@@ -35,7 +32,6 @@ package struct TransferRequest: Sendable {
     /// The most response bytes that are read, decoded, heads excluded.
     package var responseLimit = 8 << 20
 
-    /// Creates a request.
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,
         deadlines: TransferDeadlines = TransferDeadlines()

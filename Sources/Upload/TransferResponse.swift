@@ -6,29 +6,28 @@
 struct TransferResponse {
     private var head = ResponseHead()
     private var byteCount = 0
+    /// Bytes of it that came while the person spoke.
+    private var earlyByteCount = 0
+    private var isTooLong = false
     /// Whether its content has said that it is complete.
     private var isOver = false
-    /// The most bytes that its body may have.
+    /// The most bytes that its body may have once the recording is complete.
     private let limit: Int
-    /// Whether it comes over TLS.
+    /// What is heard meanwhile may be so many times as long: hours of hypotheses.
+    private static let earlyLimitFactor = 32
     private let isSecure: Bool
 
-    /// Expects a response to a request for `url`.
     init(to url: String, limit: Int) {
         self.limit = limit
         isSecure = url.lowercased().hasPrefix("https:")
     }
 
-    /// What one line of a head did.
     enum Step: Equatable {
         case goesOn
-        /// The head of the final response is complete.
         case head(status: Int)
-        /// The response cannot be used.
         case unusable(reason: String)
     }
 
-    /// Takes one line of a head in, its end included.
     mutating func take(headerLine: String) -> Step {
         switch head.accumulate(headerLine) {
         case .goesOn: .goesOn
@@ -43,15 +42,17 @@ struct TransferResponse {
     /// Counts bytes of the body, decoded.
     ///
     /// - Returns: why it cannot be used, or nil.
-    mutating func take(bodyByteCount: Int) -> String? {
+    mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
         byteCount += bodyByteCount
-        return byteCount > limit ? "the response is longer than \(limit) bytes" : nil
+        if isEarly { earlyByteCount = byteCount }
+        let most = isEarly ? limit * Self.earlyLimitFactor : earlyByteCount + limit
+        isTooLong = byteCount > most
+        return isTooLong ? "the response is longer than \(most) bytes" : nil
     }
 
     /// Its content has said that nothing of use follows.
     mutating func end() { isOver = true }
 
-    /// The status of the final response once its head is complete.
     var status: Int? { head.isComplete ? head.status : nil }
     var headers: [(name: String, value: String)] { head.headers }
     /// Whether the service has said that it does not want the rest.
@@ -100,7 +101,7 @@ struct TransferResponse {
     var isWhole: Bool {
         guard let status else { return false }
         if isOver { return true }
-        guard byteCount <= limit else { return false }
+        if isTooLong { return false }
         if status == 204 { return true }
         return !isChunked && head.header("content-encoding") == nil
             && head.header("content-length").flatMap { Int($0) } == byteCount

@@ -18,7 +18,6 @@ public struct TransferResult: Sendable {
         case notTLS(String)
         /// The connection broke before a complete answer; the text is libcurl's.
         case connectionLost(String)
-        /// A deadline passed.
         case timedOut(TransferDeadlines.Missed)
         /// The response was not HTTP, too large, or otherwise broken.
         case badResponse(String)
@@ -26,7 +25,6 @@ public struct TransferResult: Sendable {
         case unprepared(String)
         /// The recording could not be read; the text is the system's.
         case journalUnreadable(String)
-        /// It was cancelled.
         case cancelled
     }
 
@@ -46,17 +44,14 @@ public struct TransferResult: Sendable {
     package var receivedByteCount = 0
     /// Whether the whole body was handed over.
     package var isBodyComplete: Bool
-    /// When things happened.
     package var timings: TransferTimings
     /// How long the service asks to wait (`Retry-After`, RFC 9110 §10.2.3), up to an hour; zero when
     /// it does not.
     package var retryAfter = Duration.zero
     /// Whether it went over a connection that an earlier transfer had left.
     package var hasReusedConnection = false
-    /// The connection that carried it.
     package var route = TransferRoute()
 
-    /// The value of the first header field of that name; `name` in lower case.
     package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
 
     /// Whether a final response came before the service had the whole body.
@@ -80,28 +75,55 @@ public struct TransferResult: Sendable {
 package struct TransferTimings: Sendable, Equatable {
     /// The start; nil when it did not begin.
     package var began: ContinuousClock.Instant?
-    /// The name was resolved.
     package var resolved: Duration?
-    /// The TCP connection stood.
     package var connected: Duration?
     /// TLS was agreed; nil without TLS.
     package var secured: Duration?
     /// The head of the request was handed to the connection.
     package var headOut: Duration?
-    /// The first body byte was handed to the connection.
     package var firstByteOut: Duration?
-    /// The last body byte was handed to the connection.
     package var lastByteOut: Duration?
     /// The final response's head was complete.
     package var firstByteIn: Duration?
-    /// The first byte of its body was read.
     package var firstBodyByteIn: Duration?
     /// The first words of the answer were understood; noted by what reads it.
     package var firstText: Duration?
-    /// The last response byte was read.
     package var lastByteIn: Duration?
-    /// The transfer ended.
     package var end: Duration?
     /// The version of HTTP in which the service answered, such as "1.1"; nil without an answer.
     package var httpVersion: String?
+}
+
+extension TransferResult.Ending {
+    /// The case as one word, such as `connection-lost`.
+    package var word: String {
+        switch self {
+        case .answered: "answered"
+        case .cannotResolve: "cannot-resolve"
+        case .cannotConnect: "cannot-connect"
+        case .insecure: "insecure"
+        case .proxyRefused: "proxy-refused"
+        case .notTLS: "not-tls"
+        case .connectionLost: "connection-lost"
+        case .timedOut(.connect): "connect-timeout"
+        case .timedOut(.stall): "stall-timeout"
+        case .timedOut(.answer): "answer-timeout"
+        case .timedOut(.whole): "timeout"
+        case .badResponse: "bad-response"
+        case .unprepared: "unprepared"
+        case .journalUnreadable: "journal-unreadable"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    package var reason: String? {
+        switch self {
+        case .cannotResolve(let text), .cannotConnect(let text), .insecure(let text),
+            .notTLS(let text), .connectionLost(let text), .badResponse(let text),
+            .unprepared(let text), .journalUnreadable(let text):
+            text
+        case .proxyRefused(let status): "\(status)"
+        case .answered, .timedOut, .cancelled: nil
+        }
+    }
 }

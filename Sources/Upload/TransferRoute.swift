@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of the connection that carried a transfer.
 package struct TransferRoute: Sendable, Equatable {
     /// Our address and port, such as `192.0.2.7:41234` or `[::1]:41234`.
     package var local: String?
     /// The address and port at the other end: the service's, or the proxy's.
     package var remote: String?
-    /// Whether the other end is a proxy.
     package var isByProxy = false
     /// The version of TLS, such as `TLSv1.3`; nil without TLS.
     package var tls: String?
     /// The cipher, as OpenSSL calls it; nil without TLS.
     package var cipher: String?
 
-    /// Nothing is known.
     package init() {}
 
     /// Takes note of a head that was sent: a proxy is asked for the whole URL (RFC 9112 §3.2.2), or

@@ -21,7 +21,6 @@ package protocol Transport: AnyObject, Sendable {
         observer: any TransferObserver
     ) -> TransferID
 
-    /// Ends the pause of a transfer that has not begun.
     func hurry(_ id: TransferID)
 
     /// Breaks a transfer off: the connection is closed without an end of the body.
@@ -34,7 +33,6 @@ package protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
-    /// Starts a transfer at once.
     package func start(
         _ request: TransferRequest, observer: any TransferObserver
     ) -> TransferID {

@@ -103,7 +103,9 @@ import Testing
         mayBegin.signal()
         try #require(takeStoreWait(for: done))
         #expect(journals.allSatisfy { $0.durableByteCount == 1_000 })
-        // Between two jobs there was one sync, and no more.
-        #expect(settledAtJob.withLock { $0 } == Array(0..<count))
+        // Between two jobs there was one sync: of one journal, or of the file system of all.
+        let settledBefore = settledAtJob.withLock { $0 }
+        #expect(settledBefore.first == 0)
+        #expect(settledBefore.enumerated().allSatisfy { $1 >= $0 })
     }
 }

@@ -20,6 +20,10 @@ package final class FailingFile: JournalFile {
         package var readableByteCount = Int.max
         /// Called in every sync.
         package var onSync: (@Sendable () -> Void)?
+        /// The file system that can be synced in the file's place.
+        package var fileSystem: UInt64?
+        /// Called when it is, and says what that fails with.
+        package var onFileSystemSync: (@Sendable () -> Int32?)?
 
         package init() {}
     }
@@ -81,6 +85,13 @@ package final class FailingFile: JournalFile {
         faults.onSync?()
         if let error = faults.syncError { throw SystemError(call: "fdatasync", code: error) }
         try file.sync()
+    }
+
+    package var fileSystem: UInt64? { faults.fileSystem }
+
+    package func syncFileSystem() throws(SystemError) {
+        guard let error = faults.onFileSystemSync?() else { return }
+        throw SystemError(call: "syncfs", code: error)
     }
 
     package func reserve(_ byteCount: Int) throws(SystemError) {

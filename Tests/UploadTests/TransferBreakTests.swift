@@ -66,6 +66,32 @@ import Upload
         }
     }
 
+    /// A person may speak for longer than any transfer may take.
+    @Test func theTimeOfTheWholeBeginsAtTheEndOfTheSpeech() async throws {
+        let server = try RecordingServer(scripts: [[.readHead, .readBodyToEnd, .readOn]])
+        let upload = try Upload(
+            to: server.url(), bytes(640), deadlines: TransferDeadlines(whole: .zero))
+        #expect(await upload.hasSent(640))
+        try upload.append(bytes(640))
+        #expect(await upload.hasSent(1_280))
+        upload.seal()
+        let result = try #require(await upload.result())
+        #expect(result.ending == .timedOut(.whole))
+    }
+
+    /// Bytes of which there is one in a second and a half, so that nothing of it is timed here.
+    @Test func aPaceOfOurOwnCountsForNoDeadline() async throws {
+        let server = try RecordingServer(scripts: [.answer(text: "heard")])
+        let upload = try Upload(
+            to: server.url(), bytes(640), isSealed: true,
+            deadlines: TransferDeadlines(whole: .milliseconds(1))
+        ) { $0.bytesPerSecond = 6 }
+        #expect(await upload.hasSent(1))
+        #expect(upload.recorder.record.look { $0.results.isEmpty })
+        upload.cancel()
+        #expect(try #require(await upload.result()).ending == .cancelled)
+    }
+
     // MARK: - Breaking
 
     @Test func aCloseInMidBodyIsALoss() async throws {

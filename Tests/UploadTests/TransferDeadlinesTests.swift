@@ -14,6 +14,8 @@ import Testing
         let isConnected: Bool
         var waitingSince: Int?
         var bodyEnd: Int?
+        /// When the speech ended; nil while it goes on.
+        var wholeSince: Int?
         /// Seconds since the start.
         let now: Double
         let missed: TransferDeadlines.Missed?
@@ -22,24 +24,26 @@ import Testing
 
         init(
             _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
-            at now: Double, missed: TransferDeadlines.Missed
+            since whole: Int? = nil, at now: Double, missed: TransferDeadlines.Missed
         ) {
             testDescription = description
             isConnected = connected
             waitingSince = waiting
             bodyEnd = end
+            wholeSince = whole
             self.now = now
             self.missed = missed
         }
 
         init(
             _ description: String, connected: Bool = true, waiting: Int? = nil, end: Int? = nil,
-            at now: Double, next: Int
+            since whole: Int? = nil, at now: Double, next: Int
         ) {
             testDescription = description
             isConnected = connected
             waitingSince = waiting
             bodyEnd = end
+            wholeSince = whole
             self.now = now
             missed = nil
             self.next = next
@@ -51,23 +55,26 @@ import Testing
         Row("still connecting", connected: false, at: 9.9, next: 10),
         Row("not connected in time", connected: false, at: 10, missed: .connect),
         Row("bytes wait while connecting", connected: false, waiting: 1, at: 8, next: 10),
-        Row("connected and silent for minutes", at: 900, next: 1_000),
+        Row("connected and silent for minutes", at: 900, next: 1_900),
+        Row("spoken for ten hours", at: 36_000, next: 37_000),
+        Row("spoken for ten hours, and sent", since: 36_000, at: 36_900, next: 37_000),
         Row("bytes wait", waiting: 20, at: 24.9, next: 25),
         Row("bytes wait too long", waiting: 20, at: 25, missed: .stall),
         Row("the body has ended", end: 100, at: 159.9, next: 160),
         Row("no answer in time", end: 100, at: 160, missed: .answer),
         Row("the end counts, not what waited before it", waiting: 90, end: 100, at: 120, next: 160),
-        Row("the whole comes first", waiting: 998, at: 999, next: 1_000),
-        Row("the whole comes before the answer", end: 999, at: 1_000, missed: .whole),
-        Row("the whole while speaking", at: 1_000, missed: .whole),
-        Row("the whole is the worst", connected: false, at: 2_000, missed: .whole),
+        Row("the whole comes first", waiting: 998, since: 0, at: 999, next: 1_000),
+        Row("the whole comes before the answer", end: 999, since: 0, at: 1_000, missed: .whole),
+        Row("the whole begins at the end of the speech", since: 500, at: 1_500, missed: .whole),
+        Row("the whole is the worst", connected: false, since: 0, at: 2_000, missed: .whole),
     ]
 
     @Test(arguments: rows) func aDeadlineIsMissedWhenItsInstantHasCome(_ row: Row) {
         let at = { (seconds: Int) in Self.start + .seconds(seconds) }
         let progress = TransferProgress(
             start: Self.start, isConnected: row.isConnected,
-            waitingSince: row.waitingSince.map(at), bodyEnd: row.bodyEnd.map(at))
+            waitingSince: row.waitingSince.map(at), wholeSince: row.wholeSince.map(at),
+            bodyEnd: row.bodyEnd.map(at))
         let check = Self.deadlines.check(progress, now: Self.start + .seconds(row.now))
         if let missed = row.missed {
             #expect(check == .missed(missed))

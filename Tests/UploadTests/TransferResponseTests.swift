@@ -72,4 +72,12 @@ import Testing
         let own = TransferResult.Ending.badResponse(reason ?? "")
         #expect(long.ending(own: own, failure: nil) == own)
     }
+
+    @Test func hoursOfHypothesesAreNoAnswerThatIsTooLong() {
+        var streamed = response("HTTP/1.1 200 OK")
+        for _ in 0..<32 { #expect(streamed.take(bodyByteCount: 1_000, whileSpeaking: true) == nil) }
+        #expect(streamed.take(bodyByteCount: 1_000) == nil)
+        #expect(streamed.take(bodyByteCount: 1) != nil)
+        #expect(streamed.take(bodyByteCount: 1, whileSpeaking: true) != nil)
+    }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Capture
 import SpeechService
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import TakeStore
+@testable import Upload
 @testable import Utter
 
 /// Every order in which a take's stages, loops and its person can act.
@@ -77,6 +80,71 @@ import Testing
             faults = Tree.finished(world).faults
         }
         #expect(faults.isEmpty, "seed \(random.seed)")
+    }
+}
+
+/// A take that a busy service has asked to wait, and whose speaker ends meanwhile.
+@Suite struct TakeMachineWaitTests {
+    /// - Returns: what follows the end of the recording, and the machine.
+    private func end(
+        at seconds: Int, busyFor wait: Int, isNoted: Bool
+    ) throws -> (TakeMachine, [TakeMachine.Action]) {
+        let exchange = PostOnce(
+            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
+        var machine = TakeMachine(parts: [TakePart(start: 44, exchange: exchange)])
+        func handle(_ event: TakeMachine.Event, at seconds: Int) -> [TakeMachine.Action] {
+            machine.handle(event, at: Moment(elapsed: .seconds(seconds)))
+        }
+        _ = handle(.opened, at: 0)
+        _ = handle(.noted(part: 0), at: 0)
+        var busy = TransferResult.test(.answered, status: 503, isBodyComplete: false)
+        busy.retryAfter = .seconds(wait)
+        _ = handle(.ended(part: 0, Reply(result: busy)), at: 10)
+        if isNoted { _ = handle(.noted(part: 0), at: 10) }
+        _ = handle(.captured(CaptureEnd(cause: .finished), isEmpty: false), at: seconds)
+        let seal = JournalSeal(byteCount: 1_000, sha256: "", loss: nil)
+        let actions = handle(.sealed(seal), at: seconds)
+        return (machine, actions)
+    }
+
+    @Test(arguments: [true, false]) func aLongWaitKeepsTheTakeAtTheRelease(_ isNoted: Bool) throws {
+        let (machine, actions) = try end(at: 60, busyFor: 600, isNoted: isNoted)
+        let isBrokenOff = actions.contains { if case .breakOff = $0 { true } else { false } }
+        #expect(isBrokenOff == isNoted)
+        let failure = TakeFailure.unavailable(status: 503, message: "it asks to wait 10 min")
+        switch machine.parts[0].delivery {
+        case .breakingOff(_, let result), .withdrawing(let result):
+            #expect(result == .failure(failure))
+        default: Issue.record("\(machine.parts[0].delivery)")
+        }
+    }
+
+    @Test func whatIsLeftOfALongWaitIsWaitedForAfterTheRelease() throws {
+        let (_, actions) = try end(at: 585, busyFor: 600, isNoted: true)
+        #expect(actions.contains { if case .hurry = $0 { true } else { false } })
+    }
+
+    @Test func chanceIsAskedForByAPauseAfterTheReleaseAlone() throws {
+        let asked = Atomic(0)
+        let exchange = PostOnce(
+            url: try ServiceURL("http://127.0.0.1:9/"), allowed: [], policy: .standard)
+        var machine = TakeMachine(parts: [TakePart(start: 44, exchange: exchange)])
+        func handle(_ event: TakeMachine.Event) {
+            _ = machine.handle(
+                event,
+                at: Moment(jitter: Double(asked.add(1, ordering: .relaxed).newValue) * 0.1))
+        }
+        let lost = TransferResult.test(.connectionLost("x"), isBodyComplete: false)
+        handle(.opened)
+        for _ in 0..<100 { handle(.protection(.manifest(nil))) }
+        handle(.noted(part: 0))
+        handle(.ended(part: 0, Reply(result: lost)))
+        handle(.noted(part: 0))
+        handle(.captured(CaptureEnd(cause: .finished), isEmpty: false))
+        handle(.sealed(JournalSeal(byteCount: 1_000, sha256: "", loss: nil)))
+        #expect(asked.load(ordering: .relaxed) == 0)
+        handle(.ended(part: 0, Reply(result: lost)))
+        #expect(asked.load(ordering: .relaxed) == 1)
     }
 }
 

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // Declared here because defining _GNU_SOURCE would give the C library's own types a second
@@ -19,6 +20,7 @@ int openat(int folder, const char *_Nonnull path, int flags, ...);
 int pthread_setname_np(pthread_t thread, const char *_Nonnull name);
 int prctl(int option, ...);
 int fallocate(int descriptor, int mode, off_t offset, off_t length);
+int syncfs(int descriptor);
 int renameat2(
     int folder, const char *_Nonnull name, int new_folder, const char *_Nonnull new_name,
     unsigned flags);
@@ -26,6 +28,12 @@ int renameat2(
 // pthread_setname_np(3) needs _GNU_SOURCE.
 static inline int utter_thread_set_name(const char *_Nonnull name) {
     return pthread_setname_np(pthread_self(), name);
+}
+
+// statfs(2) is not in the Glibc module. 0 when the kind is not known.
+static inline long utter_file_system_kind(int descriptor) {
+    struct statfs status;
+    return fstatfs(descriptor, &status) == 0 ? (long)status.f_type : 0;
 }
 
 // openat(2) is variadic.

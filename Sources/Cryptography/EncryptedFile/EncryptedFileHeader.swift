@@ -19,7 +19,6 @@ package enum EncryptedFileHeader {
     private static let magic = Array("utterenc".utf8)
     private static let version: UInt8 = 2
 
-    /// Wraps a file's key.
     static func bytes(
         wrapping fileKey: [UInt8], under key: EncryptionKey, take: String
     ) throws(SystemError) -> [UInt8] {

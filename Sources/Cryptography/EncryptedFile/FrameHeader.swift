@@ -24,7 +24,6 @@ struct FrameHeader: Equatable {
         (self.number, self.length, self.offset) = (number, length, offset)
     }
 
-    /// Reads the first 12 bytes.
     init(_ bytes: Span<UInt8>) {
         func value(_ range: Range<Int>) -> UInt64 {
             range.reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
@@ -34,7 +33,6 @@ struct FrameHeader: Equatable {
         offset = Int(value(6..<12))
     }
 
-    /// The 12 bytes.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.byteCount)
@@ -44,9 +42,7 @@ struct FrameHeader: Equatable {
         return bytes
     }
 
-    /// The whole frame's size in the file.
     var frameByteCount: Int { Self.overhead + Int(length) }
 
-    /// Whether this marks the end of the audio.
     var isEnd: Bool { length == 0 }
 }

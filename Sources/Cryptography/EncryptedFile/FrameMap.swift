@@ -2,17 +2,13 @@
 
 /// Where a frame of an encrypted file begins.
 struct FramePosition: Equatable {
-    /// Its first byte in the file.
     var file: Int
-    /// Its first byte of audio.
     var audio: Int
 }
 
 /// A part of the audio that was altered or damaged; a whole frame follows.
 struct FrameDamage: Equatable {
-    /// The bytes of audio that are lost.
     var lost: Range<Int>
-    /// Where the damage begins in the file.
     var start: Int
     /// Where the file goes on.
     var resumption: Int

@@ -14,7 +14,6 @@ final class FrameReader: @unchecked Sendable {
     private let cipher: AESGCM
     /// Holds a piece of the file at its start.
     private var window: [UInt8] = []
-    /// Which piece.
     private var windowRange = 0..<0
     /// The audio of the frame that was decrypted last because a part of it was wanted.
     private var frame: [UInt8] = []

@@ -10,9 +10,7 @@ internal import LinuxPlatform
 struct FrameScan {
     /// Which parts of the file are whole.
     private(set) var map: FrameMap
-    /// Where the last whole frame ends.
     private(set) var end: FramePosition
-    /// Whether the mark of the end is there.
     private(set) var isMarked = false
     private var number: UInt32 = 0
 

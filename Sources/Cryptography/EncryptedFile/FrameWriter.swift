@@ -10,14 +10,11 @@ final class FrameWriter: @unchecked Sendable {
     private let file: any JournalFile
     private let cipher: AESGCM
     private var number: UInt32 = 0
-    /// The frames of one append.
     private var frames: [UInt8] = []
     /// Where the last frame ends.
     private(set) var end: FramePosition
-    /// Where the mark of the end stands.
     private var markedEnd: FramePosition?
 
-    /// Prepares to append to a file that ends after its header.
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
         self.file = file
         cipher = try AESGCM(key: key.span, encrypts: true)

@@ -14,7 +14,17 @@ extension Folder {
         return false
     }
 
-    /// Gives the lock back.
+    /// Locks this folder for what takes a moment, while another process may do the same.
+    ///
+    /// - Returns: false when another process holds the lock until `deadline`.
+    package func lock(until deadline: ContinuousClock.Instant) throws(SystemError) -> Bool {
+        while try !lock() {
+            guard deadline > .now else { return false }
+            _ = poll(nil, 0, 5)
+        }
+        return true
+    }
+
     package func unlock() {
         // It cannot fail on a descriptor that is open.
         _ = flock(descriptor.number, LOCK_UN)

@@ -65,7 +65,6 @@ package final class Folder: Sendable {
         return Folder(path: path, descriptor: descriptor)
     }
 
-    /// Opens a folder within, making it when it is missing.
     package func makeFolder(_ name: String) throws(SystemError) -> Folder {
         let path = self.path + "/" + name
         try Self.makeFolder(name, at: descriptor.number, path: path)
@@ -111,7 +110,6 @@ package final class Folder: Sendable {
         try giveName(newName, to: name)
     }
 
-    /// Opens a folder within that exists.
     package func openFolder(_ name: String) throws(SystemError) -> Folder {
         try Self.open(path: path + "/" + name, at: descriptor.number, name: name)
     }
@@ -130,7 +128,6 @@ package final class Folder: Sendable {
         return file
     }
 
-    /// Opens an existing file for reading.
     package func openFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
         // O_NONBLOCK means nothing for files; a named pipe must not make us wait.
         OwnedDescriptor(
@@ -138,7 +135,6 @@ package final class Folder: Sendable {
                 name, flags: O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC))
     }
 
-    /// Opens an existing file for writing.
     package func openFileForWriting(_ name: String) throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(taking: try openFile(name, flags: O_WRONLY | O_NOFOLLOW | O_CLOEXEC))
     }
@@ -217,7 +213,6 @@ package final class Folder: Sendable {
         }
     }
 
-    /// The size of a file in bytes.
     package func byteCount(of name: String) throws(SystemError) -> Int {
         guard let size = size(of: name) else { throw SystemError.last("stat \(path)/\(name)") }
         return size
@@ -318,7 +313,6 @@ package final class Folder: Sendable {
         return names.sorted()
     }
 
-    /// Opens the list of what is within; the caller closes it.
     func openEntries() throws(SystemError) -> OpaquePointer {
         let number = try retryingInterrupts("open \(path)") {
             unsafe utter_openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)

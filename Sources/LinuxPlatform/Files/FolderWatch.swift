@@ -26,7 +26,6 @@ package struct FolderWatch: ~Copyable {
     /// What to poll for `POLLIN`, for a caller that waits for more.
     package var number: Int32 { descriptor.number }
 
-    /// Takes note of all that has happened so far.
     package func drain() {
         var bytes = [UInt8](repeating: 0, count: 4_096)
         // EAGAIN is the end of it.

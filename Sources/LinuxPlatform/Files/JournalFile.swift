@@ -6,7 +6,6 @@
 /// that were written before, and a write that failed may be repeated there. One thread writes
 /// at a time; any thread reads what was written before, meanwhile.
 package protocol JournalFile: Sendable {
-    /// Writes all bytes, or throws.
     func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError)
 
     /// Reads at least one byte, or returns 0 at the end of the file.
@@ -18,6 +17,13 @@ package protocol JournalFile: Sendable {
     ///
     /// Blocks on the disk.
     func sync() throws(SystemError)
+
+    /// The file system that it is on, when one call makes all of that durable and says when it could
+    /// not (`syncfs`).
+    var fileSystem: UInt64? { get }
+
+    /// Makes everything durable that was written to the file system, by whatever program.
+    func syncFileSystem() throws(SystemError)
 
     /// Has the disk keep `byteCount` bytes free behind the end of the file, whose size stays.
     ///
@@ -35,6 +41,8 @@ package protocol JournalFile: Sendable {
 
 extension JournalFile {
     // What cannot reserve need not, and what has no name cannot lose it.
+    package var fileSystem: UInt64? { nil }
+    package func syncFileSystem() throws(SystemError) { try sync() }
     package func reserve(_ byteCount: Int) throws(SystemError) {}
     package func trim() throws(SystemError) {}
     package func isGone() throws(SystemError) -> Bool { false }

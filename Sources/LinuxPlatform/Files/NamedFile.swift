@@ -10,10 +10,8 @@ package struct NamedFile: Sendable {
     /// How long a pipe or a terminal may take nothing.
     private static let patience = Duration.seconds(10)
 
-    /// The path, as the person wrote it.
     package let path: String
 
-    /// Names a file.
     package init(_ path: String) { self.path = path }
 
     /// Looks whether the file could be written; writes nothing.

@@ -7,7 +7,6 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
     /// The descriptor's number; valid for as long as this value lives.
     package let number: Int32
 
-    /// Takes over an open descriptor.
     package init(taking number: Int32) {
         self.number = number
     }

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
-/// A file that holds the bytes of a take as they are.
 package final class PlainFile: JournalFile {
     private let file: OwnedDescriptor
+    package let fileSystem: UInt64?
 
     /// Takes over a descriptor that is open for reading and, unless the take is complete, writing.
-    package init(_ file: consuming OwnedDescriptor) { self.file = file }
+    package init(_ file: consuming OwnedDescriptor) {
+        fileSystem = syncableFileSystem(of: file.number)
+        self.file = file
+    }
 
     package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
         try writeAll(bytes, to: file.number, at: offset)
@@ -23,6 +27,10 @@ package final class PlainFile: JournalFile {
 
     package func sync() throws(SystemError) {
         try retryingInterrupts("fdatasync") { fdatasync(file.number) }
+    }
+
+    package func syncFileSystem() throws(SystemError) {
+        try retryingInterrupts("syncfs") { syncfs(file.number) }
     }
 
     package func reserve(_ byteCount: Int) throws(SystemError) {

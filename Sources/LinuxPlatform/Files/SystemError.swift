@@ -10,7 +10,6 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The value of `errno`.
     public let code: Int32
 
-    /// Creates an error from a call's name and its `errno`.
     package init(call: String, code: Int32) {
         self.call = call
         self.code = code

@@ -18,7 +18,6 @@ package final class SignalDescriptor: Sendable {
         descriptor = OwnedDescriptor(taking: number)
     }
 
-    /// What to poll for `POLLIN`.
     package var number: Int32 { descriptor.number }
 
     /// The next signal that has come, or nil.

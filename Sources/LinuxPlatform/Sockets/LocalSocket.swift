@@ -81,7 +81,6 @@ package enum LocalSocket {
         return (user: credentials[1], process: Int32(bitPattern: credentials[0]))
     }
 
-    /// Whether a descriptor is a local stream socket that listens.
     package static func isListening(_ number: Int32) -> Bool {
         option(SO_ACCEPTCONN, of: number) == 1 && option(SO_DOMAIN, of: number) == AF_UNIX
             && option(SO_TYPE, of: number) == Int32(SOCK_STREAM.rawValue)

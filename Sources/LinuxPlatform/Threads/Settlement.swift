@@ -11,10 +11,8 @@ package final class Settlement<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// Creates one of which nothing is known yet.
     package init() {}
 
-    /// The value, as soon as it is known.
     package var value: Value {
         get async {
             await withCheckedContinuation { continuation in

@@ -6,10 +6,8 @@ internal import Glibc
 ///
 /// Made on the thread of its `WorkerLoop` and touched by it alone, so that it needs no lock.
 package protocol Worker: SendableMetatype {
-    /// What other threads send.
     associatedtype Message
 
-    /// Takes in what another thread has sent.
     mutating func receive(_ message: Message)
 
     /// Does what there is to do now.
@@ -26,7 +24,6 @@ package protocol Worker: SendableMetatype {
     /// - Returns: whether `wakeup` is readable.
     mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool
 
-    /// Called after the last turn.
     mutating func end()
 
     /// Is given what was sent too late to be received.
@@ -34,19 +31,15 @@ package protocol Worker: SendableMetatype {
 }
 
 extension Worker {
-    /// Waits for the wake-up alone.
     package mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
         pause.wait(for: wakeup)
     }
 
-    /// Nothing.
     package mutating func end() {}
 
-    /// Nothing.
     package mutating func refuse(_ message: Message) {}
 }
 
-/// What comes between two turns of a worker.
 package enum WorkerPause: Equatable {
     /// Nothing: there is more to do.
     case goesOn

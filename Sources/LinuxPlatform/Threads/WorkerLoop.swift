@@ -59,7 +59,6 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     /// From any thread; never blocks.
     package func wake() { wakeup.signal() }
 
-    /// Ends the thread after its last turn, and waits for it.
     package func shutDown() {
         // releasing: partner of the acquire in `run`.
         isShutDown.store(true, ordering: .releasing)

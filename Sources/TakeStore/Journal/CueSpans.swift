@@ -16,15 +16,24 @@ package final class CueSpans: Sendable {
     }
 
     private let state = Mutex(State())
+    private let hasAny = Atomic(false)
 
-    /// Begins with none.
     package init() {}
 
-    /// Takes over those of an earlier run.
-    package func restore(_ spans: [Range<Int>]) { state.withLock { $0.spans = spans } }
+    /// Whether a sound was ever begun; without one a read needs neither lock nor array.
+    // acquiring: partner of the release in `begin`, which comes before the frames with the sound.
+    package var isEmpty: Bool { !hasAny.load(ordering: .acquiring) }
+
+    package func restore(_ spans: [Range<Int>]) {
+        state.withLock { $0.spans = spans }
+        hasAny.store(!spans.isEmpty, ordering: .releasing)
+    }
 
     /// A sound is about to be played, and is in none of the frames before this one.
-    package func begin(at frame: Int) { state.withLock { $0.open = max(0, frame) } }
+    package func begin(at frame: Int) {
+        state.withLock { $0.open = max(0, frame) }
+        hasAny.store(true, ordering: .releasing)
+    }
 
     /// The sound has been heard, and is in none of the frames from this one on.
     package func end(at frame: Int) {
@@ -75,7 +84,6 @@ extension TakeManifest {
         }
     }
 
-    /// Remembers the spans in which a cue is heard.
     package mutating func setCues(_ spans: [Range<Int>]) {
         cues = spans.isEmpty ? nil : spans.map { [$0.lowerBound, $0.count] }
     }

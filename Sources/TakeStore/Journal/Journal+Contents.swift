@@ -3,6 +3,7 @@
 internal import Cryptography
 internal import Glibc
 package import LinuxPlatform
+internal import Synchronization
 
 extension Journal {
     /// Makes a sealed journal in memory.
@@ -25,18 +26,67 @@ extension Journal {
         return journal
     }
 
-    /// Writes everything to a new file that its owner alone can read, durably.
+    /// Writes everything to a new file that its owner alone can read, durably, with zeros for what
+    /// the disk does not give back, and `beginning` for the first `count` bytes.
     ///
     /// Blocks on the disk.
     ///
-    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
-    package func export(to path: String) throws(SystemError) {
+    /// - Returns: how many bytes could not be read.
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file. It leaves none that is not whole.
+    package func export(
+        to path: String, beginning: [UInt8] = [], insteadOf count: Int = 0
+    ) throws(SystemError) -> Int {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         }
         let file = PlainFile(OwnedDescriptor(taking: number))
-        try copy(to: file, from: 0, to: byteCount)
-        try file.sync()
+        do throws(SystemError) {
+            try file.write(beginning.span, at: 0)
+            var (end, rest) = (beginning.count, count)
+            let lost = try readAnyway { bytes throws(SystemError) in
+                let new = bytes.extracting(droppingFirst: min(rest, bytes.count))
+                rest -= bytes.count - new.count
+                try file.write(new, at: end)
+                end += new.count
+            }
+            try file.sync()
+            return lost
+        } catch {
+            // Half a file is only in the way.
+            _ = unsafe unlink(path)
+            throw error
+        }
+    }
+
+    /// Gives everything to `take`, at most 4 KiB at once, with zeros for what cannot be read.
+    ///
+    /// Blocks on the disk.
+    ///
+    /// - Returns: how many bytes could not be read.
+    /// - Throws: what `take` throws, and why nothing could be read, when that is so.
+    @discardableResult
+    package func readAnyway(
+        _ take: (Span<UInt8>) throws(SystemError) -> Void
+    ) throws(SystemError) -> Int {
+        let (end, inFile) = (byteCount, state.withLock { $0.memory?.start } ?? byteCount)
+        var (offset, lost) = (0, 0)
+        var failure: SystemError?
+        while offset < end {
+            var bytes = [UInt8](repeating: 0, count: min(4_096, end - offset))
+            var count: Int
+            do throws(SystemError) {
+                count = try bytes.read(from: self, at: offset)
+            } catch {
+                // What memory holds begins behind the file.
+                count = offset < inFile ? min(bytes.count, inFile - offset) : bytes.count
+                lost += count
+                failure = failure ?? error
+            }
+            try take(bytes.span.extracting(first: count))
+            offset += count
+        }
+        if let failure, lost == end { throw failure }
+        return lost
     }
 
     /// Reads everything in a sealed journal.

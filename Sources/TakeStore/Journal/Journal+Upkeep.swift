@@ -11,10 +11,8 @@ extension Journal {
     static let reserveStep = 1 << 20
     /// The most that one turn writes, so that other takes have theirs.
     static let sliceLimit = 8 << 20
-    /// The pause after a try that failed.
     static let retryInterval = Duration.seconds(1)
 
-    /// What the sync thread remembers from turn to turn.
     struct Upkeep {
         /// Up to where the disk has promised room.
         var reservedEnd = 0
@@ -24,7 +22,6 @@ extension Journal {
         var target: (file: any JournalFile, byteCount: Int)?
         /// When to try to write what memory holds.
         var triesAt = ContinuousClock.now
-        /// Whether the surplus of the sealed file was given back.
         var isTrimmed = false
         var isAbandoned = false
     }
@@ -36,7 +33,8 @@ extension Journal {
         guard isSealed else { return false }
         return state.withLock { state in
             if path == nil || state.upkeep.isAbandoned { return true }
-            return state.memory == nil && state.isTrusted && durableByteCount == byteCount
+            return state.memory == nil && state.isTrusted
+                && durable.load(ordering: .relaxed) == byteCount
         }
     }
 
@@ -47,8 +45,8 @@ extension Journal {
 
     /// Makes durable what the disk holds, and after the seal writes to it what memory holds.
     ///
-    /// Called on the sync thread; blocks on the disk.
-    func sync(at instant: ContinuousClock.Instant = .now) {
+    /// Called on the sync thread; blocks on the disk. The first `synced` bytes are durable already.
+    func sync(at instant: ContinuousClock.Instant = .now, synced: Int? = nil) {
         // Asked first: what is sealed has all its bytes, and the journal thread is through.
         let isFinal = isSealed
         // Asked before the state: memory is there before its bytes are counted.
@@ -56,7 +54,7 @@ extension Journal {
         var present = state.withLock { $0 }
         guard path != nil, !present.upkeep.isAbandoned else { return }
         if present.isTrusted {
-            tendFile(present, count, isFinal: isFinal, at: instant)
+            tendFile(present, count, isFinal: isFinal, at: instant, synced: synced)
             present = state.withLock { $0 }
         }
         guard isFinal, !present.isTrusted || present.memory != nil else { return }
@@ -96,12 +94,24 @@ extension Journal {
         }
     }
 
+    /// The file system of the file, while that is trusted and wants to be synced.
+    var syncedFileSystem: UInt64? {
+        let (file, isTrusted) = state.withLock { ($0.file, $0.isTrusted && !$0.upkeep.isAbandoned) }
+        return isTrusted && path != nil && byteCount > durable.load(ordering: .relaxed)
+            ? file.fileSystem : nil
+    }
+
+    func syncFileSystem() throws(SystemError) {
+        try state.withLock { $0.file }.syncFileSystem()
+    }
+
     // MARK: - A disk that works
 
     private func tendFile(
-        _ present: State, _ count: Int, isFinal: Bool, at instant: ContinuousClock.Instant
+        _ present: State, _ count: Int, isFinal: Bool, at instant: ContinuousClock.Instant,
+        synced: Int?
     ) {
-        let count = min(count, present.memory?.start ?? count)
+        let count = min(count, present.memory?.start ?? count, synced ?? count)
         do throws(SystemError) {
             if !present.upkeep.isTrimmed {
                 if try present.file.isGone() {
@@ -111,8 +121,9 @@ extension Journal {
                     if isFinal { trim(present.file) } else { reserve(present, count, at: instant) }
                 }
             }
-            guard count > durableByteCount else { return }
-            try present.file.sync()
+            let known = present.memory == nil ? durable.load(ordering: .relaxed) : durableByteCount
+            guard count > known else { return }
+            if synced == nil { try present.file.sync() }
             durable.store(count, ordering: .relaxed)
         } catch {
             state.withLock { state in

@@ -21,7 +21,6 @@ package final class Journal: Sendable {
 
     struct Memory {
         let file: any JournalFile
-        /// The offset in the take of the first byte in memory.
         let start: Int
     }
 
@@ -32,7 +31,6 @@ package final class Journal: Sendable {
         /// The rest of the take, which the file does not hold, or not for sure.
         var memory: Memory?
         var condition = JournalCondition()
-        /// What the sync thread remembers from turn to turn.
         var upkeep = Upkeep()
     }
 
@@ -45,7 +43,8 @@ package final class Journal: Sendable {
     let home: JournalHome?
     let state: Mutex<State>
     let written = Atomic(0)
-    let durable = Atomic(0)
+    /// -1 before the first sync, which makes the key in an encrypted file durable.
+    let durable = Atomic(-1)
     private let memoryLimit: Int
     private let full = Atomic(false)
     private let sealed = Atomic(false)
@@ -59,7 +58,6 @@ package final class Journal: Sendable {
         self.init(file: PlainFile(file), path: path)
     }
 
-    /// Begins a journal that lives in memory only.
     package convenience init() { self.init(file: MemoryFile(), path: nil) }
 
     /// Takes over an empty file of whatever form.
@@ -76,14 +74,12 @@ package final class Journal: Sendable {
         state = Mutex(State(file: file, memory: memory))
     }
 
-    /// Opens a sealed journal of an earlier run, of `byteCount` bytes.
     package convenience init(
         sealed file: consuming OwnedDescriptor, byteCount: Int, path: String
     ) {
         self.init(sealed: PlainFile(file), byteCount: byteCount, path: path)
     }
 
-    /// Opens a sealed journal of an earlier run, in a file of whatever form.
     convenience init(sealed file: any JournalFile, byteCount: Int, path: String) {
         self.init(file: file, path: path)
         written.store(byteCount, ordering: .relaxed)
@@ -102,7 +98,7 @@ package final class Journal: Sendable {
     /// Bytes that a power cut leaves on the disk.
     ///
     /// From any thread.
-    package var durableByteCount: Int { durable.load(ordering: .relaxed) }
+    package var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
 
     /// Whether no more bytes will come.
     ///
@@ -224,16 +220,15 @@ package final class Journal: Sendable {
     /// Goes on in memory, and copies there what the disk holds from `offset` on.
     @discardableResult
     func leaveDisk(from offset: Int) -> Memory {
-        let file = MemoryFile()
         let end = written.load(ordering: .relaxed)
-        var start = offset
+        var memory = Memory(file: MemoryFile(), start: offset)
         do throws(SystemError) {
-            try copy(to: file, from: offset, to: end, at: 0)
+            try copy(to: memory.file, from: offset, to: end, at: 0)
         } catch {
-            // What cannot be read any more is left where it is, for a reader to find out.
-            start = end
+            // What cannot be read any more is left where it is, for a reader to find out; what of it
+            // could be is not what follows.
+            memory = Memory(file: MemoryFile(), start: end)
         }
-        let memory = Memory(file: file, start: start)
         state.withLock { $0.memory = memory }
         return memory
     }

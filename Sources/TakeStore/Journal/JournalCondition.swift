@@ -2,7 +2,6 @@
 
 package import LinuxPlatform
 
-/// How well the disk serves a journal.
 package struct JournalCondition: Sendable, Equatable {
     /// The write or sync that failed, for as long as a part of the take lives in memory only.
     package var failure: SystemError?
@@ -11,20 +10,26 @@ package struct JournalCondition: Sendable, Equatable {
     /// How long bytes have waited for the disk when it took more than a second.
     package var slowSync: Duration?
 
-    /// A disk that does all that it is asked for.
     package init() {}
 
-    /// A disk that has no room to give away any more.
     package struct Shortage: Sendable, Equatable {
-        /// What the disk said.
         package var error: SystemError
         /// Bytes that it still has, or nil when that is unknown.
         package var freeByteCount: Int?
 
-        /// Creates a shortage.
         package init(error: SystemError, freeByteCount: Int?) {
             self.error = error
             self.freeByteCount = freeByteCount
         }
     }
+}
+
+/// Where a journal that cannot trust its file any more gets a new one.
+///
+/// Both are called on the sync thread and block on the disk.
+struct JournalHome: Sendable {
+    /// Creates an empty file beside the audio.
+    let makeFile: @Sendable () throws(SystemError) -> any JournalFile
+    /// Puts the file that was made last in the place of the audio, durably.
+    let replaceAudio: @Sendable () throws(SystemError) -> Void
 }

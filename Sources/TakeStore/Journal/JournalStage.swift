@@ -2,7 +2,7 @@
 
 internal import AudioCore
 internal import Cryptography
-internal import LinuxPlatform
+package import LinuxPlatform
 
 /// One ring on its way into one journal; on the journal thread.
 final class JournalStage {
@@ -21,7 +21,6 @@ final class JournalStage {
     private var hasGrown = false
     private var isFull = false
     private(set) var isDone = false
-    /// Whether the last turn has left bytes in the ring.
     private(set) var hasMore = false
 
     init(
@@ -67,7 +66,6 @@ final class JournalStage {
         return true
     }
 
-    /// Says that the journal grew in the last turn, when it did.
     func announceGrowth() {
         if hasGrown { onGrowth() }
         hasGrown = false
@@ -96,4 +94,18 @@ final class SharedRing: Sendable {
     let ring: ByteRing.Consumer
 
     init(ring: consuming ByteRing.Consumer) { self.ring = ring }
+}
+
+package struct JournalSeal: Sendable, Equatable {
+    package var byteCount: Int
+    /// The SHA-256 of its bytes, as 64 hexadecimal digits.
+    package var sha256: String
+    /// The write that not even memory could take; bytes after it are lost.
+    package var loss: SystemError?
+
+    package init(byteCount: Int, sha256: String, loss: SystemError?) {
+        self.byteCount = byteCount
+        self.sha256 = sha256
+        self.loss = loss
+    }
 }

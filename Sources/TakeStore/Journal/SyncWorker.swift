@@ -9,6 +9,12 @@ struct SyncWorker: Worker {
         case perform(@Sendable () -> Void)
     }
 
+    /// For more journals than this, one sync of their file system is asked for instead.
+    static let crowd = 8
+    /// How long each is synced by itself after that has failed, or has cost more: it writes what all
+    /// other programs have left as well.
+    static let crowdPause = Duration.seconds(5)
+
     /// From the begin of a sync to the begin of the next.
     ///
     /// A power cut may cost 250 ms of a take; the rest of them is for the sync itself.
@@ -16,7 +22,6 @@ struct SyncWorker: Worker {
     /// What takes longer than this is said.
     fileprivate static let slowness = Duration.seconds(1)
 
-    /// A journal that is to become durable.
     struct Entry: Sendable {
         let journal: Journal
         let onChange: @Sendable () -> Void
@@ -27,8 +32,15 @@ struct SyncWorker: Worker {
     /// Not a slice: that keeps what was taken from it, and with it whole takes.
     private var jobs: [@Sendable () -> Void] = []
     private var entries: [Entry] = []
-    /// When the thread has woken last.
     private var wokenAt = ContinuousClock.now
+    private let now: @Sendable () -> ContinuousClock.Instant
+    /// What the sync of one journal costs, in the mean of the last ones.
+    private var cost: Duration?
+    private var crowdsFrom: ContinuousClock.Instant
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        (self.now, crowdsFrom) = (now, now())
+    }
 
     mutating func receive(_ message: Message) {
         switch message {
@@ -53,13 +65,54 @@ struct SyncWorker: Worker {
 
     mutating func end() { for entry in entries { entry.journal.finish() } }
 
-    /// Syncs the journal that is due for longest; false when none is.
+    /// Syncs the journal that is due for longest, and with it perhaps all others of its file system;
+    /// false when none is due.
     private mutating func tendNext() -> Bool {
-        let begin = ContinuousClock.now
+        let begin = now()
         let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
         guard let oldest, entries[oldest].dueAt <= begin else { return false }
-        if entries[oldest].tend(at: begin, every: Self.period) { entries.remove(at: oldest) }
+        let synced = syncTogether(with: oldest, at: begin)
+        if synced.isEmpty { tendAlone(oldest, at: begin) }
+        // From the end: one that is settled is removed.
+        for (index, byteCount) in synced.reversed()
+        where entries[index].tend(
+            at: begin, every: Self.period, synced: byteCount)
+        { entries.remove(at: index) }
         return true
+    }
+
+    private mutating func tendAlone(_ index: Int, at begin: ContinuousClock.Instant) {
+        let before = entries[index].journal.durableByteCount
+        let isSettled = entries[index].tend(at: begin, every: Self.period)
+        if entries[index].journal.durableByteCount > before {
+            cost = ((cost ?? now() - begin) * 7 + (now() - begin)) / 8
+        }
+        if isSettled { entries.remove(at: index) }
+    }
+
+    /// Makes durable what the file system of a journal holds, if that serves many.
+    ///
+    /// - Returns: the journals of that file system, and how much of each is durable now; none when
+    ///   each is to be synced by itself, which also tells whose bytes an error was about.
+    private mutating func syncTogether(
+        with oldest: Int, at begin: ContinuousClock.Instant
+    ) -> [(index: Int, byteCount: Int)] {
+        guard entries.count > Self.crowd, begin >= crowdsFrom,
+            let fileSystem = entries[oldest].journal.syncedFileSystem
+        else { return [] }
+        let crowd = entries.indices.filter { entries[$0].journal.syncedFileSystem == fileSystem }
+            .map { (index: $0, byteCount: entries[$0].journal.byteCount) }
+        guard crowd.count > Self.crowd else { return [] }
+        do throws(SystemError) {
+            // The file that was opened first: an error before that is not told to it.
+            try entries[crowd[0].index].journal.syncFileSystem()
+            let longest = cost.map { $0 * crowd.count } ?? Self.period
+            if now() - begin > longest { crowdsFrom = now() + Self.crowdPause }
+            return crowd
+        } catch {
+            crowdsFrom = now() + Self.crowdPause
+            return []
+        }
     }
 }
 
@@ -68,9 +121,9 @@ extension SyncWorker.Entry {
     ///
     /// Returns whether it is settled.
     fileprivate mutating func tend(
-        at begin: ContinuousClock.Instant, every period: Duration
+        at begin: ContinuousClock.Instant, every period: Duration, synced: Int? = nil
     ) -> Bool {
-        journal.sync(at: begin)
+        journal.sync(at: begin, synced: synced)
         noteWait(since: begin)
         dueAt = begin + period
         let isSettled = journal.isSettled

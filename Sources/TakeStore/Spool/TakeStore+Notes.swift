@@ -28,6 +28,17 @@ extension TakeStore {
         (try? state.contents(of: note.rawValue, limit: Self.noteLimit)) ?? []
     }
 
+    /// Replaces a note by what becomes of it; no line of another process that does so is lost.
+    ///
+    /// Blocks on the disk, and for two seconds at most on that process.
+    package func change(_ note: Note, _ body: ([UInt8]) -> [UInt8]) {
+        // Without the lock, lines may be lost.
+        let own = try? state.openFolder(".")
+        _ = try? own?.lock(until: .now + .seconds(2))  // As above.
+        self.note(body(self.note(note)), as: note)
+        own?.unlock()
+    }
+
     /// Replaces a note.
     ///
     /// Blocks on the disk; a failure loses the note.

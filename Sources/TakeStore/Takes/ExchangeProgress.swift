@@ -10,11 +10,11 @@ package struct ExchangeProgress: Sendable, Codable, Equatable {
     package var values: [String: String]
     /// What tells this job from one with other requests: it goes on only with the same.
     package var plan: String
+    /// How often the service may have carried that step out, without an answer; nil is never.
+    package var unknown: Int?
 
-    /// Creates the progress of a job.
-    package init(step: String, values: [String: String], plan: String) {
-        self.step = step
-        self.values = values
-        self.plan = plan
+    package init(step: String, values: [String: String], plan: String, unknown: Int? = nil) {
+        (self.step, self.values) = (step, values)
+        (self.plan, self.unknown) = (plan, unknown)
     }
 }

@@ -8,10 +8,8 @@ enum Base64 {
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
 
-    /// The characters of so many bytes, padding included.
     static func characterCount(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-    /// The characters of bytes; the last group is padded.
     static func encoded(_ bytes: [UInt8]) -> [UInt8] {
         var characters: [UInt8] = []
         characters.reserveCapacity(characterCount(of: bytes.count))

@@ -9,7 +9,6 @@ extension RequestBody {
     /// - Throws: `SystemError` when the source cannot be read.
     package func sha256() throws(SystemError) -> String { try digest().hexadecimal }
 
-    /// The digest of all bytes; of a sealed source.
     func digest() throws(SystemError) -> SHA256 {
         var digest = SHA256()
         try forEachPiece { piece throws(SystemError) in digest.update(piece.span) }
@@ -34,7 +33,6 @@ extension RequestBody {
         }
     }
 
-    /// Reads what there is of the body, in pieces.
     private func forEachPiece(
         _ take: (ArraySlice<UInt8>) throws(SystemError) -> Void
     ) throws(SystemError) {
@@ -48,5 +46,17 @@ extension RequestBody {
             try take(buffer[..<count])
             offset += count
         }
+    }
+}
+
+extension RequestBody {
+    /// The value of the field by which a service knows the body again (RFC 9530 §2).
+    ///
+    /// Of a sealed source; reads all of it: blocks on the disk.
+    ///
+    /// - Throws: `SystemError` when the source cannot be read.
+    package func contentDigest() throws(SystemError) -> String {
+        let digest = try digest()
+        return "sha-256=:\(String(decoding: Base64.encoded(digest.bytes), as: UTF8.self)):"
     }
 }

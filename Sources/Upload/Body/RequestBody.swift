@@ -9,9 +9,7 @@ package import LinuxPlatform
 /// reads the same bytes. *Wire* offsets count bytes of the body, *source* offsets bytes of the
 /// recording.
 package struct RequestBody: Sendable {
-    /// How the recording stands in the body.
     package enum Transform: Sendable, Equatable {
-        /// As it is.
         case none
         /// In base64 (RFC 4648 §4), without line breaks.
         case base64
@@ -19,11 +17,9 @@ package struct RequestBody: Sendable {
 
     /// What stands before the recording.
     package var prologue: [UInt8]
-    /// The recording.
     package var source: any BodySource
     /// The source's byte at which the body's part of it begins.
     package var sourceStart: Int
-    /// How the recording stands in the body.
     package var transform: Transform
     /// What stands behind the recording.
     package var epilogue: [UInt8]
@@ -116,13 +112,10 @@ package struct RequestBody: Sendable {
 
     // MARK: - Reading
 
-    /// What a read found.
     package enum Read: Sendable, Equatable {
         /// This many bytes, at least one, stand at the start of the buffer.
         case bytes(Int)
-        /// There is no byte at that offset yet.
         case nothingYet
-        /// The body ends at that offset.
         case end
     }
 
@@ -223,4 +216,28 @@ extension [UInt8] {
         }
         return try found.get()
     }
+}
+
+/// The bytes of a recording that a body is made of; they grow until they are sealed.
+///
+/// All of it is usable from any thread, and nothing of it waits for more bytes.
+package protocol BodySource: Sendable {
+    var byteCount: Int { get }
+
+    /// Whether no more bytes will come.
+    ///
+    /// Once true, `byteCount` is final.
+    var isSealed: Bool { get }
+
+    /// Reads bytes that are there.
+    ///
+    /// - Parameters:
+    ///   - offset: in bytes from the start, below `byteCount`.
+    ///   - buffer: receives at most its size; not empty.
+    /// - Returns: how many stand at the start of the buffer now, perhaps fewer than fit; 0 only
+    ///   when nothing is there.
+    /// - Throws: `SystemError` when they cannot be read.
+    func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int
 }

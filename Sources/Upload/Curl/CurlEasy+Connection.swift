@@ -4,7 +4,6 @@ internal import CCurl
 internal import SpeechService
 
 extension CurlEasy {
-    /// Sets how the connection is made.
     mutating func connect(by connection: ConnectionSettings) throws(CurlRefusal) {
         try set(CURLOPT_HTTP_VERSION, Int(connection.http.option))
         try set(CURLOPT_SSLVERSION, Int(connection.minimumTLS.option))
@@ -63,7 +62,6 @@ extension HTTPVersion {
 }
 
 extension TLSVersion {
-    /// libcurl's value for `CURLOPT_SSLVERSION`.
     fileprivate var option: UInt32 {
         switch self {
         case .two: UInt32(CURL_SSLVERSION_TLSv1_2)
@@ -73,7 +71,6 @@ extension TLSVersion {
 }
 
 extension AddressKind {
-    /// libcurl's value for `CURLOPT_IPRESOLVE`.
     fileprivate var option: Int32 {
         switch self {
         case .four: CURL_IPRESOLVE_V4

@@ -50,6 +50,5 @@ extension CurlEasy {
         try setHeaders([expectation] + lines)
     }
 
-    /// Has the connection closed when the transfer ends, whatever it has come to.
     func forbidReuse() throws(CurlRefusal) { try set(CURLOPT_FORBID_REUSE, 1) }
 }

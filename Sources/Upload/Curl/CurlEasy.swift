@@ -106,7 +106,6 @@ internal import CCurl
 
     // MARK: - While it runs, and after
 
-    /// The version of HTTP of the answer (`CURLINFO_HTTP_VERSION`).
     var httpVersion: String? {
         switch UInt32(clamping: long(CURLINFO_HTTP_VERSION)) {
         case UInt32(CURL_HTTP_VERSION_1_0): "1.0"
@@ -142,4 +141,25 @@ internal import CCurl
         let text = unsafe String(cString: message)
         return text.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : text
     }
+}
+
+/// Why libcurl cannot carry a request: what it refused, and its own reason.
+struct CurlRefusal: Error, Equatable {
+    let description: String
+
+    init(_ option: CURLoption, _ code: CURLcode) {
+        let found = unsafe curl_easy_option_by_id(option)
+        let name =
+            unsafe found.map { unsafe String(cString: $0.pointee.name) } ?? "\(option.rawValue)"
+        let reason = unsafe String(cString: curl_easy_strerror(code))
+        description = "libcurl refuses CURLOPT_\(name): \(reason)"
+    }
+
+    init(_ code: CURLMcode) {
+        description = "libcurl refuses: \(unsafe String(cString: curl_multi_strerror(code)))"
+    }
+
+    private init(_ description: String) { self.description = description }
+
+    static let noMemory = CurlRefusal("libcurl has no memory")
 }

@@ -12,18 +12,15 @@ final class OpenSockets {
     /// Those on which HTTP/2 is spoken, as far as is known.
     private var multiplexed: Set<Int32> = []
 
-    /// Takes note of a new socket.
     func add(_ socket: Int32) {
         descriptors.insert(socket)
         multiplexed.remove(socket)
     }
 
-    /// The open socket with this port of ours, or nil.
     func socket(ofLocalPort port: Int32) -> Int32? {
         descriptors.first { utter_local_port($0) == port }
     }
 
-    /// Takes note that HTTP/2 is spoken on a connection.
     func noteMultiplexed(_ socket: Int32) { multiplexed.insert(socket) }
 
     /// Whether something waits to be read on a connection over which nothing was asked.

@@ -26,19 +26,15 @@ final class Transfer: @unchecked Sendable {
     private let sockets: OpenSockets
     /// The socket of the connection, once that stands.
     private var socket: Int32?
-    /// Whether a connection was made for it.
     private var hasOpenedSocket = false
     /// Whether the connection is one that an earlier transfer has left.
     private var hasReusedConnection = false
     /// When a silent connection is asked again whether the service has closed it.
     private var nextHangUpLook = ContinuousClock.now
-    /// When the head of a refusal was complete.
     private var refusedAt: ContinuousClock.Instant?
-    /// What the answer's reader makes of it.
     private var reading = AnswerReading.goesOn
     /// When both the service had all and the answer was known.
     private var knownAt: ContinuousClock.Instant?
-    /// Why we broke the transfer off ourselves.
     private var ownEnding: TransferResult.Ending?
 
     /// How long an answer that is known may take to end, so that the connection can be used again.
@@ -102,9 +98,12 @@ final class Transfer: @unchecked Sendable {
     /// Whether the body was handed over as far as it goes, and libcurl does not know that yet.
     private(set) var awaitsPause = false
 
-    /// Looks at the deadlines after libcurl's turn, and says when to look again.
     func look(now: ContinuousClock.Instant) -> ContinuousClock.Instant {
         unpauseWhenDue()
+        if progress.wholeSince == nil, let byteCount = request.body.byteCount {
+            let paced = request.bytesPerSecond.map { Double(byteCount) / Double($0) } ?? 0
+            progress.wholeSince = now + .seconds(paced)
+        }
         if progress.bodyEnd == nil, isBodyWaiting {
             progress.waitingSince = progress.waitingSince ?? .now
         } else {
@@ -165,7 +164,6 @@ final class Transfer: @unchecked Sendable {
         ownEnding = ownEnding ?? .connectionLost("the service closed it before the body's end")
     }
 
-    /// Whether the transfer must be taken out of the loop by us.
     var mustEnd: Bool { ownEnding != nil }
 
     private var isRefusedEarly: Bool {
@@ -214,7 +212,6 @@ final class Transfer: @unchecked Sendable {
         return true
     }
 
-    /// Looks at the connection while it stands.
     private func noteRoute() {
         route.local = TransferRoute.place(
             easy.text(CURLINFO_LOCAL_IP), easy.long(CURLINFO_LOCAL_PORT))
@@ -236,7 +233,6 @@ final class Transfer: @unchecked Sendable {
         return false
     }
 
-    /// Fills libcurl's buffer with the next bytes of the body.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
         // The last bytes were the end already.
         if timings.lastByteOut != nil { return 0 }
@@ -314,7 +310,8 @@ final class Transfer: @unchecked Sendable {
         }
         timings.lastByteIn = elapsed
         timings.firstBodyByteIn = timings.firstBodyByteIn ?? timings.lastByteIn
-        if let reason = response.take(bodyByteCount: bytes.count) {
+        let isGrowing = progress.wholeSince == nil
+        if let reason = response.take(bodyByteCount: bytes.count, whileSpeaking: isGrowing) {
             ownEnding = .badResponse(reason)
             return false
         }

@@ -3,11 +3,9 @@
 package import LinuxPlatform
 internal import Synchronization
 
-/// Names one transfer of a loop.
 package struct TransferID: Sendable, Hashable {
     let number: Int
 
-    /// Names the transfer of this number.
     package init(number: Int) { self.number = number }
 }
 
@@ -27,7 +25,6 @@ package final class TransferLoop: Transport {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }
 
-    /// Starts a transfer, on the transfer thread.
     package func start(
         _ request: TransferRequest, after pause: Duration = .zero, atLeast: Duration = .zero,
         observer: any TransferObserver
@@ -41,10 +38,8 @@ package final class TransferLoop: Transport {
         return id
     }
 
-    /// Ends the pause of a transfer that has not begun.
     package func hurry(_ id: TransferID) { loop.send(.hurry(id)) }
 
-    /// Breaks a transfer off.
     package func cancel(_ id: TransferID) { loop.send(.cancel(id)) }
 
     /// Says that a journal grew or was sealed.
@@ -57,7 +52,6 @@ package final class TransferLoop: Transport {
 }
 
 extension TransferResult {
-    /// The result of a transfer that did not begin.
     package static func unstarted(_ ending: Ending) -> TransferResult {
         TransferResult(
             ending: ending, status: nil, headers: [], sentByteCount: 0, wireByteCount: 0,

@@ -16,7 +16,6 @@ internal import Glibc
 
     private let sockets = OpenSockets()
 
-    /// Makes libcurl ready.
     init() throws(CurlRefusal) {
         guard curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK else { throw .noMemory }
         guard let multi = unsafe curl_multi_init() else {
@@ -39,7 +38,6 @@ internal import Glibc
         curl_global_cleanup()
     }
 
-    /// Does what another thread asked for.
     func obey(_ command: TransferCommand) {
         switch command {
         case .start(let start): waiting.append(start)
@@ -93,7 +91,6 @@ internal import Glibc
         return event.revents != 0
     }
 
-    /// Breaks off everything that is left.
     func cancelEverything() {
         for id in waiting.map(\.id) + transfers.map(\.id) { obey(.cancel(id)) }
     }

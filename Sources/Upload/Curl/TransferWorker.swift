@@ -37,8 +37,22 @@ struct TransferWorker: Worker {
 
     mutating func refuse(_ command: TransferCommand) { refuse(command, .cancelled) }
 
-    /// Tells the observer of a transfer that it does not begin.
     private func refuse(_ command: TransferCommand, _ ending: TransferResult.Ending) {
         if case .start(let start) = command { start.observer.transferDidEnd(.unstarted(ending)) }
     }
+}
+
+enum TransferCommand: Sendable {
+    struct Start: Sendable {
+        let id: TransferID
+        let request: TransferRequest
+        let observer: any TransferObserver
+        /// The earliest that it may begin, even in a hurry.
+        let notBefore: ContinuousClock.Instant
+        var due: ContinuousClock.Instant
+    }
+
+    case start(Start)
+    case hurry(TransferID)
+    case cancel(TransferID)
 }

@@ -19,15 +19,13 @@ public final class Pipeline: Sendable {
     package let limits: SpoolLimits
     /// How long takes stay on the disk that nothing waits for.
     package let retention: Retention
-    /// Whether takes are encrypted on the disk.
     package let encrypts: Bool
     /// The takes on the disk, or why there are none.
     package let store: Result<TakeStore, TakeStoreError>
 
     /// The origins whose services want the length of a body.
-    let lengthOrigins: LengthOrigins
+    let lengthOrigins: TimedNote
 
-    /// The tokens that were fetched for secrets.
     let tokens: TokenCache
 
     /// Asks the owner for secrets.
@@ -57,7 +55,6 @@ public final class Pipeline: Sendable {
         ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
     }
 
-    /// Starts the loops, with another transport than libcurl.
     init(
         stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
         key: EncryptionKey? = nil, secrets: SecretKeeper = SecretKeeper(nil),
@@ -72,11 +69,17 @@ public final class Pipeline: Sendable {
             guard let stateFolder else { throw .notWanted }
             return try TakeStore(stateFolder: stateFolder, key: key)
         }
-        // Without the names, the clock says which take comes next.
-        newest = Mutex(try? store.get().newestID())
-        lengthOrigins = LengthOrigins(in: store, sync: wiring.sync)
+        // Without one there is nothing to remember beyond the process.
+        let store = try? store.get()
+        newest = Mutex(try? store?.newestID())  // The clock says then which take comes next.
+        // A service that was put right is tried again after a month.
+        lengthOrigins = TimedNote(
+            .lengthOrigins, in: store, sync: wiring.sync, limit: 100, lifetime: 30 * 86_400)
         // What opens a service does not stand in the clear beside takes that do not.
-        tokens = TokenCache(in: key == nil ? try? store.get() : nil, sync: wiring.sync)
+        tokens = TokenCache(
+            note: TimedNote(
+                .tokens, in: key == nil ? store : nil, sync: wiring.sync, limit: 16,
+                looksAgain: true))
     }
 
     /// The greatest name of a take, behind which the next stands whatever the clock says.
@@ -94,7 +97,6 @@ public final class Pipeline: Sendable {
     /// So many takes of one run are answered and have their audio still.
     private static let releasedLimit = 100
     private let releasedTakes = Mutex<[TakeID]>([])
-    /// The takes that have no outcome yet.
     private let running = Mutex<[TakeRun]>([])
 
     var sync: SyncLoop { wiring.sync }
@@ -107,7 +109,8 @@ public final class Pipeline: Sendable {
         let wantsSecrets = delivery.service.lacksSecrets
         let token = wantsSecrets ? nil : tokens.token(for: delivery.service)
         let exchange = delivery.makeExchange(
-            wantsLength: plan.isCompleteSoon || lengthOrigins.contains(delivery.service.url.origin),
+            wantsLength: plan.isCompleteSoon
+                || lengthOrigins[delivery.service.url.origin.description] != nil,
             hasToken: token != nil)
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
@@ -294,19 +297,16 @@ public final class Pipeline: Sendable {
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
-    /// Remembers a take whose outcome a caller may wait for.
     private func began(_ run: TakeRun) {
         running.withLock { $0.append(run) }
     }
 
-    /// Forgets a take that has its outcome.
     func ended(_ run: TakeRun) {
         running.withLock { $0 = $0.filter { $0 !== run } }
     }
 }
 
 extension TakeFolder {
-    /// Reads this take's audio.
     fileprivate func reading<Value>(
         _ body: () throws(SystemError) -> Value
     ) throws(TakeStoreError) -> Value {
@@ -351,7 +351,6 @@ extension TakeFolder {
         }
     }
 
-    /// Locks the take; false when another process has.
     fileprivate func isOurs() throws(TakeStoreError) -> Bool {
         do throws(SystemError) {
             return try lock()

@@ -6,7 +6,6 @@ internal import TakeStore
 
 /// A profile, and what a person says with it.
 package struct ProfileUse: Sendable, Hashable {
-    /// The profile.
     package let profile: ServiceProfile
     /// What is said, by the names of the words.
     package let words: [String: String]

@@ -56,7 +56,6 @@ public struct RetryPolicy: Sendable, Equatable {
         pausesWhileSpeaking: [], pausesAfterRelease: [],
         longestRetryAfter: .zero, unknownOutcome: .resend)
 
-    /// The most attempts of one take in any minute.
     private static let attemptsAMinute = 8
     /// Minimum pauses while recording, when two or three attempts remain in the minute.
     ///
@@ -76,7 +75,7 @@ public struct RetryPolicy: Sendable, Equatable {
     /// - Returns: the pause, or nil to give up.
     func pause(
         failures: Int, failuresAfterRelease: Int, isSpeaking: Bool, asked: Duration,
-        jitter: Double, recentAges: [Duration] = []
+        jitter: @autoclosure () -> Double, recentAges: [Duration] = []
     ) -> Duration? {
         let left = Self.attemptsAMinute - recentAges.count
         if isSpeaking {
@@ -91,6 +90,6 @@ public struct RetryPolicy: Sendable, Equatable {
         else { return nil }
         let pause = pausesAfterRelease[failuresAfterRelease - 1]
         // Up to a quarter more, so that clients that failed together do not come together.
-        return pause * (1 + jitter / 4)
+        return pause * (1 + jitter() / 4)
     }
 }

@@ -14,10 +14,8 @@ package enum SignalProbe {
         package var elapsed: Duration
         /// The loudest sample since the last reading, in dBFS.
         package var peakDecibels: Float
-        /// What the signal is like.
         package var state: SignalState
 
-        /// Describes a moment.
         package init(elapsed: Duration, peakDecibels: Float, state: SignalState) {
             (self.elapsed, self.peakDecibels, self.state) = (elapsed, peakDecibels, state)
         }
@@ -27,7 +25,6 @@ package enum SignalProbe {
     package struct Report: Sendable {
         /// How it ended, with what was agreed on and whether a voice was heard.
         package var end: CaptureEnd
-        /// The length of what was heard.
         package var length: Duration
         /// From the beginning to the first frame; nil without one.
         package var firstFrame: Duration?
@@ -74,7 +71,6 @@ package enum SignalProbe {
         return heard.report(end)
     }
 
-    /// What the capture thread has heard.
     private final class Heard: Sendable {
         private struct State {
             var state = SignalState.good

@@ -16,7 +16,6 @@ public final class Take: Sendable {
     /// The take's name.
     public var id: TakeID { run.id }
 
-    /// When it was begun.
     package var began: ContinuousClock.Instant { run.meter.began }
 
     /// What happens, in order, until the outcome is known.
@@ -61,16 +60,55 @@ public final class Take: Sendable {
         if record.release(keeping: pipeline.retention.audio, time) { pipeline.released(id) }
     }
 
-    /// Writes the audio to a new file that its owner alone can read.
+    /// Writes the audio to a new file that its owner alone can read, with silence for what the disk
+    /// does not give back.
     ///
-    /// For a take that lives in memory. Blocks on the disk.
+    /// For a take that lives in memory, or ends there. Blocks on the disk.
     ///
-    /// - Throws: `SystemError`; `EEXIST` when there is such a file.
-    public func writeAudio(to path: String) throws(SystemError) {
+    /// - Returns: how long the silence is.
+    /// - Throws: `SystemError`; `EEXIST` when there is such a file. No file is left then.
+    @discardableResult
+    public func writeAudio(to path: String) throws(SystemError) -> Duration {
         guard let journal = run.journal else {
             throw SystemError(call: "write \(path)", code: ENODATA)
         }
-        try journal.export(to: path)
+        let format = run.plan.format
+        let recoverer = format.makeRecoverer(false)
+        var beginning: NewBeginning?
+        if try journal.readAnyway({ recoverer.append($0) }) > 0 {
+            // Without memory for it, the file begins with zeros.
+            beginning = try? recoverer.finish().beginning
+        }
+        let lost = try journal.export(
+            to: path, beginning: beginning?.bytes ?? [],
+            insteadOf: beginning?.replacedByteCount ?? 0)
+        return .seconds(Double(lost) / Double(format.nominalByteRate))
+    }
+
+    /// As long a person waits to hear whether a take is kept.
+    private static let confirmationTime = Duration.seconds(5)
+
+    /// Waits until the disk has what the take leaves on it; the outcome says so if it has not.
+    package func confirmed(_ outcome: TakeOutcome) async -> TakeOutcome {
+        guard let record = run.record, outcome.unprotected == nil,
+            outcome.account.capturedFrames > 0
+        else { return outcome }
+        let answer = Settlement<TakeRecord.Safety>()
+        // Behind all that the end of the take has asked for.
+        record.tellSafety { answer.settle($0) }
+        let alarm = Task {
+            // One that is cancelled comes too late to matter.
+            try? await Task.sleep(for: Self.confirmationTime)
+            answer.settle(.unconfirmed)
+        }
+        defer { alarm.cancel() }
+        var outcome = outcome
+        switch await answer.value {
+        case .durable: break
+        case .unconfirmed: outcome.isConfirmed = false
+        case .refused(let reason): outcome.unprotected = reason
+        }
+        return outcome
     }
 
     /// The extension of the audio's file name, without the dot.

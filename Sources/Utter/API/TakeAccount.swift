@@ -16,7 +16,6 @@ public struct TakeAccount: Sendable, Equatable {
     public var encodedFrames: Int
     /// Bytes that came out of the encoder.
     public var encodedBytes: Int
-    /// Bytes in the journal.
     package var journaledBytes: Int
     /// The journal's byte at which the body begins.
     package var bodyOffset: Int

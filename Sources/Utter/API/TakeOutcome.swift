@@ -27,6 +27,8 @@ public struct TakeOutcome: Sendable {
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
     public var unprotected: String?
+    /// Whether the disk has not failed to say, in the time that a person waits, that it has the take.
+    package var isConfirmed = true
     /// Why the recording had to end before it was asked to, or nil when it had not.
     ///
     /// What was captured until then was sent.
@@ -39,7 +41,6 @@ public struct TakeOutcome: Sendable {
     package var answeredAfter: Duration?
     /// From the end of the recording to the complete answer; nil without an answer.
     package var answerDelay: Duration?
-    /// When its parts happened.
     package var times = TakeTimes()
 }
 

@@ -4,7 +4,6 @@
 package struct TakeTimes: Sendable, Equatable {
     /// The beginning: the key, or the command.
     package var began: ContinuousClock.Instant
-    /// The first frame was captured.
     package var firstFrame: Duration?
     /// The end of the recording was asked for.
     package var stopped: Duration?
@@ -12,16 +11,13 @@ package struct TakeTimes: Sendable, Equatable {
     package var captured: Duration?
     /// The recording was complete in the journal.
     package var sealed: Duration?
-    /// The outcome was known.
     package var settled: Duration?
 
     /// Whether the request to end was taken back since it was made.
     private var isTakenBack = false
 
-    /// Begins now.
     init(began: ContinuousClock.Instant = .now) { self.began = began }
 
-    /// Takes note of what happens to a take.
     mutating func note(_ event: TakeMachine.Event, at elapsed: Duration) {
         switch event {
         case .stop, .heardEnd:

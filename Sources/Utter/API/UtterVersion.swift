@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The version of this package.
 package enum UtterVersion {
     /// As in the change log, such as "0.1.0".
     package static let text = "0.1.0"

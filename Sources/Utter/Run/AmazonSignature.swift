@@ -68,7 +68,6 @@ struct AmazonSignature {
         return headers + added + [(name: "Authorization", value: authorization)]
     }
 
-    /// The field `Host`, as it is sent.
     private static func host(of origin: Origin) -> String {
         let beginning = "\(origin.scheme)://"
         return String(origin.description.dropFirst(beginning.count))

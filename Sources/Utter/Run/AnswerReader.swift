@@ -15,7 +15,6 @@ struct AnswerReader: Sendable {
     private var head = AnswerHead()
     /// Whether the service has said that it has heard the end of the speech.
     private(set) var hasHeardEnd = false
-    /// What was understood so far.
     private(set) var transcript = Transcript()
     /// The beginning of an answer with a good status: it may have been paid for.
     private(set) var kept: [UInt8] = []
@@ -33,7 +32,6 @@ struct AnswerReader: Sendable {
 
     init(rule: AnswerRule) { self.rule = rule }
 
-    /// Begins with the head of the final response.
     mutating func begin(status: Int, _ head: AnswerHead) {
         self.head = head
         decoder = nil
@@ -84,14 +82,12 @@ struct AnswerReader: Sendable {
         }
     }
 
-    /// The service's own words about a refusal, or nil.
     var message: String? {
         rule.errors.message(in: head)
             ?? ServiceMessage.extract(
                 from: refusal, contentType: head.mediaType, at: rule.errors)
     }
 
-    /// The service's own code of an error, from a refusal or from a failed answer; or nil.
     var code: String? {
         if case .serviceReported(_, let code)? = failure { return code }
         return ServiceMessage.code(in: refusal, at: rule.errors)

@@ -25,7 +25,6 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     private let step: StepRequest?
     private let carriesRecording: Bool
     private var answer: AnswerReader
-    /// When the first words were understood.
     private var firstText: ContinuousClock.Instant?
     /// The head and the body of a good answer to one of several requests, which is looked at whole.
     private var head: (status: Int, fields: AnswerHead)?
@@ -33,8 +32,9 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
     /// Bytes of the answer that have come; touched by the transfer thread alone.
     private var byteCount = 0
     private let handover = Mutex(Handover())
+    /// More than the answer to a step may have.
+    private static let bodyLimit = 8 << 20 + 1
 
-    /// Listens for a part of a take.
     init(of part: Int, for run: TakeRun, _ request: ExchangeRequest) {
         self.run = run
         self.part = part
@@ -76,8 +76,8 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
 
     private func read(_ bytes: Span<UInt8>) {
         guard head == nil else {
-            // The transfer itself ends at its limit of an answer's bytes.
-            body.append(bytes)
+            // One that is cut is no JSON.
+            body.append(bytes.extracting(first: min(bytes.count, Self.bodyLimit - body.count)))
             return
         }
         let hadHeardEnd = answer.hasHeardEnd
@@ -129,7 +129,6 @@ final class AttemptObserver: TransferObserver, @unchecked Sendable {
         run.handle(.ended(part: part, reply))
     }
 
-    /// Reads the whole answer to one of several requests.
     private func read(_ head: (status: Int, fields: AnswerHead), into reply: inout Reply) {
         guard reply.result.ending == .answered else { return }
         switch step?.use {

@@ -68,7 +68,6 @@ extension DeliveryPlan {
         return idHeader.lowercased() == "idempotency-key" ? "\"\(name)\"" : name
     }
 
-    /// The request for a token.
     private func tokenRequest(_ request: ExchangeRequest) -> TransferRequest {
         let made = service.tokenRequest(uuid: UUID().uuidString.lowercased())?.request
         let headers =
@@ -80,7 +79,6 @@ extension DeliveryPlan {
         return transfer
     }
 
-    /// A transfer by the settings that all of them have.
     private func transfer(
         to url: ServiceURL, _ headers: [(name: String, value: String)], _ body: RequestBody,
         for request: ExchangeRequest
@@ -142,5 +140,12 @@ extension BodyFrame {
         let bytes = prologue + epilogue
         guard !bytes.isEmpty else { return "" }
         return "-" + String(FNV.hash(bytes), radix: 16)
+    }
+}
+
+/// The hash FNV-1a of 32 bits: the same in every run, for numbers that need not be secret.
+enum FNV {
+    static func hash(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
     }
 }

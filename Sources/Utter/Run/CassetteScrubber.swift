@@ -60,7 +60,6 @@ struct CassetteScrubber {
                 + found.filter { $0.utf8.count >= Self.shortest })
     }
 
-    /// The URL: the values of parameters with names of secrets go, and secrets elsewhere.
     func clean(url: String) -> String {
         var rest = ""
         var end = url.startIndex
@@ -71,12 +70,10 @@ struct CassetteScrubber {
         return redaction.redacted(rest + url[end...])
     }
 
-    /// The fields of a request's head.
     func clean(requestHead head: String) -> [CassetteField] {
         Self.fields(of: head).filter { !Self.framing.contains($0.name.lowercased()) }.map(clean)
     }
 
-    /// The fields of an answer.
     func clean(responseHeaders fields: [(name: String, value: String)]) -> [CassetteField] {
         fields.map { CassetteField($0.name, $0.value) }
             .filter { !Self.framing.contains($0.name.lowercased()) }.map(clean)
@@ -193,7 +190,6 @@ struct CassetteScrubber {
         return ranges
     }
 
-    /// Whether nothing but a colon stands between two strings.
     private static func isColon(_ bytes: ArraySlice<UInt8>) -> Bool {
         bytes.filter { $0 > 0x20 } == [UInt8(ascii: ":")]
     }

@@ -12,17 +12,13 @@ internal import Upload
 package final class ConnectionWarmer: Sendable {
     private struct State {
         var schedule = WarmthSchedule()
-        /// The number of the newest use.
         var use = 0
         /// Whether that waits for its time, or runs.
         var isPending = false
-        /// Its name, once it is known.
         var transfer: TransferID?
-        /// Whether its connection stands.
         var hasBegun = false
         /// How long the service says that it leaves a connection open.
         var limit: Duration?
-        /// Takes that use the connection now.
         var takes = 0
         var isOver = false
     }
@@ -48,10 +44,8 @@ package final class ConnectionWarmer: Sendable {
     /// How long the connection may have been idle that a take uses.
     package var longestIdleTime: Duration { state.withLock { $0.schedule.longestIdleTime } }
 
-    /// Opens the connection, and keeps it.
     package func begin() { use(after: .zero) }
 
-    /// A take uses the connection.
     package func takeBegins() {
         let waiting = state.withLock { state -> TransferID? in
             state.takes += 1
@@ -63,7 +57,6 @@ package final class ConnectionWarmer: Sendable {
         if let waiting { transport.cancel(waiting) }
     }
 
-    /// A take has left the connection, or closed it.
     package func takeEnded() {
         let wait = state.withLock { state -> Duration? in
             state.takes = max(0, state.takes - 1)
@@ -72,7 +65,6 @@ package final class ConnectionWarmer: Sendable {
         if let wait { use(after: wait) }
     }
 
-    /// Lets go of the connection.
     package func end() {
         let transfer = state.withLock { state in
             state.isOver = true
@@ -99,7 +91,6 @@ package final class ConnectionWarmer: Sendable {
         if !isMeant { transport.cancel(transfer) }
     }
 
-    /// One use of the connection.
     private final class Use: TransferObserver {
         private let number: Int
         private let warmer: ConnectionWarmer
@@ -144,7 +135,6 @@ extension Pipeline {
 }
 
 extension DeliveryPlan {
-    /// How connections to a URL are made.
     func connection(to url: ServiceURL) -> ConnectionSettings {
         var connection = service.connection
         // No proxy of the environment can reach this machine's own services.

@@ -56,28 +56,3 @@ extension RecognitionService {
         return try use.request(with: secrets, uuid: "0").url.origin
     }
 }
-
-extension TokenCache {
-    /// The token that opens a service, of an earlier request for it; nil when there is none.
-    func token(for service: RecognitionService) -> Credential? {
-        guard let (use, request) = service.tokenRequest(uuid: ""),
-            let token = token(for: Self.key(request))
-        else { return nil }
-        // One that cannot be sent is fetched anew.
-        return try? use.credential(token)
-    }
-
-    /// Remembers a token that was fetched.
-    ///
-    /// - Returns: the token as it is sent; nil when it cannot be.
-    func insert(
-        _ token: String, lifetime: Duration, for service: RecognitionService
-    ) -> Credential? {
-        guard let (use, request) = service.tokenRequest(uuid: ""),
-            // What cannot be sent is no token.
-            let credential = try? use.credential(token)
-        else { return nil }
-        insert(token, for: Self.key(request), lifetime: lifetime)
-        return credential
-    }
-}

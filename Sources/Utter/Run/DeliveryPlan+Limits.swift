@@ -69,7 +69,6 @@ extension TakePlan {
         return StreamFormat.speech.frames(in: longest) < own ? longest : nil
     }
 
-    /// How the recording ends at the latest.
     var limitedCapture: CapturePlan {
         guard let serviceLimit else { return capture }
         var plan = capture

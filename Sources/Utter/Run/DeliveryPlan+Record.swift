@@ -5,7 +5,6 @@ package import SpeechService
 package import TakeStore
 
 extension DeliveryPlan {
-    /// What a take remembers of this plan.
     package var record: DeliveryRecord {
         var record = DeliveryRecord(
             url: service.url.text, format: format.name, answer: answerText, idHeader: idHeader,
@@ -43,7 +42,6 @@ extension DeliveryPlan {
         return record
     }
 
-    /// How the answer is read, as a take remembers it.
     private var answerText: String {
         service.answer == profile?.profile.answer ? Self.profileAnswer : service.answer.description
     }
@@ -101,7 +99,6 @@ extension DeliveryPlan {
         retry.unknownOutcome = other.retry.unknownOutcome
     }
 
-    /// Makes the plan of a record without its profile.
     private init(plain record: DeliveryRecord) throws(ServiceError) {
         let headers = try (record.headers ?? []).map { field throws(ServiceError) in
             try HeaderField(name: field.name, value: field.value)
@@ -133,7 +130,6 @@ extension RetryPolicy.UnknownOutcome {
 }
 
 extension BodyShape {
-    /// The shape that a take remembers.
     fileprivate init(_ record: DeliveryRecord) throws(ServiceError) {
         if let form = record.form {
             self = .form(
@@ -151,7 +147,6 @@ extension BodyShape {
 }
 
 extension DeliveryRecord.Secret {
-    /// Remembers where a credential stands and comes from.
     fileprivate init(_ credential: Credential, origin: String) {
         switch credential.place {
         case .header(let name):
@@ -173,13 +168,11 @@ extension DeliveryRecord.Secret {
         }
     }
 
-    /// Where the secret stands in the request.
     package var place: Credential.Place {
         if let header { return .header(header) }
         return part.map { .part($0) } ?? .query(query ?? "")
     }
 
-    /// Where the secret comes from.
     package var source: SecretSource {
         if let variable { return .variable(variable) }
         if let file { return .file(file) }

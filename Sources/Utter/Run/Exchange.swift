@@ -53,30 +53,24 @@ protocol Exchange: Sendable {
     mutating func record(_ result: TransferResult)
 }
 
-/// One request of an exchange.
 struct ExchangeRequest: Sendable, Equatable {
     /// Its number, from 1 over all runs of the take.
     var number: Int
-    /// How it is made.
     var method: RequestMethod
-    /// Where it goes.
     var url: ServiceURL
     /// Whether it says the body's length, and so waits for the end of the recording.
     var saysLength: Bool
-    /// Whether the recording was complete when it began.
     var isComplete = false
     /// Whether a connection that an earlier take has left may not carry it.
     var wantsFreshConnection = false
     /// What it carries, and what its answer is, when that is not the recording and the transcript.
     var step: StepRequest?
 
-    /// Whether it carries the recording.
     var carriesRecording: Bool { step?.content == nil }
     /// Whether it asks for a token, which is no attempt to deliver the take.
     var isForToken: Bool { if case .token? = step?.use { true } else { false } }
 }
 
-/// A request of several.
 struct StepRequest: Sendable, Equatable {
     /// What its answer is.
     enum Use: Sendable, Equatable {
@@ -86,7 +80,6 @@ struct StepRequest: Sendable, Equatable {
         case token(TokenExchange)
     }
 
-    /// The request's method.
     var method: StepMethod
     /// Its fields beside those that every request has.
     var headers: [HeaderField] = []
@@ -97,11 +90,9 @@ struct StepRequest: Sendable, Equatable {
     /// What its answer is.
     var use: Use
 
-    /// Bytes, and their type.
     struct Content: Sendable, Equatable {
         /// The bytes; none is no body.
         var bytes: [UInt8] = []
-        /// Their type.
         var mediaType: String?
 
         /// A JSON document; nil is nothing.
@@ -112,15 +103,11 @@ struct StepRequest: Sendable, Equatable {
     }
 }
 
-/// What follows a request.
 enum ExchangeStep: Sendable, Equatable {
-    /// The answer is good.
     case answered
     /// The answer is good, but of a part of the recording only, and another would be no better.
     case answeredInPart
-    /// One more request.
     case request(after: Pause)
-    /// No more requests.
     case failed(TakeFailure)
 }
 
@@ -130,6 +117,8 @@ struct Pause: Sendable, Equatable {
     var duration = Duration.zero
     /// How long it is even then: what the service has asked for.
     var atLeast = Duration.zero
+    /// A speaker who ends before this would wait for longer than a person is made to.
+    var waitableFrom = Duration.zero
     /// Why the request before failed; nil for a redirect.
     var cause: TakeFailure?
     /// Whether the recording still went on: the pause then ends with it.
@@ -147,21 +136,16 @@ struct Pause: Sendable, Equatable {
     }
 }
 
-/// What came of one request.
 struct Reply: Sendable {
-    /// How its transfer ended.
     var result: TransferResult
-    /// What was understood.
     var transcript = Transcript()
     /// Why the body of a good status is no answer; nil when it is one.
     var failure: AnswerError?
-    /// The service's own words, from a refusal's body.
     var message: String?
     /// The service's own code of an error, from a refusal's body or an answer that failed.
     var code: String?
     /// What the answer to a step of a job says; nil without a good status.
     var verdict: StepVerdict?
-    /// Whether a token has come.
     var hasToken = false
 }
 
@@ -169,12 +153,17 @@ struct Reply: Sendable {
 struct Moment: Sendable {
     /// The time since the take began, by a clock that is never set.
     var elapsed = Duration.zero
-    /// From 0 to 1.
-    var jitter = 0.0
+    /// From 0 to 1; made when a pause asks for it.
+    let jitter: @Sendable () -> Double
+
+    init(
+        elapsed: Duration = .zero, jitter: @autoclosure @escaping @Sendable () -> Double = 0
+    ) {
+        (self.elapsed, self.jitter) = (elapsed, jitter)
+    }
 }
 
 extension Exchange {
-    /// Nothing: one request begins anew.
     var progress: ExchangeProgress? { nil }
 }
 

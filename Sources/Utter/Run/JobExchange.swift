@@ -25,6 +25,10 @@ struct JobExchange: Exchange {
     private var hasAnsweredInPart = false
     /// Requests with the recording that the service may have taken whole.
     private var takenBefore: Int
+    /// How often the service may have carried the current step out without saying so.
+    private var unknownCount = 0
+    /// How often more than once it may have carried out a step that does something.
+    private var repetitions = 0
 
     /// Prepares the first request of this run, which goes on where an earlier one has been.
     init(
@@ -43,10 +47,11 @@ struct JobExchange: Exchange {
             let index = plan.steps.firstIndex(where: { $0.name == progress.step })
         {
             (self.index, values) = (index, progress.values)
+            unknownCount = progress.unknown ?? 0
         }
         if prepare(number: attemptsBefore + 1) == nil { return }
         // What was captured leads nowhere.
-        (index, values) = (0, [:])
+        forget()
         // The profile's own URL is left when a step's makes no sense.
         _ = prepare(number: attemptsBefore + 1)
     }
@@ -64,6 +69,9 @@ struct JobExchange: Exchange {
 
     private var current: JobStep { plan.steps[index] }
     private var carriesRecording: Bool { current.content == .recording }
+    /// Whether the step does something each time, and so at most once if nothing goes wrong; what
+    /// carries the recording is counted by `engine`.
+    private var isDeed: Bool { current.method == .post && !current.isPoll && !carriesRecording }
 
     var request: ExchangeRequest {
         var request = engine.request
@@ -123,17 +131,31 @@ struct JobExchange: Exchange {
 
     // MARK: - What is known
 
-    var takenCount: Int { carriesRecording ? engine.takenCount : takenBefore }
+    var takenCount: Int {
+        repetitions > 0 ? max(1, recordingCount) + repetitions : recordingCount
+    }
+
+    private var recordingCount: Int { carriesRecording ? engine.takenCount : takenBefore }
 
     var needsLength: Bool { carriesRecording && engine.needsLength }
 
     var progress: ExchangeProgress? {
-        index == 0
-            ? nil : ExchangeProgress(step: current.name, values: values, plan: fingerprint)
+        guard index > 0 || unknownCount > 0 else { return nil }
+        return ExchangeProgress(
+            step: current.name, values: values, plan: fingerprint,
+            unknown: unknownCount > 0 ? unknownCount : nil)
     }
 
     mutating func record(_ result: TransferResult) {
         if carriesRecording { engine.record(result) }
+        noteDeed(result)
+    }
+
+    /// Counts what the service may have done: a lost answer may be one to a deed.
+    private mutating func noteDeed(_ result: TransferResult) {
+        guard isDeed, result.mayBeTaken else { return }
+        if unknownCount > 0 { repetitions += 1 }
+        if result.ending != .answered { unknownCount += 1 }
     }
 
     // MARK: - After a request
@@ -146,6 +168,7 @@ struct JobExchange: Exchange {
         {
             return again(after: reply.result, at: now)
         }
+        noteDeed(reply.result)
         var plain = reply
         // Whether the answer is a transcript is asked when it is to be one.
         plain.failure = nil
@@ -180,7 +203,8 @@ struct JobExchange: Exchange {
 
     private mutating func advance(with captured: [String: String]) -> ExchangeStep {
         let number = engine.request.number + 1
-        takenBefore = takenCount
+        takenBefore = recordingCount
+        unknownCount = 0
         values.merge(captured) { _, new in new }
         index += 1
         (pollCount, waitingSince) = (0, nil)
@@ -207,6 +231,5 @@ struct JobExchange: Exchange {
         return .request(after: Pause(duration: pause, atLeast: pause, isOfNextStep: true))
     }
 
-    /// Has another run begin with the recording.
-    private mutating func forget() { (index, values) = (0, [:]) }
+    private mutating func forget() { (index, values, unknownCount) = (0, [:], 0) }
 }

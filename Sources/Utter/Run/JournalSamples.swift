@@ -6,11 +6,8 @@ package import TakeStore
 
 /// The samples of a sealed journal, 16 kHz mono, read a little at a time.
 package struct JournalSamples {
-    /// Why there are no more samples.
     package enum Failure: Error, Sendable, Equatable {
-        /// The disk failed.
         case unreadable(SystemError)
-        /// The audio is damaged.
         case damaged(UndecodableAudio)
     }
 

@@ -7,7 +7,6 @@ internal import TakeStore
 
 /// Where a new take is kept: a folder of the store, or memory when the disk cannot take it.
 struct OpenedTake {
-    /// Receives the audio.
     let journal: Journal
     /// The take's folder and manifest; nil when the take lives in memory.
     let record: TakeRecord?

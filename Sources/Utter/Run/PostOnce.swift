@@ -40,7 +40,7 @@ struct PostOnce: Exchange {
     private var redirects = 0
     private var failures = 0
     private var failuresAfterRelease = 0
-    /// When the attempts of this run began, as far as they were waited for.
+    /// When the attempts of the last minute began, as far as they were waited for.
     private var starts = [Duration.zero]
 
     /// Prepares the first request of this run.
@@ -70,7 +70,6 @@ struct PostOnce: Exchange {
         self.rule = rule
     }
 
-    /// Prepares the first request by which a plan is carried out.
     init(
         _ plan: DeliveryPlan, wantsLength: Bool = false, attemptsBefore: Int = 0,
         takenBefore: Int = 0
@@ -231,11 +230,11 @@ struct PostOnce: Exchange {
             return .failed(failure)
         }
         let asked = rule.honoursRetryAfter ? result.retryAfter : .zero
+        starts.removeAll { now.elapsed - $0 >= .seconds(60) }
         let pause = policy.pause(
             failures: failures, failuresAfterRelease: failuresAfterRelease,
             isSpeaking: isSpeaking, asked: asked,
-            jitter: now.jitter,
-            recentAges: starts.map { now.elapsed - $0 }.filter { $0 < .seconds(60) })
+            jitter: now.jitter(), recentAges: starts.map { now.elapsed - $0 })
         guard let pause else {
             return .failed(asked > policy.longestRetryAfter ? failure.naming(wait: asked) : failure)
         }
@@ -244,10 +243,10 @@ struct PostOnce: Exchange {
         return .request(
             after: Pause(
                 duration: max(pause, asked), atLeast: max(asked, min(pause, Self.shortestHurry)),
+                waitableFrom: max(.zero, now.elapsed + asked - policy.longestRetryAfter),
                 cause: failure, isForSpeaker: isSpeaking))
     }
 
-    /// A field's value for a person, or nil without one.
     private static func shown(_ value: String?) -> String? {
         value.map { TerminalText.cut(TerminalText.singleLine(TerminalText.sanitized($0))) }
     }

@@ -14,7 +14,6 @@ final class ProgressMeter: Sendable {
 
     private let account: CaptureAccount
     private let bodyOffset: Int
-    /// When the take began.
     let began = ContinuousClock.now
     private let sentByteCount = Atomic(0)
     /// The body's length once it is known, -1 before.
@@ -30,7 +29,6 @@ final class ProgressMeter: Sendable {
         self.bodyOffset = bodyOffset
     }
 
-    /// The time since the take began.
     var elapsed: Duration { .now - began }
 
     /// Whether it is time to look, which begins the next interval.
@@ -89,7 +87,6 @@ final class ProgressMeter: Sendable {
             sentByteCount: sentByteCount.load(ordering: .relaxed), isComplete: journal.isSealed)
     }
 
-    /// The length of the recording, gaps included.
     private var length: Duration {
         StreamFormat.speech.duration(ofFrames: account.capturedFrames + account.gapFrames)
     }

@@ -19,13 +19,10 @@ struct Protection: Sendable {
     /// Why the take is not safe on the disk, or nil when it is.
     var unprotected: String? { folder ?? journal.failure?.description ?? manifest }
 
-    /// What is known now.
     enum Report: Sendable {
-        /// There is no folder, for this reason.
         case noFolder(String)
         /// The manifest could not be written, or nil when it could.
         case manifest(String?)
-        /// The journal's condition.
         case journal(JournalCondition)
         /// A part of a take of an earlier run is lost.
         case damage(String)

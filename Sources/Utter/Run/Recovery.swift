@@ -19,7 +19,6 @@ package enum Recovery {
     /// A file without a frame that is shorter than this holds headers only.
     private static let headerLimit = 512
 
-    /// What the disk says about a take.
     private enum Finding {
         /// Its state is final, or it waits to be sent.
         case atRest
@@ -107,7 +106,6 @@ package enum Recovery {
         }
     }
 
-    /// Keeps a take whose program died.
     private static func end(
         _ found: TakeManifest, _ take: TakeFolder, _ store: TakeStore
     ) throws -> Bool {
@@ -147,9 +145,13 @@ package enum Recovery {
         // One that waited for the length of the recording had none.
         if manifest.delivery == nil || manifest.attempts > 0 {
             manifest.attempts = max(1, manifest.attempts)
-            // A job that goes on has the recording already.
-            if manifest.history?.last?.wasWhole == nil, manifest.progress == nil {
-                manifest.taken = (manifest.taken ?? 0) + 1
+            if manifest.history?.last?.wasWhole == nil {
+                // A job that goes on has the recording already, but its step may be done.
+                if let unknown = manifest.progress.map({ $0.unknown ?? 0 }) {
+                    manifest.progress?.unknown = unknown + 1
+                } else {
+                    manifest.taken = (manifest.taken ?? 0) + 1
+                }
             }
         }
         try take.save(manifest)
@@ -217,7 +219,6 @@ package enum Recovery {
         return true
     }
 
-    /// A manifest from nothing but the audio.
     private static func rebuilt(_ take: TakeFolder, audio: String) -> TakeManifest {
         let codec =
             AudioCodec.allCases.first { audio.hasPrefix("audio.\($0.fileExtension)") } ?? .pcm

@@ -32,7 +32,6 @@ extension RecognitionService {
 }
 
 extension TextSignature {
-    /// The fields that carry the signature of one request.
     func fields(
         by secrets: ClientSecrets, at now: Date, id: String
     ) -> [(name: String, value: String)] {
@@ -47,7 +46,6 @@ extension TextSignature {
 }
 
 extension TextSignature.Coding {
-    /// Bytes as text.
     fileprivate func written(_ bytes: [UInt8]) -> String {
         switch self {
         case .plain: String(decoding: bytes, as: UTF8.self)

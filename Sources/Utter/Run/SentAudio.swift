@@ -47,7 +47,7 @@ struct SentAudio: BodySource {
         // Asked first: when it is true, nothing is held back any more.
         let isSealed = journal.isSealed
         let count = journal.byteCount
-        guard let header, !isSealed, count > header else { return count }
+        guard let header, !isSealed, count > header, !journal.cues.isEmpty else { return count }
         let frames = (count - header) / Self.frameSize
         let settled = journal.cues.settledFrames(of: frames)
         return settled < frames ? header + settled * Self.frameSize : count
@@ -67,7 +67,8 @@ struct SentAudio: BodySource {
         }
         let count = unsafe try journal.readBytes(at: offset, into: room)
         let read = offset..<(offset + count)
-        for span in journal.cues.all {
+        // Without a cue, neither lock nor array is wanted.
+        for span in journal.cues.isEmpty ? [] : journal.cues.all {
             guard let header else { break }
             let start = header + span.lowerBound * Self.frameSize
             let bytes = start..<(start + span.count * Self.frameSize)
@@ -80,5 +81,14 @@ struct SentAudio: BodySource {
             }
         }
         return count
+    }
+}
+
+extension Journal: BodySource {
+    package func readBytes(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        if case .bytes(let count) = unsafe try read(at: offset, into: buffer) { return count }
+        return 0
     }
 }

@@ -5,31 +5,22 @@ internal import SpeechService
 internal import TakeStore
 
 extension TakeMachine {
-    /// What has happened.
     enum Event: Sendable {
         /// There is a journal, on the disk or in memory.
         case opened
-        /// The first sample has come.
         case began
         /// No more audio is captured; `isEmpty` if none was.
         case captured(CaptureEnd, isEmpty: Bool)
         /// The journal holds all that was captured, or as much as there was room for.
         case sealed(JournalSeal)
-        /// The request of a part is written down.
         case noted(part: Int)
-        /// The connection of a part's request stands.
         case connected(part: Int)
-        /// The transcript of a part is this now.
         case heard(part: Int, Transcript)
-        /// The request of a part has ended.
         case ended(part: Int, Reply)
-        /// The digest of a part is known, or cannot be.
         case digested(part: Int, String?)
         /// The take is safe on the disk, or not, or damaged.
         case protection(Protection.Report)
-        /// There is no room for more audio.
         case full
-        /// The service takes no such recording.
         case unsendable(TakeFailure)
         /// The secrets are known, with which this exchange begins; or they cannot be had.
         case secrets(Swift.Result<any Exchange, TakeFailure>)
@@ -37,7 +28,6 @@ extension TakeMachine {
         case stop
         /// The recording shall go on after all.
         case resume
-        /// It goes on.
         case resumed
         /// The service has found the end by itself.
         case heardEnd
@@ -55,7 +45,6 @@ extension TakeMachine {
     enum Action: Sendable {
         /// Write down that a request is about to begin, then say `noted`.
         case note(part: Int, ExchangeRequest)
-        /// Begin the request after the pause.
         case start(part: Int, ExchangeRequest, Pause)
         /// End the pause of a part's request, as far as it is the speaker's.
         case hurry(part: Int)
@@ -65,9 +54,7 @@ extension TakeMachine {
         case ask(afterRefusal: Bool)
         /// Compute the digest of a part, then say `digested`.
         case digest(part: Int)
-        /// Remember that the service takes no chunks.
         case rememberLength
-        /// End the recording.
         case endCapture(CaptureStop)
         /// Go on with the recording, if its tail is not over; then say `resumed`.
         case resumeCapture
@@ -79,12 +66,21 @@ extension TakeMachine {
         case saveSeal(JournalSeal, isWhole: Bool, isSending: Bool)
         /// Write everything once more: the place may be a new one.
         case saveAgain
-        /// Tell the caller.
         case tell(TakeEvent)
-        /// The take has ended.
         case settle(Ending)
     }
 
-    /// How a recording is ended.
     enum CaptureStop { case withTail, withoutTail, cancelled }
+}
+
+extension TakeMachine {
+    struct Ending: Sendable {
+        /// What was understood, or why nothing was.
+        var result: Result
+        var capture: CaptureEnd
+        /// What the journal holds; nil when it was never sealed.
+        var seal: JournalSeal?
+        /// From the end of the recording to the last answer; nil without one.
+        var answerDelay: Duration?
+    }
 }

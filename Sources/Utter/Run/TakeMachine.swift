@@ -26,7 +26,6 @@ internal import Upload
 /// unmarked; a body ends only while its part is `sending`. The first result of a part is its result.
 /// The take settles once, when the journal is sealed and every part is done.
 struct TakeMachine: Sendable {
-    /// How far the recording has come.
     enum Phase: Sendable {
         /// The source is read.
         case recording
@@ -38,11 +37,8 @@ struct TakeMachine: Sendable {
         case settled
     }
 
-    /// A complete recording.
     struct Recorded: Sendable {
-        /// How the recording ended.
         var end: CaptureEnd
-        /// What the journal holds.
         var seal: JournalSeal
         /// When that was known, since the take began.
         var instant: Duration
@@ -58,7 +54,6 @@ struct TakeMachine: Sendable {
     private(set) var protection = Protection()
     /// Whether the recording ends, and not because a person who may change their mind wants it.
     private var isEndFinal = false
-    /// Whether there is a journal.
     private var hasJournal = false
     /// Whether there is something to be sent, or may be.
     private var hasSound = true
@@ -136,7 +131,6 @@ struct TakeMachine: Sendable {
         return false
     }
 
-    /// What was understood of all parts.
     private var transcript: Transcript {
         parts.dropFirst().reduce(into: parts[0].transcript) { $0.append($1.transcript) }
     }
@@ -183,8 +177,13 @@ struct TakeMachine: Sendable {
             // What is awaited by a person does not wait for a pause that was made for a speaker.
             switch parts[index].delivery {
             case .waiting(.seal): begin(index)
-            case .sending(_, let pause) where pause.isForSpeaker:
-                actions.append(.hurry(part: index))
+            case .noting(let pause), .sending(_, let pause):
+                guard pause.isForSpeaker else { break }
+                if let cause = pause.cause, now.elapsed < pause.waitableFrom {
+                    conclude(index, .failure(cause.naming(wait: pause.atLeast)), now)
+                } else if case .sending = parts[index].delivery {
+                    actions.append(.hurry(part: index))
+                }
             default: break
             }
             if parts[index].exchange.request.number > 1 { digest(index) }
@@ -237,23 +236,28 @@ struct TakeMachine: Sendable {
     }
 
     private mutating func end(_ index: Int, _ reply: Reply, _ now: Moment) {
+        let before = parts[index].exchange.progress
         switch parts[index].delivery {
         case .sending(let request, _):
             save(request, reply.result)
             parts[index].transcript = reply.transcript
-            let before = parts[index].exchange.progress
             let step = parts[index].exchange.next(
                 after: reply, isSpeaking: isRecording, at: now)
-            let progress = parts[index].exchange.progress
-            if progress != before { actions.append(.saveProgress(progress)) }
+            saveProgress(of: index, unless: before)
             follow(index, step, reply, now)
         case .breakingOff(let request, let result):
             save(request, reply.result)
             parts[index].exchange.record(reply.result)
+            saveProgress(of: index, unless: before)
             parts[index].delivery = .done(result)
         case .waiting, .noting, .withdrawing, .done: return
         }
         if parts[index].exchange.needsLength { actions.append(.rememberLength) }
+    }
+
+    private mutating func saveProgress(of index: Int, unless before: ExchangeProgress?) {
+        let progress = parts[index].exchange.progress
+        if progress != before { actions.append(.saveProgress(progress)) }
     }
 
     private mutating func follow(
@@ -286,7 +290,6 @@ struct TakeMachine: Sendable {
         }
     }
 
-    /// Ends the delivery of a part whose request has ended.
     private mutating func decide(_ index: Int, _ result: Result, _ now: Moment) {
         parts[index].delivery = .done(result)
         parts[index].resultAt = now.elapsed
@@ -346,7 +349,6 @@ struct TakeMachine: Sendable {
         endCapture(stop)
     }
 
-    /// Ends the recording for good.
     private mutating func endCapture(_ stop: CaptureStop) {
         isEndFinal = true
         actions.append(.endCapture(stop))

@@ -4,10 +4,8 @@ internal import SpeechService
 
 /// A range of a take's journal, what delivers it, and what came back.
 struct TakePart: Sendable {
-    /// What became of it.
     typealias Result = Swift.Result<Transcript, TakeFailure>
 
-    /// How far its delivery has come.
     enum Delivery: Sendable {
         /// What the first byte of a body waits for.
         enum Wait { case journal, seal, secrets }
@@ -22,17 +20,13 @@ struct TakePart: Sendable {
         case withdrawing(Result)
         /// A request is being broken off; how far it came is awaited.
         case breakingOff(ExchangeRequest, Result)
-        /// No request follows.
         case done(Result)
     }
 
     /// The journal's byte at which it begins; it ends with the journal.
     let start: Int
-    /// Decides which requests deliver it.
     var exchange: any Exchange
-    /// How far that has come.
     var delivery = Delivery.waiting(for: .journal)
-    /// What was understood so far.
     var transcript = Transcript()
     /// When its result was known, since the take began.
     var resultAt: Duration?
@@ -41,7 +35,6 @@ struct TakePart: Sendable {
     /// Whether that is known, or being computed.
     var isDigested = false
 
-    /// Begins with nothing sent.
     init(start: Int, exchange: any Exchange, digest: String? = nil) {
         self.start = start
         self.exchange = exchange

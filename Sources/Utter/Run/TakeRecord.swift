@@ -12,7 +12,6 @@ internal import Upload
 ///
 /// Usable from any thread; only jobs of the sync thread wait for the disk.
 final class TakeRecord: Sendable {
-    /// The manifest, and how often it was to be written.
     private struct Present {
         var manifest: TakeManifest
         var version = 0
@@ -33,9 +32,12 @@ final class TakeRecord: Sendable {
     private let isEnded = Atomic(false)
     /// Whether the take was empty and is gone: nothing may bring its folder back.
     private let isRemoved = Atomic(false)
+    /// Whether the name of a new take is durable, or cannot be made so.
+    private let isNamed = Atomic(true)
     private let onSave: @Sendable (SystemError?) -> Void
     /// When what could not be written is tried again; nil when it could.
     private let retriesAt = Mutex<ContinuousClock.Instant?>(nil)
+    private let failure = Mutex<SystemError?>(nil)
 
     /// Keeps the record of a take whose folder exists, and whose audio the journal holds.
     ///
@@ -55,7 +57,6 @@ final class TakeRecord: Sendable {
         self.onSave = onSave
     }
 
-    /// Changes the manifest and has it written.
     func save(_ change: (inout TakeManifest) -> Void) {
         present.withLock { present in
             change(&present.manifest)
@@ -89,6 +90,7 @@ final class TakeRecord: Sendable {
 
     private func note(_ error: SystemError?) {
         retriesAt.withLock { $0 = error == nil ? nil : .now + .seconds(1) }
+        failure.withLock { $0 = error }
         onSave(error)
     }
 
@@ -98,6 +100,29 @@ final class TakeRecord: Sendable {
     private var isSettledOnDisk: Bool {
         guard let version = present.withLock({ $0.restVersion }) else { return false }
         return savedVersion.load(ordering: .relaxed) >= version
+    }
+
+    /// What is known of a take on the disk once it has ended.
+    enum Safety: Sendable {
+        case durable
+        case unconfirmed
+        case refused(reason: String)
+    }
+
+    /// Tells whether the disk has all of a take that has ended, once it has the take's name.
+    ///
+    /// From any thread; the sync thread tells.
+    func tellSafety(_ tell: @escaping @Sendable (Safety) -> Void) {
+        sync.perform { [self] in
+            // Each of the names has a job of its own, behind which this one goes.
+            isNamed.load(ordering: .relaxed) ? tell(safety) : tellSafety(tell)
+        }
+    }
+
+    private var safety: Safety {
+        if journal.isSettled, isSettledOnDisk { return .durable }
+        return (journal.condition.failure ?? failure.withLock { $0 })
+            .map { .refused(reason: $0.description) } ?? .unconfirmed
     }
 
     /// Has the manifest written that could not be written a second ago.
@@ -124,26 +149,34 @@ final class TakeRecord: Sendable {
 
     /// Makes the name of a new take durable.
     func announce() {
+        isNamed.store(false, ordering: .relaxed)
+        // Before the names: without the key in an encrypted file they are worth nothing.
+        sync.perform { [journal] in journal.finish() }
         save { _ in }
         sync.perform { [self] in
             do throws(SystemError) {
                 syncNames(in: try store.foldersToSync()[...])
             } catch {
-                note(error)
+                endNames(error)
             }
         }
+    }
+
+    private func endNames(_ error: SystemError?) {
+        if let error { note(error) } else { store.noteSynced() }
+        isNamed.store(true, ordering: .relaxed)
     }
 
     /// Makes the names in folders durable, each by a job of its own: the audio has its turn between
     /// them.
     private func syncNames(in folders: ArraySlice<Folder>) {
-        guard let folder = folders.first else { return store.noteSynced() }
+        guard let folder = folders.first else { return endNames(nil) }
         sync.perform { [self] in
             do throws(SystemError) {
                 try folder.sync()
                 syncNames(in: folders.dropFirst())
             } catch {
-                note(error)
+                endNames(error)
             }
         }
     }
@@ -219,7 +252,6 @@ final class TakeRecord: Sendable {
         }
     }
 
-    /// Writes the take's last state, or removes a take that has no audio.
     func settle(_ outcome: TakeOutcome) {
         if before == nil, outcome.account.capturedFrames == 0, case .failure = outcome.result {
             journal.abandon()
@@ -265,7 +297,6 @@ final class TakeRecord: Sendable {
         return false
     }
 
-    /// Deletes the audio of an answered take.
     func deleteAudio() {
         let manifest = present.withLock { $0.manifest }
         sync.perform { [self] in
@@ -310,7 +341,6 @@ extension TakeManifest {
 }
 
 extension TakeOutcome {
-    /// Why there is no answer, or nil when there is one.
     fileprivate var failure: String? {
         if case .failure(let failure) = result { failure.description } else { nil }
     }
@@ -322,7 +352,6 @@ extension TakeFailure {
 }
 
 extension TransferResult.Ending {
-    /// What a take remembers of it.
     fileprivate var reason: String {
         switch self {
         case .answered: "answered"

@@ -9,7 +9,6 @@ extension TakeRun {
     /// On the journal thread, with every period.
     func didGrow() {
         guard meter.isDue() else { return }
-        reportJournal()
         record?.writeAgain()
         tellLimit()
         tellProgress()

@@ -17,9 +17,7 @@ final class TakeRun: Sendable {
         var machine: TakeMachine
         /// What the machine has asked for, and is not done yet.
         var due: [TakeMachine.Action] = []
-        /// Whether a thread does it.
         var isActing = false
-        /// The audio, once there is a place for it.
         var journal: Journal?
         /// Folder and manifest, when the take is kept on the disk.
         var record: TakeRecord?
@@ -27,7 +25,6 @@ final class TakeRun: Sendable {
         var secrets: [Credential] = []
         /// The token that was fetched for the service's secret.
         var token: Credential?
-        /// The latest transfer of each part.
         var transfers: [Int: TransferID] = [:]
         var times = TakeTimes()
     }
@@ -36,7 +33,6 @@ final class TakeRun: Sendable {
     let plan: DeliveryPlan
     let pipeline: Pipeline
     let events: AsyncStream<TakeEvent>
-    /// How other threads end the recording.
     let control = CaptureControl()
     let account: CaptureAccount
     private let waiting = WaitingEvents()
@@ -95,7 +91,6 @@ final class TakeRun: Sendable {
 
     func outcome() async -> TakeOutcome { await settlement.value }
 
-    /// Says how the take has ended.
     func settle(_ ending: TakeMachine.Ending) {
         let (machine, journal, record) = state.withLock { ($0.machine, $0.journal, $0.record) }
         var times = state.withLock { $0.times }
@@ -123,7 +118,6 @@ final class TakeRun: Sendable {
 
     func hold(_ token: Credential) { state.withLock { $0.token = token } }
 
-    /// The token that was fetched; nil when there is none.
     var token: Credential? { state.withLock { $0.token } }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
@@ -154,9 +148,7 @@ final class TakeRun: Sendable {
 
     func transfer(of part: Int) -> TransferID? { state.withLock { $0.transfers[part] } }
 
-    /// Whether a body of this part may end.
     func isWanted(_ part: Int) -> Bool { state.withLock { $0.machine.isWanted(part) } }
 
-    /// The `Content-Digest` of a part's body, once it is known.
     func digest(of part: Int) -> String? { state.withLock { $0.machine.parts[part].digest } }
 }

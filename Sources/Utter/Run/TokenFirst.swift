@@ -77,8 +77,12 @@ struct TokenFirst: Exchange {
         guard engine != nil else {
             let step = exchange.next(after: reply, isSpeaking: isSpeaking, at: now)
             // 403 says that the client may not; a good status has the code of a token that is too old.
-            guard case .failed(.tokenRefused(let status, _, _)) = step, status != 403, mayRefresh
-            else { return step }
+            guard case .failed(.tokenRefused(let status, _, _)) = step else {
+                // What was not refused may be too old by the next request, hours of speech later.
+                mayRefresh = true
+                return step
+            }
+            guard status != 403, mayRefresh else { return step }
             (mayRefresh, isRenewing) = (false, true)
             exchange.renew()
             fetch()

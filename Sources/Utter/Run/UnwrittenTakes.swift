@@ -14,6 +14,8 @@ package final class UnwrittenTakes: Sendable {
         var clear: @Sendable () -> Void
     }
 
+    /// A disk that fails for weeks must not fill memory: the newest matter.
+    static let limit = 1_000
     private let takes = Mutex<[TakeID: Unwritten]>([:])
 
     init() {}
@@ -30,6 +32,8 @@ package final class UnwrittenTakes: Sendable {
     func note(_ id: TakeID, _ error: SystemError?, clear: @escaping @Sendable () -> Void = {}) {
         takes.withLock { takes in
             takes[id] = error.map { Unwritten(reason: $0.description, clear: clear) }
+            guard takes.count > Self.limit else { return }
+            if let oldest = takes.keys.min(by: { $0.text < $1.text }) { takes[oldest] = nil }
         }
     }
 

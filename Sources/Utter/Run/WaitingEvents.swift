@@ -21,7 +21,6 @@ final class WaitingEvents: Sendable {
 
     private let state = Mutex(State())
 
-    /// The events in their order, for one listener.
     var stream: AsyncStream<TakeEvent> {
         AsyncStream(unfolding: { await self.next() }, onCancel: { self.finish() })
     }
@@ -45,7 +44,6 @@ final class WaitingEvents: Sendable {
         listener?.resume(returning: event)
     }
 
-    /// Ends the stream behind what waits.
     func finish() {
         let listener = state.withLock { state in
             state.isFinished = true
@@ -69,7 +67,6 @@ final class WaitingEvents: Sendable {
 }
 
 extension TakeEvent {
-    /// The bytes of the transcript that it brings.
     fileprivate var byteCount: Int {
         if case .heard(let transcript) = self { transcript.byteCount } else { 0 }
     }

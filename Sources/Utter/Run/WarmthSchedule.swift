@@ -22,13 +22,9 @@ struct WarmthSchedule: Equatable {
     private var losses = 0
     private var isFirst = true
 
-    /// What came of one use.
     enum Finding: Equatable {
-        /// The connection of before was there still.
         case kept
-        /// It was gone, and another one stands.
         case lost
-        /// There is none.
         case failed
     }
 

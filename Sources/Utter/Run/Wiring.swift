@@ -169,7 +169,9 @@ final class Wiring: Sendable {
                 run.handle(.digested(part: part, digest))
             }
         case .ask(let afterRefusal): run.ask(afterRefusal: afterRefusal)
-        case .rememberLength: run.pipeline.lengthOrigins.insert(run.plan.service.url.origin)
+        case .rememberLength:
+            let now = TimedNote.Entry(time: Date().timeIntervalSince1970)
+            run.pipeline.lengthOrigins.insert(now, by: run.plan.service.url.origin.description)
         case .resumeCapture:
             run.control.requestResume()
             capture.wake()
@@ -206,8 +208,10 @@ final class Wiring: Sendable {
     private func start(
         _ request: ExchangeRequest, of part: Int, after pause: Pause, for run: TakeRun
     ) {
-        // A request begins when there is a journal.
-        guard let journal = run.journal else { return }
+        guard let journal = run.journal else {
+            let ending = TransferResult.Ending.unprepared("the take has no journal")
+            return run.handle(.ended(part: part, Reply(result: .unstarted(ending))))
+        }
         let plan = run.openedPlan
         var body = plan.request(
             request, for: journal, frames: { [account = run.account] in account.encodedFrames },
@@ -232,4 +236,14 @@ final class Wiring: Sendable {
                 body, after: pause.duration, atLeast: pause.atLeast, observer: observer),
             of: part)
     }
+}
+
+/// What the thread `notes` does: writes down which requests are about to begin.
+///
+/// It writes small files and waits for no `fsync`: neither the sync thread, which a slow disk keeps
+/// for seconds, nor a thread on the way of the samples is in its place.
+struct NoteWriter: Worker {
+    mutating func receive(_ note: @escaping @Sendable () -> Void) { note() }
+
+    mutating func turn(isLast: Bool) -> WorkerPause { .untilWoken }
 }

@@ -40,7 +40,10 @@ package enum ExitStatus: Int32 {
             return
         }
         switch outcome.result {
-        case .failure(let failure): self.init(failure)
+        case .failure(let failure):
+            self.init(failure)
+            // What the disk has not taken is not kept for another try.
+            if self == .notDelivered, outcome.unprotected != nil { self = .localIO }
         case .success(let transcript):
             if case .source(let error) = outcome.capture.cause, error.isLossInMidTake {
                 self.init(error)

@@ -197,7 +197,9 @@ final class Recorder: Sendable {
             talk?.note(event, of: number)
             show(event, of: take)
         }
-        let outcome = await take.outcome
+        var outcome = await take.outcome
+        // A text waits for no disk.
+        if !session.isSettled(outcome) { outcome = await take.confirmed(outcome) }
         session.trace?.add(outcome)
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)

@@ -88,15 +88,15 @@ final class KnownFiles: Sendable {
         // As above.
         guard (try? folder.save(manifest)) != nil else { return }
         let size = manifest.isEncrypted ? nil : manifest.file?.byteCount
-        known.withLock { _ in
-            Self.write(Self.noted(in: store) + [Noted(take: take, byteCount: size)], in: store)
+        store.change(.takesOfFiles) {
+            Self.bytes(of: Self.noted(in: $0) + [Noted(take: take, byteCount: size)])
         }
     }
 
     /// The takes that wait, and may be of a file of this length; each is read once.
     private func takes(ofFilesOf size: Int, in store: TakeStore) -> [TakeManifest] {
         known.withLock { known in
-            var noted = known ?? Self.noted(in: store)
+            var noted = known ?? Self.noted(in: store.note(.takesOfFiles))
             var (found, over): ([TakeManifest], Set<TakeID>) = ([], [])
             for (index, entry) in noted.enumerated() where entry.byteCount ?? size == size {
                 do throws(TakeStoreError) {
@@ -113,15 +113,17 @@ final class KnownFiles: Sendable {
             }
             if !over.isEmpty {
                 noted.removeAll { over.contains($0.take) }
-                Self.write(noted, in: store)
+                store.change(.takesOfFiles) { bytes in
+                    Self.bytes(of: Self.noted(in: bytes).filter { !over.contains($0.take) })
+                }
             }
             known = noted
             return found
         }
     }
 
-    private static func noted(in store: TakeStore) -> [Noted] {
-        String(decoding: store.note(.takesOfFiles), as: UTF8.self).split(separator: "\n")
+    private static func noted(in bytes: [UInt8]) -> [Noted] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n")
             .compactMap { line in
                 let words = line.split(separator: " ")
                 return words.first.flatMap { TakeID(String($0)) }
@@ -129,11 +131,11 @@ final class KnownFiles: Sendable {
             }
     }
 
-    private static func write(_ noted: [Noted], in store: TakeStore) {
+    private static func bytes(of noted: [Noted]) -> [UInt8] {
         let lines = noted.suffix(longestNote).map { entry in
             entry.take.text + (entry.byteCount.map { " \($0)" } ?? "") + "\n"
         }
-        store.note(Array(lines.joined().utf8), as: .takesOfFiles)
+        return Array(lines.joined().utf8)
     }
 
     private static func byteCount(of path: String) -> Int? {

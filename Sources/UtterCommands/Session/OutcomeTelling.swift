@@ -82,7 +82,8 @@ struct OutcomeTelling {
         guard outcome.unprotected == nil else {
             return [.line("on the disk, but it may be incomplete: \(path)")]
         }
-        let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))")
+        let doubt = outcome.isConfirmed ? "" : ", which the disk has not confirmed yet"
+        let kept = ToldLine.line("kept: \(path) (\(StatusLine.clock(outcome.length)))\(doubt)")
         guard case .failure = outcome.result else { return [kept] }
         if outcome.capture.isCut {
             return [kept, .hint("that is a part only: send the file once more")]

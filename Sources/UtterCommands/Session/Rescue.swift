@@ -35,7 +35,7 @@ struct Rescue {
         return switch words.lowercased() {
         case "": saveUnasked()
         case "y", "yes": save(at: places)
-        case "n", "no": [Self.gone]
+        case "n", "no": [gone]
         default: save(at: [expanded(words)] + places)
         }
     }
@@ -43,14 +43,15 @@ struct Rescue {
     /// Writes the recording, unless the person has ruled that out.
     ///
     /// - Returns: what has become of it.
-    func saveUnasked() -> [ToldLine] { isWanted ? save(at: places) : [Self.gone] }
+    func saveUnasked() -> [ToldLine] { isWanted ? save(at: places) : [gone] }
 
     /// Writes the recording to the first of the places that takes it.
     private func save(at places: [String]) -> [ToldLine] {
         var lines: [ToldLine] = []
         for path in places {
+            let silence: Duration
             do throws(SystemError) {
-                try take.writeAudio(to: path)
+                silence = try take.writeAudio(to: path)
             } catch {
                 lines.append(.error("the recording cannot be saved: \(error.description)"))
                 continue
@@ -58,12 +59,19 @@ struct Rescue {
             let hint =
                 "send it with the options of this command: utter send \(ShellWord.quoted(path)) "
                 + "--to \(ShellWord.quoted(plan.service.url.text))"
-            return lines + [.line("saved: \(path)"), .hint(hint)]
+            let loss =
+                silence > .zero
+                ? "; \(silence.secondsText) of it cannot be read from the disk and are silent" : ""
+            return lines + [.line("saved: \(path)\(loss)"), .hint(hint)]
         }
-        return lines + [Self.gone]
+        return lines + [gone]
     }
 
-    private static let gone = ToldLine.line("the recording was in memory only, and is gone")
+    private var gone: ToldLine {
+        outcome.audioPath == nil
+            ? .line("the recording was in memory only, and is gone")
+            : .line("what the disk does not have of the recording was in memory only, and is gone")
+    }
 
     /// A folder for temporary files, and what there is without one.
     private var places: [String] {

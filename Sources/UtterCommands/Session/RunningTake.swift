@@ -16,8 +16,8 @@ final class RunningTake: Sendable {
     private struct State {
         /// Those that run, and whether the end of the program cancels them.
         var takes: [Running] = []
-        /// Those that have ended on a disk that failed, of which the person was told.
-        var unprotected: Set<TakeID> = []
+        /// The newest that have ended on a disk that failed, of which the person was told.
+        var unprotected: ArraySlice<TakeID> = []
         /// The first request to end the program.
         var farewell: Request?
         /// Whether a take has begun, ever.
@@ -108,7 +108,7 @@ final class RunningTake: Sendable {
         state.withLock { state in
             // A new array: the sanitizer would not see that the old one is not read any more.
             state.takes = state.takes.filter { $0.take.id != take.id }
-            if isUnprotected { state.unprotected.insert(take.id) }
+            if isUnprotected { state.unprotected = (state.unprotected + [take.id]).suffix(1_000) }
         }
     }
 

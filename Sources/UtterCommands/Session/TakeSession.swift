@@ -228,17 +228,22 @@ package struct TakeSession {
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
         live: LiveLine? = nil, mayAsk: Bool = true
     ) async -> ExitStatus {
+        // A text waits for no disk.
+        var outcome = isSettled(outcome) ? outcome : await take.confirmed(outcome)
         var status = status(of: outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
         }
-        let telling = OutcomeTelling(
-            outcome, of: namesTexts ? file : nil, output: output,
-            keepsAudio: audioTime.map { $0 > .zero } ?? false, isServiceUnset: isServiceUnset,
-            tokenSource: plan.service.credentials.first?.source)
+        let keepsAudio = audioTime.map { $0 > .zero } ?? false
         // A pipe may take its time; a terminal is the one that shows the line, and may be lent.
         let above = StandardOutput.columns == nil && !mayAsk ? nil : live
         let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
+        if isSettled(outcome), keepsAudio || !given.isSafe {
+            outcome = await take.confirmed(outcome)
+        }
+        let telling = OutcomeTelling(
+            outcome, of: namesTexts ? file : nil, output: output, keepsAudio: keepsAudio,
+            isServiceUnset: isServiceUnset, tokenSource: plan.service.credentials.first?.source)
         guard given.isSafe else {
             Self.write(above: live) { tellUnprinted(outcome, telling) }
             return .localIO

@@ -79,6 +79,20 @@ import Testing
         #expect(server.requests.last?["Utter-Attempt"] == "2")
     }
 
+    /// A token of an hour is too old when a take of ten hours is sent again.
+    @Test func aTokenThatWasGoodInThisRunIsFetchedOnceMoreWhenItIsRefused() async throws {
+        let server = try RecordingServer(
+            scripts: [
+                Self.token("old"), .answer(status: 503, text: "later"),
+                .answer(status: 401, text: "too old"), Self.token("new"),
+            ], otherwise: .answer(text: "heard"))
+        let bench = try bench(server, exchange: Self.usual)
+        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
+        #expect(result.outputText == "heard\n", "\(result.errorText)")
+        #expect(targets(server) == ["/token", "/listen", "/listen", "/token", "/listen"])
+        #expect(server.requests.last?["Authorization"] == "Bearer new")
+    }
+
     @Test func aTokenThatAGoodStatusRefusesByItsCodeIsFetchedOnceMore() async throws {
         let heard = #"{"err_no":0,"text":"heard"}"#
         let refused = #"{"err_no":3302,"err_msg":"authentication failed."}"#

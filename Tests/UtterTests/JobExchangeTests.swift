@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TestSupport
+import Testing
+
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
+@testable import Utter
+
+/// Requests of a job whose answers are lost.
+@Suite struct JobExchangeTests {
+    private static let plan = JobPlan(steps: [
+        JobStep(name: "upload", content: .recording),
+        JobStep(name: "create", url: "/create"),
+        JobStep(name: "poll", url: "/poll", method: .get, pendingStatuses: [404]),
+    ])
+    private static let lost = Reply(result: .test(.connectionLost("closed")))
+
+    private func exchange(
+        _ plan: JobPlan = plan, from progress: ExchangeProgress? = nil, takenBefore: Int = 0
+    ) throws -> JobExchange {
+        let service = try RecognitionService(url: ServiceURL("http://127.0.0.1:9/upload"))
+        return JobExchange(
+            plan, DeliveryPlan(service: service, format: .wav), from: progress,
+            takenBefore: takenBefore)
+    }
+
+    private func good(_ verdict: StepVerdict) -> Reply {
+        Reply(result: .test(.answered, status: 200), verdict: verdict)
+    }
+
+    private func follow(_ exchange: inout JobExchange, _ replies: Reply...) {
+        for reply in replies {
+            _ = exchange.next(after: reply, isSpeaking: false, at: Moment())
+        }
+    }
+
+    @Test func aJobThatGoesWellIsDoneOnce() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), good(.next([:])), good(.again))
+        #expect(exchange.takenCount == 1)
+        // A question may be asked twice.
+        follow(&exchange, Self.lost, good(.answer))
+        #expect(exchange.takenCount == 1)
+    }
+
+    @Test func aLostAnswerToADeedThatIsRepeatedMarksTheTake() throws {
+        var exchange = try exchange()
+        follow(&exchange, good(.next([:])), Self.lost)
+        #expect(exchange.takenCount == 1)
+        #expect(exchange.progress?.unknown == 1)
+        follow(&exchange, good(.next([:])), good(.answer))
+        #expect(exchange.takenCount == 2)
+    }
+
+    @Test func aRefusalLeavesNothingUnknown() throws {
+        var exchange = try exchange()
+        let busy = Reply(result: .test(.answered, status: 503))
+        follow(&exchange, good(.next([:])), busy, good(.next([:])))
+        #expect(exchange.takenCount == 1)
+    }
+
+    @Test func anotherRunThatRepeatsADeedMarksTheTake() throws {
+        var first = try exchange()
+        follow(&first, good(.next([:])))
+        first.record(Self.lost.result)
+        var second = try exchange(from: first.progress, takenBefore: first.takenCount)
+        #expect(second.takenCount == 1)
+        follow(&second, good(.next([:])))
+        #expect(second.takenCount == 2)
+        #expect(second.progress?.unknown == nil)
+    }
+
+    @Test func aDeedBeforeTheRecordingIsRememberedWhenItsAnswerIsLost() throws {
+        let plan = JobPlan(steps: [
+            JobStep(name: "create", url: "/create"),
+            JobStep(name: "upload", content: .recording),
+        ])
+        var first = try exchange(plan)
+        #expect(first.progress == nil)
+        first.record(Self.lost.result)
+        var second = try exchange(plan, from: first.progress)
+        follow(&second, good(.next([:])), good(.answer))
+        #expect(second.takenCount == 2)
+        var well = try exchange(plan)
+        follow(&well, good(.next([:])), good(.answer))
+        #expect(well.takenCount == 1)
+    }
+}
