@@ -42,7 +42,7 @@ import Testing
         let file = try place.write([], to: "file")
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
             "send", "--no-retry", Clip.digits.path)
-        #expect(result.status == .exited(75))
+        #expect(result.status == .exited(74))
         #expect(!result.errorText.contains("gone"))
         #expect(!result.errorText.contains("is kept"))
         let name = try #require(try place.names().first { $0.hasSuffix(".wav") })

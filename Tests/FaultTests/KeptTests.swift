@@ -35,11 +35,13 @@ import Testing
         let written = try #require(trace.lastIndex { $0.name == "write" && isOfAudio($0) })
         let synced = try #require(trace.lastIndex { $0.name == "fdatasync" && isOfAudio($0) })
         #expect(written < synced && synced < said)
+        let before = trace[..<said]
         let replaced = try #require(
-            trace.lastIndex { $0.name == "rename" && $0.other?.hasSuffix("/take.json") == true })
-        #expect(replaced < said)
-        #expect(trace[replaced..<said].contains { $0.name == "fsync" })
-        #expect(trace[..<said].contains { $0.name == "fsync" && $0.path.hasSuffix("/takes") })
+            before.lastIndex {
+                $0.name == "rename" && $0.other?.hasSuffix("/take.json") == true
+            })
+        #expect(before[replaced...].contains { $0.name == "fsync" })
+        #expect(before.contains { $0.name == "fsync" && $0.path.hasSuffix("/takes") })
     }
 
     /// Without the key in it, the name of an encrypted file is worth nothing.
