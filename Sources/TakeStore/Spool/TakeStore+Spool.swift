@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// How full the spool is.
 extension TakeStore {
-    /// What can be deleted when the disk is short.
     package enum Spare: Sendable {
         case removed(Removed)
         /// The audio of an answered take whose text was handed over.
@@ -72,7 +71,6 @@ extension TakeStore {
         return found
     }
 
-    /// Notes that a take is back, perhaps with audio.
     func noteReturn(of id: TakeID) {
         guard let size = audioByteCount(of: id) else { return }
         var noted = noted
@@ -106,9 +104,7 @@ extension TakeStore {
             + released(by: noted).sorted().compactMap { TakeID($0) }.map { .audio($0) }
     }
 
-    /// Deletes what can be spared.
-    ///
-    /// Blocks on the disk. What cannot be deleted stays.
+    /// Deletes what can be spared; what cannot be deleted stays.
     package func delete(_ spare: Spare) {
         switch spare {
         case .removed(let take): destroyRemoved { $0.id == take.id }
@@ -138,7 +134,10 @@ extension TakeStore {
 
 extension TakeFolder {
     static func audioByteCount(in parent: Folder, _ name: String) -> Int? {
-        // Of several names only one is there.
-        audioNames.lazy.compactMap { parent.size(of: "\(name)/\($0)") }.first
+        for file in audioNames {
+            // Of several names only one is there.
+            if let size = parent.size(of: "\(name)/\(file)") { return size }
+        }
+        return nil
     }
 }
