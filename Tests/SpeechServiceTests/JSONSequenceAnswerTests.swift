@@ -84,7 +84,7 @@ struct JSONSequenceAnswerTests {
         ("{\"text\":\"go\",\"is_final\":false}\n{\"text\":\"go f", .truncated(byteCount: 44)),
         (
             "{\"type\":\"error\",\"message\":\"model\\u001b[31m gone\"}",
-            .serviceReported(message: "model[31m gone")
+            .serviceReported(message: "model gone")
         ),
         ("{\"error\":{\"message\":\"quota\"},\"text\":\"hi\"}", .serviceReported(message: "quota")),
         ("{\"error\":true}", .serviceReported(message: "{\"error\":true}")),

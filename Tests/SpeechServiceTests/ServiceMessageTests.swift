@@ -28,7 +28,7 @@ struct ServiceMessageTests {
             "<!DOCTYPE HTML>\n<html lang=\"en\">\n<style>p { x }</style>\n<title>A and b</title>",
             "A and b"
         ),
-        ("\u{1B}[31mred\u{202E}", "[31mred"),
+        ("\u{1B}[31mred\u{202E}", "red"),
         ("{\"error\":\"cut here", "{\"error\":\"cut here"),
         ("a < b", "a < b"),
     ])
