@@ -43,6 +43,8 @@ struct TransferResponse {
     ///
     /// - Returns: why it cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
+        // A refusal is the end of the sending.
+        let isEarly = isEarly && !isRefusal
         byteCount += bodyByteCount
         if isEarly { earlyByteCount = byteCount }
         let most = isEarly ? limit * Self.earlyLimitFactor : earlyByteCount + limit

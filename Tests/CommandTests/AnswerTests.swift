@@ -74,7 +74,7 @@ import Testing
         let result = try await bench.run("send", Clip.digits.path)
         #expect(result.output.isEmpty)
         #expect(
-            result.errorText.contains("error: the service reported an error: gone[31m (E7)\n"))
+            result.errorText.contains("error: the service reported an error: gone (E7)\n"))
         #expect(try bench.onlyTake()?.manifest["state"] == .string("kept"))
     }
 

@@ -53,7 +53,7 @@ import Testing
             disk.environment.merging(["TMPDIR": disk.environment["UTTER_TEST_DISK"] ?? ""]) { $1 })
         try disk.begin(.full)
         let result = try await bench.start(["send", Clip.digits.path] + options).result()
-        #expect(result.status == .exited(options.isEmpty ? 0 : 75))
+        #expect(result.status == .exited(options.isEmpty ? 0 : 74))
         #expect(result.errorText.contains("not protected"))
         #expect(try bench.takes().allSatisfy { $0.names.contains("take.json") })
     }

@@ -275,7 +275,7 @@ import Testing
         let run = try bench.start(["--min", "0"])
         #expect(
             await run.wait(
-                for: "utter: warning: the service did not accept the token: 401: no; recording goe",
+                for: "utter: warning: the service wants a token, and none was given: 401: no; ",
                 in: .error))
         #expect(run.status == nil)
         run.signal(SIGUSR1)

@@ -10,7 +10,7 @@ import Testing
         let server = try RecordingServer(
             otherwise: .answer(text: "a \u{1B}[31mred\u{1B}[0m\nline\u{7}"))
         let result = try await Bench(server: server).run("send", Clip.digits.path)
-        #expect(result.outputText == "a [31mred[0m line\n")
+        #expect(result.outputText == "a red line\n")
         #expect(result.hasPlainErrors)
     }
 

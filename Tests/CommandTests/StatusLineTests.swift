@@ -230,8 +230,10 @@ import Testing
     func itIsCutToTheWidth(_ columns: UInt16) async throws {
         let (screen, _) = try await run(
             columns: columns, partial: "a rather long text that goes on and on for ever and ever")
-        let live = screen.drawn.filter { !$0.hasPrefix("utter: ") && $0 != "so it ended" }
-        #expect(live.contains { $0.hasPrefix("speak ") })
+        // Before it stands a message, which is folded.
+        let live = screen.drawn.drop { !$0.hasPrefix("speak ") }
+            .filter { !$0.hasPrefix("utter: ") && $0 != "so it ended" }
+        #expect(!live.isEmpty)
         #expect(live.allSatisfy { $0.count < Int(columns) }, "\(live)")
         // The words are wrapped, and none is missing.
         let words = live.filter { !$0.hasPrefix("speak ") }.joined(separator: " ")
@@ -288,7 +290,7 @@ import Testing
     @Test func controlsInAPartialDoNotReachTheTerminal() async throws {
         let (screen, _) = try await run(partial: #"evil\u001b[2J\u001b]0;x\u0007\nbell"#)
         #expect(screen.strangeControls.isEmpty)
-        #expect(screen.drawn.contains { $0.contains("evil[2J]0;x bell") })
+        #expect(screen.drawn.contains { $0.contains("evil bell") })
     }
 
     @Test func anEnterBeforeTheLineIsThereErasesNothing() async throws {

@@ -13,7 +13,7 @@ import Testing
     private static let shell = #"exec "$0" "$@" 2>$HOME/messages"#
 
     private func key(_ bench: FaultBench) throws -> String {
-        let key = try bench.folder.write(Array("0123456789abcdef0123\n".utf8), to: "key")
+        let key = try bench.folder.write(Array("kite-oval-7319-mesh\n".utf8), to: "key")
         chmod(key, 0o600)
         return key
     }

@@ -133,17 +133,23 @@ import Testing
         #expect(requests.count == 2)
         let last = try #require(requests.last)
         #expect(last.framingErrors.isEmpty)
-        let expected = Array(journal.dropFirst(way.format.bodyOffset))
+        var expected = Array(journal.dropFirst(way.format.bodyOffset))
+        // A live body does not know its length: the one that says it is another, with a key of its own.
+        let isAnother = way.format == .flac && way.framing == .chunked
+        if let (place, bytes) = way.format.length {
+            expected.replaceSubrange(place, with: bytes(outcome.account.encodedFrames))
+        }
         #expect(try audio(in: last, way, of: second) == expected)
         // What came before the cut is the beginning of it.
-        #expect(last.body.starts(with: try #require(requests.first).body))
-        #expect(try #require(requests.first).body.count >= 5_000)
+        let sent = try #require(requests.first).body
+        #expect(isAnother || last.body.starts(with: sent))
+        #expect(sent.count >= 5_000)
         let isChunked = way.framing == .chunked
         for request in requests {
             #expect((request["Transfer-Encoding"] == "chunked") == isChunked)
             #expect(request["Content-Length"] == (isChunked ? nil : "\(last.body.count)"))
         }
-        #expect(last["Idempotency-Key"] == requests.first?["Idempotency-Key"])
+        #expect((last["Idempotency-Key"] != requests.first?["Idempotency-Key"]) == isAnother)
         #expect(last["Idempotency-Key"]?.hasPrefix("\"\(first.id.text)") == true)
         let sum = try ForeignTool("openssl").run(["dgst", "-sha256", "-binary"], input: last.body)
         #expect(

@@ -283,7 +283,7 @@ import Testing
         #expect(length.request.saysLength)
         #expect(
             length.next(after: wantsLength, answer: nil, message: nil, Self.circumstances)
-                == .failed(.refused(status: 411, message: nil, advice: .length)))
+                == .failed(.refused(status: 411, message: nil, advice: .lengthSent)))
     }
 
     @Test func aStreamThatBreaksOffIsNoEarlyAnswer() throws {

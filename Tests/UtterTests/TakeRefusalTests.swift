@@ -27,7 +27,8 @@ import Utter
         speaker.fallSilent()
         let outcome = try await take.end()
         #expect(
-            outcome.result == .failure(.tokenRefused(status: 401, message: "bad key")))
+            outcome.result
+                == .failure(.tokenRefused(status: 401, message: "bad key", advice: .tokenMissing)))
         #expect(outcome.capture.cause == .finished)
         #expect(outcome.account.capturedFrames == 960)
         let journal = try readFile(try #require(outcome.audioPath))
@@ -39,7 +40,8 @@ import Utter
         #expect(refused < (try #require(events.firstIndex { $0.isCaptured })))
         let manifest = try await bench.manifest(of: take)
         #expect(manifest.state == .kept)
-        #expect(manifest.reason == "the service did not accept the token: 401: bad key")
+        #expect(
+            manifest.reason == "the service wants a token, and none was given: 401: bad key")
         #expect(manifest.byteCount == journal.count)
         #expect(manifest.frames == 960)
         #expect(manifest.attempts == 1)
@@ -53,7 +55,9 @@ import Utter
 
     @Test(arguments: [
         Refusal(status: 400, failure: .refused(status: 400, message: "why")),
-        Refusal(status: 403, failure: .tokenRefused(status: 403, message: "why")),
+        Refusal(
+            status: 403,
+            failure: .tokenRefused(status: 403, message: "why", advice: .tokenMissing)),
         Refusal(status: 413, failure: .refused(status: 413, message: "why")),
         Refusal(status: 429, failure: .unavailable(status: 429, message: "why")),
         Refusal(status: 500, failure: .unavailable(status: 500, message: "why")),

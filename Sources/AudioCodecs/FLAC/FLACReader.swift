@@ -19,6 +19,7 @@ internal import CFLAC
         var offset: Int
         /// Its length, in bytes.
         var byteCount: Int
+        /// How many samples of a channel come before it.
         var firstSample: Int
         var sampleCount: Int
         var format: StreamFormat

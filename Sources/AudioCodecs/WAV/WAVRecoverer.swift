@@ -15,6 +15,7 @@ final class WAVRecoverer: AudioRecoverer {
     /// The first bytes, as many as the header has.
     private var head: [UInt8] = []
 
+    /// Zeros in the last 4,096 bytes may be bytes that never arrived on the disk, and no samples.
     init(dropsEmptyTail: Bool) {
         self.dropsEmptyTail = dropsEmptyTail
     }

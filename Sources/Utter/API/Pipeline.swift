@@ -170,7 +170,7 @@ public final class Pipeline: Sendable {
         }
         let frames = manifest.frames ?? 0
         let bodyDigest = try folder.reading { () throws(SystemError) in
-            try plan.body(of: journal, frames: { frames }, of: folder.id).contentDigest()
+            try plan.body(of: journal, frames: frames, of: folder.id).contentDigest()
         }
         let account = CaptureAccount(
             encodedFrames: frames, gapFrames: manifest.gapFrames ?? 0,

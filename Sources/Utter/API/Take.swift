@@ -85,11 +85,12 @@ public final class Take: Sendable {
         return .seconds(Double(lost) / Double(format.nominalByteRate))
     }
 
-    /// As long a person waits to hear whether a take is kept.
-    private static let confirmationTime = Duration.seconds(5)
-
     /// Waits until the disk has what the take leaves on it; the outcome says so if it has not.
-    package func confirmed(_ outcome: TakeOutcome) async -> TakeOutcome {
+    ///
+    /// - Parameter isInHaste: whether the process is asked to end, and soon killed.
+    package func confirmed(
+        _ outcome: TakeOutcome, isInHaste: Bool = false
+    ) async -> TakeOutcome {
         guard let record = run.record, outcome.unprotected == nil,
             outcome.account.capturedFrames > 0
         else { return outcome }
@@ -98,7 +99,7 @@ public final class Take: Sendable {
         record.tellSafety { answer.settle($0) }
         let alarm = Task {
             // One that is cancelled comes too late to matter.
-            try? await Task.sleep(for: Self.confirmationTime)
+            try? await Task.sleep(for: .seconds(isInHaste ? 1 : 5))
             answer.settle(.unconfirmed)
         }
         defer { alarm.cancel() }

@@ -11,13 +11,13 @@ extension DeliveryPlan {
     /// - Parameters:
     ///   - request: what the exchange asks for.
     ///   - journal: the take's audio.
-    ///   - frames: samples of it; final once the journal is sealed.
+    ///   - frames: samples of it, if the body says so; 0 if not.
     ///   - id: the same for all attempts, so that a service may know them as one.
     ///   - token: what was fetched for the service's secret, if anything.
     /// - Returns: what the transfer loop needs to know.
     func request(
-        _ request: ExchangeRequest, for journal: Journal,
-        frames: @escaping @Sendable () -> Int, of id: TakeID, token: Credential? = nil
+        _ request: ExchangeRequest, for journal: Journal, frames: Int, of id: TakeID,
+        token: Credential? = nil
     ) -> TransferRequest {
         if case .token? = request.step?.use { return tokenRequest(request) }
         var service = service
@@ -30,9 +30,11 @@ extension DeliveryPlan {
         var headers = service.requestHeaders(
             contentType: request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
         ).map { (name: $0.name, value: $0.value) }.filter { !$0.value.isEmpty }
+        // A live body does not know its length: one that says it is another.
+        let whole = format.length != nil && frames > 0 ? "-whole" : ""
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: key("\(id.text)\(frame.mark)\(idSuffix)", of: request.step)),
+            (name: idHeader, value: key("\(id.text)\(frame.mark)\(idSuffix)\(whole)", of: request.step)),
             (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.
@@ -99,16 +101,12 @@ extension DeliveryPlan {
         return transfer
     }
 
-    /// The body of each attempt; for one take the same bytes each time, once it is complete.
-    func body(
-        of journal: Journal, frames: @escaping @Sendable () -> Int, of id: TakeID
-    ) -> RequestBody {
+    /// The body of each attempt; for one take and length the same bytes each time.
+    func body(of journal: Journal, frames: Int, of id: TakeID) -> RequestBody {
         body(of: journal, frames, in: frame(of: id))
     }
 
-    private func body(
-        of journal: Journal, _ frames: @escaping @Sendable () -> Int, in frame: BodyFrame
-    ) -> RequestBody {
+    private func body(of journal: Journal, _ frames: Int, in frame: BodyFrame) -> RequestBody {
         RequestBody(
             SentAudio(journal, as: format, frames: frames), from: format.bodyOffset,
             prologue: frame.prologue,

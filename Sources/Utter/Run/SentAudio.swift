@@ -2,39 +2,24 @@
 
 internal import AudioCodecs
 internal import LinuxPlatform
-internal import Synchronization
 internal import TakeStore
 internal import Upload
 
 /// A recording as it is sent: with silence where a cue of ours is heard in it, and with its length
-/// where its form has a place for it and the recording was complete when that was read.
+/// where its form has a place for it and the recording was complete before its first request.
 ///
 /// The file keeps what was heard. Of audio that is not sample after sample, nothing is replaced.
 struct SentAudio: BodySource {
     private static let frameSize = 2
 
-    /// The length that the first read has found, so that all reads of one body find the same.
-    private final class StatedLength: Sendable {
-        private let frames = Atomic(-1)
-
-        func value(_ find: () -> Int) -> Int {
-            let known = frames.load(ordering: .relaxed)
-            guard known < 0 else { return known }
-            let found = frames.compareExchange(
-                expected: -1, desired: find(), ordering: .relaxed)
-            return found.exchanged ? frames.load(ordering: .relaxed) : found.original
-        }
-    }
-
     let journal: Journal
     /// Where the samples begin in the file; nil when it is not sample after sample.
     private let header: Int?
     private let format: AudioCodec
-    /// Samples of the recording; final once the journal is sealed.
-    private let frames: @Sendable () -> Int
-    private let stated = StatedLength()
+    /// The samples of the recording that the body says it has; 0 says nothing.
+    private let frames: Int
 
-    init(_ journal: Journal, as format: AudioCodec, frames: @escaping @Sendable () -> Int) {
+    init(_ journal: Journal, as format: AudioCodec, frames: Int) {
         self.journal = journal
         self.format = format
         self.frames = frames
@@ -59,12 +44,6 @@ struct SentAudio: BodySource {
         let room = unsafe UnsafeMutableRawBufferPointer(
             rebasing: buffer.prefix(max(0, byteCount - offset)))
         guard unsafe !room.isEmpty else { return 0 }
-        // Asked before the bytes are read: a body that says its length is read when it is sealed.
-        let length = format.length.flatMap { length in
-            offset < length.place.upperBound
-                ? (length.place, stated.value { journal.isSealed ? frames() : 0 }, length.bytes)
-                : nil
-        }
         let count = unsafe try journal.readBytes(at: offset, into: room)
         let read = offset..<(offset + count)
         // Without a cue, neither lock nor array is wanted.
@@ -74,7 +53,7 @@ struct SentAudio: BodySource {
             let bytes = start..<(start + span.count * Self.frameSize)
             for index in bytes.clamped(to: read) { unsafe room[index - offset] = 0 }
         }
-        if let (place, frames, bytes) = length, frames > 0 {
+        if frames > 0, let (place, bytes) = format.length, place.overlaps(read) {
             let said = bytes(frames)
             for index in place.clamped(to: read) {
                 unsafe room[index - offset] = said[index - place.lowerBound]

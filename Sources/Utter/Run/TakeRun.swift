@@ -21,6 +21,8 @@ final class TakeRun: Sendable {
         var journal: Journal?
         /// Folder and manifest, when the take is kept on the disk.
         var record: TakeRecord?
+        /// How many samples the body says it has, decided by the first request; 0 says nothing.
+        var statedFrames: Int?
         /// The secrets that were asked for.
         var secrets: [Credential] = []
         /// The token that was fetched for the service's secret.
@@ -119,6 +121,16 @@ final class TakeRun: Sendable {
     func hold(_ token: Credential) { state.withLock { $0.token = token } }
 
     var token: Credential? { state.withLock { $0.token } }
+
+    /// The length that all bodies of this run say: of a recording that was complete before the first.
+    func statedFrames() -> Int {
+        state.withLock { state in
+            let frames =
+                state.statedFrames ?? (state.journal?.isSealed == true ? account.encodedFrames : 0)
+            state.statedFrames = frames
+            return frames
+        }
+    }
 
     func hold(_ secrets: [Credential]) { state.withLock { $0.secrets = secrets } }
 

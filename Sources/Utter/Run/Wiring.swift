@@ -163,7 +163,7 @@ final class Wiring: Sendable {
                 // Without it the attempt is marked by its id and number alone.
                 let digest = try? run.journal.map {
                     try run.plan.body(
-                        of: $0, frames: { run.account.encodedFrames }, of: run.id
+                        of: $0, frames: run.statedFrames(), of: run.id
                     ).contentDigest()
                 }
                 run.handle(.digested(part: part, digest))
@@ -214,8 +214,7 @@ final class Wiring: Sendable {
         }
         let plan = run.openedPlan
         var body = plan.request(
-            request, for: journal, frames: { [account = run.account] in account.encodedFrames },
-            of: run.id, token: run.token)
+            request, for: journal, frames: run.statedFrames(), of: run.id, token: run.token)
         if request.carriesRecording {
             // On the transfer thread, when the request begins and before its body ends.
             body.lateHeaders = { [weak run, plan] in

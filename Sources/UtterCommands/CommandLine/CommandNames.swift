@@ -16,7 +16,9 @@ struct CommandNames {
                     $0._commandName == name
                 })
             else { return [] }
-            return Self.options(in: command.helpMessage(columns: 400))
+            // Those of the commands below it are its own.
+            return ([command] + command.configuration.subcommands)
+                .flatMap { Self.options(in: $0.helpMessage(columns: 400)) }
         }
     }
 

@@ -199,7 +199,10 @@ final class Recorder: Sendable {
         }
         var outcome = await take.outcome
         // A text waits for no disk.
-        if !session.isSettled(outcome) { outcome = await take.confirmed(outcome) }
+        if !session.isSettled(outcome) {
+            let isInHaste = session.running.farewell != nil
+            outcome = await take.confirmed(outcome, isInHaste: isInHaste)
+        }
         session.trace?.add(outcome)
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)

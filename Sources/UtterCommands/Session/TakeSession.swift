@@ -228,8 +228,10 @@ package struct TakeSession {
         _ take: Take, _ outcome: TakeOutcome, by plan: DeliveryPlan, isServiceUnset: Bool,
         live: LiveLine? = nil, mayAsk: Bool = true
     ) async -> ExitStatus {
+        let isInHaste = running.farewell != nil
         // A text waits for no disk.
-        var outcome = isSettled(outcome) ? outcome : await take.confirmed(outcome)
+        var outcome =
+            isSettled(outcome) ? outcome : await take.confirmed(outcome, isInHaste: isInHaste)
         var status = status(of: outcome)
         if case .failure(.left) = outcome.result, running.farewell == .leave(signal: SIGHUP) {
             status = .hungUp
@@ -239,7 +241,7 @@ package struct TakeSession {
         let above = StandardOutput.columns == nil && !mayAsk ? nil : live
         let given = Self.write(above: above) { give(outcome, status, lendsTerminal: mayAsk) }
         if isSettled(outcome), keepsAudio || !given.isSafe {
-            outcome = await take.confirmed(outcome)
+            outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
         let telling = OutcomeTelling(
             outcome, of: namesTexts ? file : nil, output: output, keepsAudio: keepsAudio,

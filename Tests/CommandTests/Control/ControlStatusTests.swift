@@ -17,7 +17,7 @@ import Utter
     @Test func plainOneIsOneLineWithoutControls() {
         #expect(ControlStatus().line(as: .plain) == "idle")
         #expect(
-            recording.line(as: .plain) == "recording  1:03.4  -30 dBFS  id  <b> you & [31mme")
+            recording.line(as: .plain) == "recording  1:03.4  -30 dBFS  id  <b> you & me")
     }
 
     @Test(arguments: [
@@ -45,7 +45,7 @@ import Utter
         #expect(
             recording.line(as: .waybar)
                 == #"{"alt":"recording","class":"recording","percentage":50,"#
-                + #""text":"● 1:03.4","tooltip":"&lt;b&gt; you &amp; [31mme"}"#)
+                + #""text":"● 1:03.4","tooltip":"&lt;b&gt; you &amp; me"}"#)
         #expect(
             ControlStatus().line(as: .waybar)
                 == #"{"alt":"idle","class":"idle","percentage":0,"text":"","tooltip":"utter: idle"}"#

@@ -82,13 +82,13 @@ import UtterCommands
         try desk.add("wtype")
         let result = try await send(["--type"], on: desk.wayland, answer: hostile)
         #expect(result.status == .exited(0), "\(result.errorText)")
-        #expect(desk.text(of: "wtype") == "--help ]0;x rm -rf . 2Jevil")
+        #expect(desk.text(of: "wtype") == "--help  rm -rf . evil")
         #expect(desk.arguments(of: "wtype") == ["-"])
     }
 
     @Test func aTextIsTypedWithoutEnterAndTab() {
         #expect(TextSink.typed("one\ntwo\r\n\tthree\t\u{2028}four\n") == "one two three four")
-        #expect(TextSink.typed("a\u{1B}[2Jb\u{200F}c\u{202E}d\u{7F}") == "a[2Jb\u{200F}cd")
+        #expect(TextSink.typed("a\u{1B}[2Jb\u{200F}c\u{202E}d\u{7F}") == "ab\u{200F}cd")
     }
 
     @Test func theNextProgramIsTriedWhenOneFails() async throws {
@@ -107,7 +107,7 @@ import UtterCommands
         #expect(result.outputText == "go forward\n")
         #expect(
             result.errorText.contains(
-                "utter: error: --copy: wl-copy ended with status 3: no [31mcompositor\n"))
+                "utter: error: --copy: wl-copy ended with status 3: no compositor\n"))
         #expect(result.errorText.contains("utter: hint: once that works, have the text again"))
         #expect(result.hasPlainErrors)
     }

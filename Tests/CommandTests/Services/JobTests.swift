@@ -123,13 +123,14 @@ import Testing
         #expect(await reached.wait())
         run.signal(SIGKILL)
         #expect(try await run.result().status == .signalled(SIGKILL))
-        let result = try await bench.run("retry", "last")
-        #expect(result.outputText == service.text + "\n", "\(result.errorText)")
+        let result = try await bench.run("retry", "last", "--json")
+        let report = try JSONText(result.output)
+        #expect(report["text"] == .string(service.text), "\(result.errorText)")
         // The request that was not answered is made again, and none before it.
         let expected = service.requests[...last] + service.requests[last...]
         #expect(server.requests.map { "\($0.method) \($0.target)" } == Array(expected))
         let isDeed = service.requests[last].hasPrefix("POST")
-        #expect(result.errorText.contains("twice") == isDeed, "\(result.errorText)")
+        #expect(report["mayBeDoubled"] == .bool(isDeed), "\(result.outputText)")
     }
 
     /// A service whose answers lead to `url`.
