@@ -59,7 +59,9 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(status: 401, text: "no"))
         let result = try await Bench(server: server).run("doctor", "service")
         #expect(result.status == .exited(78))
-        #expect(result.outputText.contains("broken   the service wants a token, and none was given: 401"))
+        #expect(
+            result.outputText.contains(
+                "broken   the service wants a token, and none was given: 401"))
     }
 
     @Test func aServiceThatAnswersEarlyReadsWhileOneSpeaks() async throws {

@@ -121,7 +121,8 @@ public final class Pipeline: Sendable {
             limit: plan.serviceLimit)
         began(run)
         let first = exchange.request
-        let isSent = !wantsSecrets && !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
+        let isSent =
+            !wantsSecrets && !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
         wiring.record(
             plan.source, by: plan.limitedCapture, noting: isSent ? first : nil, for: run)
         return Take(run: run)

@@ -87,7 +87,7 @@ public final class Take: Sendable {
 
     /// Waits until the disk has what the take leaves on it; the outcome says so if it has not.
     ///
-    /// - Parameter isInHaste: whether the process is asked to end, and soon killed.
+    /// In haste it waits for a second: the process is asked to end, and will be killed soon.
     package func confirmed(
         _ outcome: TakeOutcome, isInHaste: Bool = false
     ) async -> TakeOutcome {

@@ -31,10 +31,10 @@ extension DeliveryPlan {
             contentType: request.step?.content.map { $0.mediaType ?? "" } ?? frame.contentType
         ).map { (name: $0.name, value: $0.value) }.filter { !$0.value.isEmpty }
         // A live body does not know its length: one that says it is another.
-        let whole = format.length != nil && frames > 0 ? "-whole" : ""
+        let suffix = idSuffix + (format.length != nil && frames > 0 ? "-whole" : "")
         let own = [
             (name: "User-Agent", value: "utter/\(UtterVersion.text)"),
-            (name: idHeader, value: key("\(id.text)\(frame.mark)\(idSuffix)\(whole)", of: request.step)),
+            (name: idHeader, value: key("\(id.text)\(frame.mark)\(suffix)", of: request.step)),
             (name: "Utter-Attempt", value: "\(request.number)"),
         ]
         // A field that the service's description names replaces ours.

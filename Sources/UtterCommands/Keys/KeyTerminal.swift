@@ -166,7 +166,7 @@ final class KeyTerminal {
     /// the shell is lost, so that nothing is waited for that will not come.
     private func drain(_ decoder: KeyDecoder) {
         var decoder = decoder
-        // One that has not answered for so long never does.
+        // One that has not answered by now never does.
         if !hasAnswered, patienceEnd.map({ $0 <= .now }) ?? true { openQuestions = 0 }
         if reportsCodes || openQuestions > 0 {
             // Keys that move until it has read this are reported as codes, before the answer.

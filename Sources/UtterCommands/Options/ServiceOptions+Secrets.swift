@@ -70,8 +70,8 @@ extension ServiceOptions {
                 let value = try SecretReader.value(from: source, why: &why)
             {
                 try add(
-                    value.text, at: part.place, as: part.form.description, from: source, to: &service,
-                    source.description)
+                    value.text, at: part.place, as: part.form.description, from: source,
+                    to: &service, source.description)
             } else if part.isRequired, !Self.holdsBoth(service) {
                 throw lacking(part, of: service)
             }
