@@ -28,7 +28,8 @@ enum ServiceListing {
             (0..<columns).map { TextWidth.padded(row[$0], to: widths[$0] + 2) }.joined()
                 + row[columns]
         }.joined(separator: "\n")
-            + "\n\nlive: sent while you speak; at the end: the service wants the length first"
+            + "\n\nlive: sent while you speak; at the end: the service takes no chunks, or no slow ones, "
+            + "or does not say that it does"
     }
 
     /// Whether a recording is sent while it is made.
