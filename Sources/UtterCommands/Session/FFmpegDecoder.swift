@@ -82,6 +82,10 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
             var feed = ChildProcess.Stream.nothing
             switch input {
             case .file(let path): source = "file:" + path
+            case .pipe(STDIN_FILENO, let prefix) where Self.rewind(STDIN_FILENO, prefix.count):
+                // Some forms say at their end where the sound is: a file is read as one.
+                source = "file:/dev/stdin"
+                feed = .shared(STDIN_FILENO)
             case .pipe(let number, let prefix): feed = try Self.feed(prefix, of: number)
             }
             let process = try ChildProcess(
@@ -103,6 +107,12 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         } catch {
             throw SystemError(call: "open", code: EIO)
         }
+    }
+
+    /// Goes back to the beginning of a file of which this much has been read; false for a pipe.
+    private static func rewind(_ descriptor: Int32, _ count: Int) -> Bool {
+        guard lseek(descriptor, 0, SEEK_CUR) == off_t(count) else { return false }
+        return lseek(descriptor, 0, SEEK_SET) == 0
     }
 
     private static func arguments(_ source: String) -> [String] {
@@ -198,7 +208,15 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
             throw .unusableAudio(name: name, detail: reason)
         }
         guard hasDelivered else {
-            throw .unusableAudio(name: name, detail: "ffmpeg finds no sound in it")
+            // Most MP4 files say at their end where the sound is, and a pipe has no way back.
+            var isLost = false
+            if case .pipe(_, let prefix) = input {
+                isLost = prefix.dropFirst(4).starts(with: "ftyp".utf8)
+            }
+            throw .unusableAudio(
+                name: name,
+                detail: "ffmpeg finds no sound in it"
+                    + (isLost ? "; MP4 is read from a file, not from a pipe" : ""))
         }
         if !words.isEmpty { warning = "ffmpeg says of '\(name)': \(words)" }
         return .end

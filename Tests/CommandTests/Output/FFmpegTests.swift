@@ -54,6 +54,24 @@ import Testing
         #expect(abs(server.requests[0].body.count - (try Clip.digits.samples.count)) < 4_000)
     }
 
+    /// Its index stands behind the sound, further than what a pipe lets the program look back.
+    @Test func anMP4FileIsReadFromStandardInputAndNotFromAPipe() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let bench = try Bench(server: server)
+        let path = bench.folder.path("a.m4a")
+        try ForeignTool("ffmpeg").run(
+            ["-v", "error", "-stream_loop", "9", "-i", Clip.speech.path, path])
+        let file = try await bench.startShell(
+            #"exec "$0" "$@" <"# + path, ["send", "-q", "-"]
+        ).result()
+        #expect(file.outputText == "heard\n", "\(file.errorText)")
+        let pipe = try await bench.startShell(
+            "cat \(path) | " + #""$0" "$@""#, ["send", "-q", "-"]
+        ).result()
+        #expect(pipe.status == .exited(65))
+        #expect(pipe.errorText.contains("MP4 is read from a file, not from a pipe"))
+    }
+
     /// What the program reads is never a file that another thread has just opened.
     @Test(arguments: [forms[0], forms[1], forms[3]])
     func aPipeIsReadWhateverOtherThreadsOpen(_ name: String, _ form: [String]) async throws {
