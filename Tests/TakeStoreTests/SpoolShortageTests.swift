@@ -16,33 +16,13 @@ extension TakeStore {
 }
 
 /// How full the folder of takes gets, and what goes then.
-@Suite struct SpoolShortageTests {
-    private let scratch: TemporaryFolder
-    private let store: TakeStore
+@Suite struct SpoolShortageTests: SpoolOfTest {
+    let scratch: TemporaryFolder
+    let store: TakeStore
 
     init() throws {
         scratch = try TemporaryFolder()
         store = try TakeStore(stateFolder: scratch.path + "/utter")
-    }
-
-    private func id(_ number: Int) throws -> TakeID {
-        let digits = String(100_000 + number)
-        return try #require(TakeID("20261121-\(digits)-abcdefghjkmn"))
-    }
-
-    @discardableResult
-    private func leave(_ number: Int, audio: Int? = 10) throws -> TakeFolder {
-        let take = try store.makeTake(try id(number))
-        if let audio {
-            let bytes = [UInt8](repeating: 1, count: audio)
-            try scratch.write(bytes, to: "utter/takes/\(take.id.text)/audio.wav")
-        }
-        try take.save(
-            TakeManifest(
-                id: take.id, created: Date(), audio: "audio.wav", format: "wav", source: "", url: ""
-            ))
-        take.unlock()
-        return take
     }
 
     private func limits(takes: Int = 1_000, bytes: Int = .max, free: Int = 0) -> SpoolLimits {
