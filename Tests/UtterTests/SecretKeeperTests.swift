@@ -161,6 +161,21 @@ import Testing
         owner.door.open()
     }
 
+    @Test func aQuestionThatWaitsIsNotAskedWhenThePipelineHasEnded() async throws {
+        let owner = Owner(isOpen: false) { _ in "late" }
+        let keeper = SecretKeeper(owner.answer)
+        let services = try ["https://one.example", "https://two.example"].map { try service($0) }
+        let answers = await withTaskGroup(of: String.self) { group in
+            for service in services { group.addTask { await secret(keeper, service) } }
+            while keeper.openCount < 2 || owner.count == 0 { await Task.yield() }
+            keeper.shutDown()
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers == Array(repeating: "failed: the pipeline has ended", count: 2))
+        #expect(owner.count == 1)
+        owner.door.open()
+    }
+
     @Test func whatCannotBeSentIsNoSecret() async throws {
         let keeper = SecretKeeper(Owner { _ in "tö" }.answer)
         #expect(

@@ -16,8 +16,8 @@ public struct SecretQuestion: Sendable, Hashable {
 
 /// Answers with the secret, or throws an error whose description is the reason why there is none.
 ///
-/// Called on Swift's cooperative pool while the take records, never twice at a time. An answer that
-/// takes longer than a minute is not waited for any more; the task is cancelled then.
+/// Called on Swift's cooperative pool while the take records; the next question waits for this answer.
+/// After a minute, or when the pipeline ends, the task is cancelled and its answer does not count.
 public typealias SecretProvider = @Sendable (SecretQuestion) async throws -> String
 
 /// Asks for secrets, one question at a time, and shares the answers.
@@ -108,7 +108,8 @@ final class SecretKeeper: Sendable {
                 source: source, origin: origin, isRefused: refused != nil)
             let task = Task { [self, last = state.last] in
                 _ = await last?.value
-                let answer = await answer(to: question)
+                // A question that waited for its turn is not asked when the pipeline has ended.
+                let answer = Task.isCancelled ? Self.ended : await answer(to: question)
                 note(answer, as: key)
                 return answer
             }
@@ -123,9 +124,7 @@ final class SecretKeeper: Sendable {
             state.open[key] = nil
             if state.open.isEmpty { state.last = nil }
             // Old answers to other questions are secrets that serve nothing.
-            state.known = state.known.filter {
-                now() - $0.value.instant < Self.lifetime
-            }
+            state.known = state.known.filter { now() - $0.value.instant < Self.lifetime }
             if case .success(let secret) = answer { state.known[key] = (secret, now()) }
         }
     }
@@ -157,9 +156,15 @@ final class SecretKeeper: Sendable {
         return await withTaskCancellationHandler {
             await settlement.value
         } onCancel: {
-            settlement.settle(.failure(Failure(reason: "the pipeline has ended")))
+            settlement.settle(Self.ended)
         }
     }
+
+    private static let ended = Result<String, Failure>.failure(
+        Failure(reason: "the pipeline has ended"))
+
+    /// The questions that are open or wait for their turn.
+    var openCount: Int { state.withLock { $0.open.count } }
 
     /// Cancels the questions that are open.
     func shutDown() {

@@ -6,8 +6,8 @@ internal import TakeStore
 
 /// What is remembered for a time, by names without a space.
 ///
-/// Kept in a small file of the state folder, which its owner alone can read and other processes
-/// change too, or for as long as the process without one. Usable from any thread; the first look
+/// Kept in a small file of the state folder, which its owner alone can read and which other processes
+/// change, too; without a store, in the memory of the process. Usable from any thread; the first look
 /// reads the file.
 final class TimedNote: Sendable {
     struct Entry: Sendable, Equatable {

@@ -8,7 +8,7 @@ internal import LinuxPlatform
 package struct SecretCommand {
     /// How long a person may take to unlock a keyring.
     package static let limit = Duration.seconds(10)
-    /// How long while the take records: as long as the pipeline waits for an answer.
+    /// The limit while a take records, after which the pipeline waits no longer.
     static let limitOnLoan = Duration.seconds(60)
     /// A command that takes longer may ask the person; most print a token at once.
     private static let timeWithoutTerminal = Duration.milliseconds(250)

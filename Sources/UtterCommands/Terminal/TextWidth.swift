@@ -76,7 +76,7 @@ package enum TextWidth {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
     }
 
-    /// The text with line feeds where a terminal of so many columns would break a word.
+    /// The text with a line feed before each word that does not fit into the line.
     ///
     /// A command to copy stays in one piece, and so does what takes more than half a line, such as a
     /// path: a line feed in it would be copied too.
