@@ -12,6 +12,8 @@ package enum TakeStoreError: Error, Sendable, Equatable {
     case audioGone(take: String, wasAnswered: Bool)
     case keyMissing(take: String)
     case keyWrong(take: String)
+    /// The key of all takes cannot be had.
+    case keyUnavailable(reason: String)
     /// Another process records or sends the take; the number is known from the manifest.
     case inUse(take: String, by: Int32? = nil, isSending: Bool = false)
     case notWaiting(take: String)
@@ -40,6 +42,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .audioGone(let take, wasAnswered: false): "the audio of take \(take) is gone"
         case .keyMissing(let take): "take \(take) is encrypted, and no key was given"
         case .keyWrong(let take): "take \(take) is encrypted under another key"
+        case .keyUnavailable(let reason): "the key that encrypts takes cannot be had: \(reason)"
         case .notWaiting(let take): "take \(take) does not wait for an answer any more"
         case .laterVersion(let take, let version):
             "take \(take) was written by a later utter (version \(version) of take.json)"

@@ -102,7 +102,7 @@ import Testing
         }
         #expect(samples.count == 16)
         source.close()
-        #expect(hidden.isClosed.isOpen)
+        #expect(await hidden.isClosed.wait())
     }
 }
 

@@ -49,8 +49,7 @@ import Utter
 
     @Test func aTakeIsPlannedStartedAndFollowedToItsOutcome() async throws {
         let pipeline = try Pipeline(
-            stateFolder: nil, limits: SpoolLimits(takes: 1, bytes: 1 << 20, free: 0),
-            retention: .standard)
+            spool: nil)
         defer { pipeline.shutDown() }
         var plan = TakePlan(
             source: Silence(), service: try service(), format: .flac,
@@ -97,7 +96,7 @@ import Utter
     @Test func aSecretIsAskedOfTheProgramWhileTheTakeRecords() async throws {
         struct Locked: Error, CustomStringConvertible { let description = "the vault is locked" }
         let asked = Mutex<[SecretQuestion]>([])
-        let pipeline = try Pipeline(stateFolder: nil) { question in
+        let pipeline = try Pipeline(spool: nil) { question in
             asked.withLock { $0.append(question) }
             throw Locked()
         }

@@ -59,18 +59,19 @@ import UtterCommands
         #expect(output == Array("token\n".utf8))
     }
 
-    @Test func aCommandAsksThePersonOnTheTerminalWhichIsOursAgainThen() async throws {
+    @Test func aCommandAsksForTheKeyWhileTheTakeRecords() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
         let bench = try Bench(server: server, microphone: card)
         let terminal = try PseudoTerminal()
-        // The terminal keeps it for the first process that reads.
-        try terminal.type("horse battery staple\n")
         let run = try bench.start(
             [
                 "--keep-audio", "1d", "--encrypt-key-command",
                 "printf 'the key? ' >/dev/tty; read -r key </dev/tty; echo $key",
             ], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
+        // From here on the command has the terminal to itself.
+        #expect(await run.wait(for: "the recording goes on while", in: .screen))
+        try terminal.type("horse battery staple\n")
         _ = try #require(await server.wait(untilBytes: 8_000))
         try terminal.type("\n")
         let result = try await run.result()

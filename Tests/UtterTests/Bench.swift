@@ -16,7 +16,8 @@ final class Bench: Sendable {
     init(stateFolder: String? = nil, secrets: SecretProvider? = nil) throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
-            stateFolder: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio,
+            spool: Spool(
+                at: stateFolder ?? folder.path("state"), retention: .withoutAnsweredAudio),
             secrets: secrets)
     }
 
@@ -55,10 +56,14 @@ final class Bench: Sendable {
         return await done.wait()
     }
 
+    var spool: Spool {
+        get throws { try #require(pipeline.spool) }
+    }
+
     /// What the disk says of a take, once it has everything.
     func manifest(of take: Take) async throws -> TakeManifest {
         #expect(await flush())
-        return try pipeline.store.get().take(take.id).manifest()
+        return try spool.store().take(take.id).manifest()
     }
 
     /// The names of the files of a take, once the disk has everything.

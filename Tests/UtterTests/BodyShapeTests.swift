@@ -99,9 +99,11 @@ import Testing
             scripts: [[.readHead, .readBody(bytes: 5_000), .reset]],
             otherwise: .answer(text: "heard"))
         let folder = try TemporaryFolder()
+        let key: @Sendable () throws -> EncryptionKey = { try EncryptionKey(secret: Array(1...32)) }
         let pipeline = try Pipeline(
-            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio,
-            key: way.isEncrypted ? EncryptionKey(secret: Array(1...32)) : nil)
+            spool: Spool(
+                at: folder.path("state"), key: way.isEncrypted ? key : nil,
+                retention: .withoutAnsweredAudio))
         defer { pipeline.shutDown() }
         var plan = TakePlan(
             source: WAVReplay(path: Clip.goForward.path, pace: .unpaced),
@@ -122,7 +124,7 @@ import Testing
         await pipeline.settled()
 
         // As another program finds it: the take knows what its body was.
-        let kept = try pipeline.store.get().take(first.id)
+        let kept = try #require(pipeline.spool).store().take(first.id)
         let record = try #require(try kept.manifest().delivery)
         #expect(try kept.manifest().version == (way.shape == "raw" ? 2 : 3))
         let second = try pipeline.resend(kept, by: try DeliveryPlan(record))
@@ -241,7 +243,7 @@ import Testing
         }
         _ = try await take.end()
         await bench.pipeline.settled()
-        let kept = try bench.pipeline.store.get().take(take.id)
+        let kept = try bench.spool.store().take(take.id)
         var plan = try DeliveryPlan(try #require(try kept.manifest().delivery))
         plan.service.body = .form(try AudioForm(fields: [AudioForm.Field("a=c")]))
         _ = try await bench.pipeline.resend(kept, by: plan).end()

@@ -27,7 +27,7 @@ final class FaultBench: Sendable {
     init(byteCount: Int = 16_000) throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
-            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
+            spool: Spool(at: folder.path("state"), retention: .withoutAnsweredAudio))
         server = try RecordingServer(otherwise: ledger.script)
         var random = SeededRandom(seed: 7)
         noise = random.noise(count: byteCount / 2)
@@ -71,7 +71,7 @@ final class FaultBench: Sendable {
 
     /// Sends a take that was kept.
     func resend(_ outcome: TakeOutcome, by plan: DeliveryPlan) async throws -> TakeOutcome {
-        let kept = try pipeline.store.get().find(outcome.id.text)
+        let kept = try #require(pipeline.spool).store().find(outcome.id.text)
         let deadline = ContinuousClock.now + .patience
         while true {
             do throws(TakeStoreError) {

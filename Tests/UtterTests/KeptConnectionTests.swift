@@ -15,7 +15,7 @@ import Testing
     ) async throws -> (outcome: TakeOutcome, made: [ScriptedTransport.Made]) {
         let folder = try TemporaryFolder()
         let transport = ScriptedTransport(script)
-        let pipeline = try Pipeline(stateFolder: nil) { _ in transport }
+        let pipeline = try Pipeline(spool: nil) { _ in transport }
         defer { pipeline.shutDown() }
         let path = try folder.write(
             WAVBytes.speech([Int16](repeating: 1, count: 320)), to: "take.wav")

@@ -45,15 +45,16 @@ import Testing
     private func pipeline(wanting more: Int) throws -> Pipeline {
         let free = try #require(store.takes.freeByteCount)
         return try Pipeline(
-            stateFolder: folder.path("state"),
-            limits: SpoolLimits(takes: 10, bytes: .max, free: free + more))
+            spool: Spool(
+                at: folder.path("state"),
+                limits: SpoolLimits(takes: 10, bytes: .max, free: free + more)))
     }
 
     private var left: [Bool] { released.map { store.audioByteCount(of: $0) != nil } }
 
     @Test func whoOnlyLooksDeletesNothing() throws {
         let pipeline = try pipeline(wanting: Self.size)
-        #expect(pipeline.shortage == nil)
+        #expect(pipeline.spool?.shortage == nil)
         pipeline.shutDown()
         #expect(left == [true, true, true])
         #expect(store.removed.map(\.id) == [removed])
@@ -61,7 +62,7 @@ import Testing
 
     @Test func nothingGoesWhereAllOfItWouldNotDo() throws {
         let pipeline = try pipeline(wanting: 5 * Self.size)
-        guard case .free? = pipeline.shortage else {
+        guard case .free? = pipeline.spool?.shortage else {
             Issue.record("there is no shortage")
             return
         }
@@ -72,7 +73,8 @@ import Testing
 
     @Test func aTakeThatBeginsHasTheSyncThreadDeleteWhatCanBeSpared() throws {
         let pipeline = try pipeline(wanting: Self.size)
-        pipeline.makeRoom()
+        let spool = try #require(pipeline.spool)
+        pipeline.makeRoom(in: try spool.store(), by: spool.limits)
         pipeline.shutDown()
         // Files without blocks give none back, so all of it goes.
         #expect(left == [false, false, false])

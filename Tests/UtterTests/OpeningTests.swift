@@ -73,6 +73,45 @@ import Testing
     }
 
     @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
+    func aMicrophoneIsOpenedBeforeTheDiskIsLookedAt() async throws {
+        // Where tokens and services are noted that want a length, and how full the spool is.
+        for note in ["length-origins", "size"] {
+            let bench = try Bench()
+            let file = try bench.folder.write(Array("0\n".utf8), to: "state/\(note)")
+            let hanging = try await HangingFile(file)
+            let speaker = try Speaker()
+            // The first of its process: nothing of the disk is known yet.
+            let take = try bench.start(speaker.source, to: server.url())
+            speaker.say(Array(Self.samples[..<320]))
+            var events: [String] = []
+            for await event in take.events {
+                switch event {
+                case .began: events.append("began")
+                case .noticed(.slowDisk):
+                    events.append("slow")
+                    #expect(server.requests.isEmpty)
+                    hanging.release()
+                    speaker.say(Array(Self.samples[320..<16_000]))
+                    speaker.fallSilent()
+                default: break
+                }
+            }
+            #expect(events == ["began", "slow"], "\(note)")
+            let outcome = try await take.end()
+            #expect(isHeard(outcome) && outcome.account.sentBytes == 32_000)
+            #expect(outcome.unprotected == nil && outcome.capture.gaps.isEmpty)
+        }
+    }
+
+    @Test func aTakeIsNamedBehindThoseOnTheDiskWhenTheClockHasGoneBack() async throws {
+        let future = try #require(TakeID("29990101-120000-abcdefghjkmn"))
+        _ = try TakeStore(stateFolder: bench.folder.path("state")).makeTake(future)
+        let take = try bench.replay(Self.samples, to: server.url())
+        let outcome = try await take.end()
+        #expect(outcome.id.text > future.text && outcome.id == take.id)
+    }
+
+    @Test(.enabled(if: HangingFile.isPossible, "watching a file takes root"))
     func aStateFolderThatHangsHoldsUpNoOtherTake() async throws {
         // Is read before each take: it says how full the spool is.
         let size = try bench.folder.write(Array("0\n".utf8), to: "state/size")

@@ -20,7 +20,7 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         pipeline = try Pipeline(
-            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
+            spool: Spool(at: folder.path("state"), retention: .withoutAnsweredAudio))
         samples = Array(try readFile(Clip.goForward.path).dropFirst(44))
     }
 
@@ -134,7 +134,7 @@ import Testing
         #expect((4...8).contains(outcome.attempts.count))
 
         let server = try RecordingServer(otherwise: .answer(text: "late"))
-        let store = try pipeline.store.get()
+        let store = try #require(pipeline.spool).store()
         let plan = DeliveryPlan(service: try RecognitionService(url: ServiceURL(server.url())))
         let kept = try store.find(outcome.id.text)
         // The pipeline lets go of the take's lock when its run is over.
@@ -167,10 +167,10 @@ import Testing
         let first = try store.find(outcome.id.text)
         #expect(try first.lock())
         let second = try Pipeline(
-            stateFolder: folder.path("state"), retention: .withoutAnsweredAudio)
+            spool: Spool(at: folder.path("state"), retention: .withoutAnsweredAudio))
         let plan = DeliveryPlan(service: try RecognitionService(url: ServiceURL(server.url())))
         #expect(throws: TakeStoreError.inUse(take: outcome.id.text)) {
-            try second.resend(second.store.get().find(outcome.id.text), by: plan)
+            try second.resend(#require(second.spool).store().find(outcome.id.text), by: plan)
         }
         second.shutDown()
         #expect(server.requests.count == 1)

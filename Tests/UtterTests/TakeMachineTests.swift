@@ -95,7 +95,7 @@ import Testing
         func handle(_ event: TakeMachine.Event, at seconds: Int) -> [TakeMachine.Action] {
             machine.handle(event, at: Moment(elapsed: .seconds(seconds)))
         }
-        _ = handle(.opened, at: 0)
+        _ = handle(.opened(nil), at: 0)
         _ = handle(.noted(part: 0), at: 0)
         var busy = TransferResult.test(.answered, status: 503, isBodyComplete: false)
         busy.retryAfter = .seconds(wait)
@@ -135,7 +135,7 @@ import Testing
                 at: Moment(jitter: Double(asked.add(1, ordering: .relaxed).newValue) * 0.1))
         }
         let lost = TransferResult.test(.connectionLost("x"), isBodyComplete: false)
-        handle(.opened)
+        handle(.opened(nil))
         for _ in 0..<100 { handle(.protection(.manifest(nil))) }
         handle(.noted(part: 0))
         handle(.ended(part: 0, Reply(result: lost)))

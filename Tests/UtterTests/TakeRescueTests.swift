@@ -20,7 +20,7 @@ import Testing
         let part = TakePart(
             start: plan.format.bodyOffset, exchange: plan.makeExchange(hasToken: false))
         return TakeRun(
-            id: try #require(TakeID("20261121-060000-abcdefghjkmn")), plan: plan,
+            id: TakeID("20261121-060000-abcdefghjkmn"), plan: plan,
             machine: TakeMachine(parts: [part]), pipeline: bench.pipeline)
     }
 
@@ -50,7 +50,7 @@ import Testing
     @Test func aRequestWithoutAJournalEndsTheTake() async throws {
         let bench = try Bench()
         let run = try run(on: bench)
-        run.handle(.opened)
+        run.handle(.opened(nil))
         run.handle(.captured(CaptureEnd(cause: .finished), isEmpty: false))
         run.handle(.sealed(JournalSeal(byteCount: 1_000, sha256: "", loss: nil)))
         let outcome = try await Take(run: run).end()

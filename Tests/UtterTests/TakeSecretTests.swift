@@ -121,7 +121,7 @@ import Testing
         #expect(manifest.state == .kept)
         #expect(manifest.attempts == 0)
 
-        let folder = try bench.pipeline.store.get().take(take.id)
+        let folder = try bench.spool.store().take(take.id)
         let again = try bench.pipeline.resend(folder, by: take.run.plan)
         #expect(try await again.end().succeeded)
         let request = try #require(await server.finishedRequest())

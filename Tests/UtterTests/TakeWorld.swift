@@ -141,7 +141,7 @@ struct TakeWorld {
         switch move {
         case .opened:
             isOpened = true
-            return .opened
+            return .opened(nil)
         case .captured:
             isCaptured = true
             return .captured(CaptureEnd(cause: .finished), isEmpty: false)

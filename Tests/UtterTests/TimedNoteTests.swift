@@ -16,7 +16,7 @@ import Testing
 
     private func note(_ sync: SyncLoop, limit: Int = 1_000) throws -> TimedNote {
         TimedNote(
-            .tokens, in: try TakeStore(stateFolder: folder.path("state")), sync: sync,
+            .tokens, in: Spool(at: folder.path("state")), sync: sync,
             limit: limit, looksAgain: true)
     }
 

@@ -14,7 +14,7 @@ import Utter
 struct Transcribe {
     static func main() async throws {
         let files = CommandLine.arguments.dropFirst()
-        let pipeline = try Pipeline(stateFolder: "/tmp/utter-transcribe")
+        let pipeline = try Pipeline(spool: Spool(at: "/tmp/utter-transcribe"))
         defer { pipeline.shutDown() }
         let service = try RecognitionService(url: ServiceURL("http://127.0.0.1:8517/recognize"))
 

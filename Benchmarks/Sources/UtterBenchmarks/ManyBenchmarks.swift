@@ -83,7 +83,7 @@ struct ManyBenchmarks {
     static func carry(
         _ count: Int, _ recording: String, to url: String, stateFolder: String
     ) async throws {
-        let pipeline = try Pipeline(stateFolder: stateFolder)
+        let pipeline = try Pipeline(spool: Spool(at: stateFolder))
         defer { pipeline.shutDown() }
         let service = try RecognitionService(url: ServiceURL(url))
         let takes = (0..<count).map { _ in

@@ -2,12 +2,11 @@
 
 internal import AudioCodecs
 internal import Capture
-public import Cryptography
 internal import FoundationEssentials
 internal import Glibc
 public import LinuxPlatform
 internal import Synchronization
-public import TakeStore
+internal import TakeStore
 internal import Upload
 
 /// The loops that carry any number of takes: capture, journal, transfer, and sync beside them.
@@ -15,13 +14,8 @@ internal import Upload
 /// How they are joined is in `Wiring`, what becomes of a take in `TakeMachine`.
 public final class Pipeline: Sendable {
     let wiring: Wiring
-    /// When the disk takes no more.
-    package let limits: SpoolLimits
-    /// How long takes stay on the disk that nothing waits for.
-    package let retention: Retention
-    package let encrypts: Bool
-    /// The takes on the disk, or why there are none.
-    package let store: Result<TakeStore, TakeStoreError>
+    /// Where takes are kept; nil keeps them in memory.
+    package let spool: Spool?
 
     /// The origins whose services want the length of a body.
     let lengthOrigins: TimedNote
@@ -34,64 +28,55 @@ public final class Pipeline: Sendable {
     /// The takes whose end could not be written down; complete after `shutDown`.
     package let unwritten = UnwrittenTakes()
 
-    /// Starts the loops.
+    /// Starts the loops; the disk is not touched.
     ///
     /// - Parameters:
-    ///   - stateFolder: where takes are kept, an absolute path; when it cannot be used, takes live
-    ///     in memory and say so. With nil they live in memory on purpose, and nothing ever touches
-    ///     the disk.
-    ///   - limits: when the disk takes no more of them.
-    ///   - retention: how long takes stay that wait for no answer.
-    ///   - key: encrypts takes on the disk; with nil they are kept in the clear.
+    ///   - spool: where takes are kept; when its folder cannot be used, takes live in memory and say
+    ///     so. With nil they live in memory on purpose, and nothing ever touches the disk.
     ///   - secrets: answers for the secrets that plans only name; without it such takes are kept.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
     public convenience init(
-        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
-        key: EncryptionKey? = nil, secrets: SecretProvider? = nil
+        spool: Spool?, secrets: SecretProvider? = nil
     ) throws(SystemError) {
-        try self.init(
-            stateFolder: stateFolder, limits: limits, retention: retention, key: key,
-            secrets: SecretKeeper(secrets)
-        ) { growth throws(SystemError) in try TransferLoop(wokenBy: growth) }
+        try self.init(spool: spool, secrets: SecretKeeper(secrets)) {
+            growth throws(SystemError) in try TransferLoop(wokenBy: growth)
+        }
     }
 
     init(
-        stateFolder: String?, limits: SpoolLimits = .standard, retention: Retention = .standard,
-        key: EncryptionKey? = nil, secrets: SecretKeeper = SecretKeeper(nil),
-        transport: Wiring.TransportMaker
+        spool: Spool?, secrets: SecretKeeper = SecretKeeper(nil), transport: Wiring.TransportMaker
     ) throws(SystemError) {
-        self.secrets = secrets
+        (self.spool, self.secrets) = (spool, secrets)
         wiring = try Wiring(transport: transport)
-        self.limits = limits
-        self.retention = retention
-        encrypts = key != nil
-        store = Result { () throws(TakeStoreError) in
-            guard let stateFolder else { throw .notWanted }
-            return try TakeStore(stateFolder: stateFolder, key: key)
-        }
-        // Without one there is nothing to remember beyond the process.
-        let store = try? store.get()
-        newest = Mutex(try? store?.newestID())  // The clock says then which take comes next.
         // A service that was put right is tried again after a month.
         lengthOrigins = TimedNote(
-            .lengthOrigins, in: store, sync: wiring.sync, limit: 100, lifetime: 30 * 86_400)
+            .lengthOrigins, in: spool, sync: wiring.sync, limit: 100, lifetime: 30 * 86_400)
         // What opens a service does not stand in the clear beside takes that do not.
         tokens = TokenCache(
             note: TimedNote(
-                .tokens, in: key == nil ? store : nil, sync: wiring.sync, limit: 16,
+                .tokens, in: spool?.encrypts == true ? nil : spool, sync: wiring.sync, limit: 16,
                 looksAgain: true))
     }
 
-    /// The greatest name of a take, behind which the next stands whatever the clock says.
-    private let newest: Mutex<TakeID?>
+    /// How long the disk may take to open a take's folder before that is told.
+    let diskPatience = Duration.seconds(1)
 
-    private func nextID() -> TakeID {
+    private let newest = Mutex<TakeID?>(nil)
+
+    /// The name of the next take, behind all that are known, whatever the clock says.
+    func nextID() -> TakeID {
         newest.withLock { newest in
             var generator = SystemRandomNumberGenerator()
-            let id = TakeID(at: Date(), after: newest, using: &generator)
+            let known = [newest, spool?.newestID].compactMap(\.self).max { $0.text < $1.text }
+            let id = TakeID(at: Date(), after: known, using: &generator)
             newest = id
             return id
         }
+    }
+
+    /// Whether a service has refused a body without a length; blocks on the disk.
+    func wantsLength(_ service: RecognitionService) -> Bool {
+        lengthOrigins[service.url.origin.description] != nil
     }
 
     /// So many takes of one run are answered and have their audio still.
@@ -101,30 +86,23 @@ public final class Pipeline: Sendable {
 
     var sync: SyncLoop { wiring.sync }
 
-    /// Starts a take: the source is opened at once, in parallel with the connection.
+    /// Starts a take: the source is opened at once, before the disk is looked at and in parallel with
+    /// the connection.
     ///
     /// From any thread; does not block. What goes wrong is the take's outcome.
     public func start(_ plan: TakePlan) -> Take {
         let delivery = plan.delivery
-        let wantsSecrets = delivery.service.lacksSecrets
-        let token = wantsSecrets ? nil : tokens.token(for: delivery.service)
-        let exchange = delivery.makeExchange(
-            wantsLength: plan.isCompleteSoon
-                || lengthOrigins[delivery.service.url.origin.description] != nil,
-            hasToken: token != nil)
+        let exchange = delivery.makeExchange(wantsLength: plan.isCompleteSoon)
         let part = TakePart(start: delivery.format.bodyOffset, exchange: exchange)
         let run = TakeRun(
-            id: nextID(), plan: delivery,
+            plan: delivery,
             machine: TakeMachine(
-                parts: [part], awaitsSound: !plan.source.isLive, wantsSecrets: wantsSecrets),
-            pipeline: self, token: token,
-            limit: plan.serviceLimit)
+                parts: [part], awaitsSound: !plan.source.isLive,
+                wantsSecrets: delivery.service.lacksSecrets),
+            pipeline: self, limit: plan.serviceLimit)
         began(run)
-        let first = exchange.request
-        let isSent =
-            !wantsSecrets && !first.isForToken && (plan.isCompleteSoon || !first.saysLength)
         wiring.record(
-            plan.source, by: plan.limitedCapture, noting: isSent ? first : nil, for: run)
+            plan.source, by: plan.limitedCapture, isCompleteSoon: plan.isCompleteSoon, for: run)
         return Take(run: run)
     }
 
@@ -143,7 +121,8 @@ public final class Pipeline: Sendable {
     package func resend(
         _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) throws(TakeStoreError) -> Take {
-        let store = try store.get()
+        guard let spool else { throw .notWanted }
+        let store = try spool.store()
         guard try folder.isOurs() else { throw store.inUse(folder) }
         guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
         var manifest = try folder.manifest()
@@ -224,29 +203,23 @@ public final class Pipeline: Sendable {
         run.hold(journal, record)
         run.didComplete()
         if let unsendable { run.handle(.unsendable(unsendable)) }
-        run.handle(.opened)
+        run.handle(.opened(nil))
         return Take(run: run)
-    }
-
-    /// Why the disk takes no new take, or nil when it does, perhaps after `makeRoom`.
-    ///
-    /// Blocks on the disk.
-    package var shortage: SpoolShortage? {
-        guard case .success(let store) = store else { return nil }
-        return store.shortage(by: limits)
     }
 
     /// Deletes what can be spared while the disk is short, on the sync thread: the journals of
     /// takes have their turn after each deletion.
-    func makeRoom() {
-        guard case .success(let store) = store, store.isDiskShort(by: limits) else { return }
-        sync.perform { [self] in delete(store.spares[...], of: store) }
+    func makeRoom(in store: TakeStore, by limits: SpoolLimits) {
+        guard store.isDiskShort(by: limits) else { return }
+        sync.perform { [self] in delete(store.spares[...], of: store, by: limits) }
     }
 
-    private func delete(_ spares: ArraySlice<TakeStore.Spare>, of store: TakeStore) {
+    private func delete(
+        _ spares: ArraySlice<TakeStore.Spare>, of store: TakeStore, by limits: SpoolLimits
+    ) {
         guard let spare = spares.first, store.isDiskShort(by: limits) else { return }
         store.delete(spare)
-        sync.perform { [self] in delete(spares.dropFirst(), of: store) }
+        sync.perform { [self] in delete(spares.dropFirst(), of: store, by: limits) }
     }
 
     /// Remembers an answered take whose audio stays for a time.
@@ -258,7 +231,8 @@ public final class Pipeline: Sendable {
             takes.append(take)
             return takes.count > Self.releasedLimit ? takes.removeFirst() : nil
         }
-        guard case .success(let store) = store else { return }
+        // It is open: the take is in it.
+        guard let store = try? spool?.store() else { return }
         store.noteRelease(of: take)
         guard let oldest else { return }
         sync.perform { Retention.removeReleasedAudio(of: oldest, in: store) }
@@ -277,8 +251,12 @@ public final class Pipeline: Sendable {
     ///
     /// From any thread; does not block.
     public func sweep() {
-        guard case .success(let store) = store else { return }
-        sync.perform { [self] in carryOn(Sweep(of: store, retention, by: limits)) }
+        guard let spool else { return }
+        sync.perform { [self] in
+            // Where takes cannot be kept, none is over its time.
+            guard let store = try? spool.store() else { return }
+            carryOn(Sweep(of: store, spool.retention, by: spool.limits))
+        }
     }
 
     private func carryOn(_ sweep: Sweep) {

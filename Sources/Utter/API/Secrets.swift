@@ -197,12 +197,29 @@ extension TakeRun {
     /// first with secrets.
     private func openedExchange(isFirst: Bool) -> any Exchange {
         let before = exchange
-        let token = isFirst ? pipeline.tokens.token(for: openedPlan.service) : nil
-        if let token { hold(token) }
+        let token = isFirst ? notedToken() : nil
         let request = before.request
         return openedPlan.makeExchange(
-            from: before.progress, wantsLength: request.saysLength,
+            from: before.progress,
+            wantsLength: request.saysLength || isFirst && pipeline.wantsLength(plan.service),
             attemptsBefore: request.number - (isFirst || request.isForToken ? 1 : 0),
             takenBefore: before.takenCount, hasToken: token != nil)
+    }
+
+    /// The exchange that a new take begins with by what the disk knows of its service; nil while its
+    /// secrets are asked for.
+    ///
+    /// Blocks on the disk.
+    func notedExchange(isCompleteSoon: Bool) -> (any Exchange)? {
+        guard !plan.service.lacksSecrets else { return nil }
+        return plan.makeExchange(
+            wantsLength: isCompleteSoon || pipeline.wantsLength(plan.service),
+            hasToken: notedToken() != nil)
+    }
+
+    private func notedToken() -> Credential? {
+        let token = pipeline.tokens.token(for: openedPlan.service)
+        if let token { hold(token) }
+        return token
     }
 }

@@ -55,9 +55,8 @@ public final class Take: Sendable {
     ///
     /// - Parameter time: how long the audio stays, instead of the pipeline's retention.
     public func release(keepingAudioFor time: Duration? = nil) {
-        guard let record = run.record else { return }
-        let pipeline = run.pipeline
-        if record.release(keeping: pipeline.retention.audio, time) { pipeline.released(id) }
+        guard let record = run.record, let spool = run.pipeline.spool else { return }
+        if record.release(keeping: spool.retention.audio, time) { run.pipeline.released(id) }
     }
 
     /// Writes the audio to a new file that its owner alone can read, with silence for what the disk

@@ -15,10 +15,10 @@ struct OpenedTake {
 
     /// Makes the take's folder and its journal.
     ///
-    /// On the journal thread; its file operations do not wait for the disk.
+    /// On a thread of its own; blocks on the disk.
     ///
     /// - Parameters:
-    ///   - pipeline: whose store and sync thread are used.
+    ///   - pipeline: whose spool and sync thread are used.
     ///   - manifest: what is known of the take when it begins.
     ///   - onSave: called on the sync thread when the manifest was written, or could not be.
     /// - Throws: `SystemError` when not even memory is left.
@@ -27,41 +27,49 @@ struct OpenedTake {
         onSave: @escaping @Sendable (SystemError?) -> Void
     ) throws(SystemError) {
         var reason: String?
-        switch pipeline.store {
-        case .failure(.notWanted): break
-        case .failure(let error): reason = error.description
-        case .success(let store):
-            if let shortage = pipeline.shortage {
-                reason = shortage.description
-                break
+        do throws(TakeStoreError) {
+            guard let spool = pipeline.spool else { throw .notWanted }
+            let store = try spool.store()
+            reason = store.shortage(by: spool.limits)?.description
+            if reason == nil {
+                pipeline.makeRoom(in: store, by: spool.limits)
+                do throws(SystemError) {
+                    (journal, record) = try Self.make(
+                        manifest, in: store, of: pipeline, onSave: onSave)
+                    unprotected = nil
+                    return
+                } catch {
+                    reason = error.description
+                }
             }
-            pipeline.makeRoom()
-            do throws(SystemError) {
-                var manifest = manifest
-                manifest.holder = getpid()
-                let folder = try store.makeTake(manifest.id)
-                manifest.audio = folder.newAudioName(manifest.audio)
-                journal = try Self.makeJournal(manifest.audio, in: folder, of: store)
-                // Before the network hears of the take: who is killed now leaves more than its
-                // audio. The sync thread makes it durable, and tells when it cannot be written.
-                try? folder.save(manifest, isDurable: false)
-                record = TakeRecord(
-                    folder: folder, journal: journal, store: store,
-                    sync: pipeline.sync,
-                    manifest: manifest,
-                    onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
-                        unwritten.note(id, error) { store.removeIfHollow(folder) }
-                        onSave(error)
-                    })
-                unprotected = nil
-                return
-            } catch {
-                reason = error.description
-            }
+        } catch {
+            if error != .notWanted { reason = error.description }
         }
         journal = Journal()
         record = nil
         unprotected = reason
+    }
+
+    private static func make(
+        _ manifest: TakeManifest, in store: TakeStore, of pipeline: Pipeline,
+        onSave: @escaping @Sendable (SystemError?) -> Void
+    ) throws(SystemError) -> (Journal, TakeRecord) {
+        var manifest = manifest
+        manifest.holder = getpid()
+        let folder = try store.makeTake(manifest.id)
+        manifest.audio = folder.newAudioName(manifest.audio)
+        let journal = try makeJournal(manifest.audio, in: folder, of: store)
+        // Before the network hears of the take: a program that is killed now leaves more than its
+        // audio. The sync thread makes it durable, and tells when it cannot be written.
+        try? folder.save(manifest, isDurable: false)
+        let record = TakeRecord(
+            folder: folder, journal: journal, store: store, sync: pipeline.sync,
+            manifest: manifest,
+            onSave: { [unwritten = pipeline.unwritten, id = manifest.id] error in
+                unwritten.note(id, error) { store.removeIfHollow(folder) }
+                onSave(error)
+            })
+        return (journal, record)
     }
 
     /// The file of the audio; where there is none, no folder is left either.

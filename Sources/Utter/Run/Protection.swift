@@ -21,6 +21,8 @@ struct Protection: Sendable {
 
     enum Report: Sendable {
         case noFolder(String)
+        /// There may be one yet.
+        case slowFolder(Duration)
         /// The manifest could not be written, or nil when it could.
         case manifest(String?)
         case journal(JournalCondition)
@@ -36,6 +38,7 @@ struct Protection: Sendable {
     mutating func take(_ report: Report) -> [TakeNotice] {
         switch report {
         case .noFolder(let reason): change { $0.folder = reason }
+        case .slowFolder(let wait): tell([.slowDisk(wait)])
         case .manifest(let reason): change { $0.manifest = reason }
         case .journal(let condition): change { $0.journal = condition }
         case .damage(let report): tell([.damaged(report: report)])

@@ -6,8 +6,11 @@ internal import TakeStore
 
 extension TakeMachine {
     enum Event: Sendable {
-        /// There is a journal, on the disk or in memory.
-        case opened
+        /// There is a journal, on the disk or in memory; the disk knows of the service what this exchange
+        /// begins with.
+        case opened((any Exchange)?)
+        /// There is no journal yet, so long after the beginning.
+        case diskIsSlow(Duration)
         case began
         /// No more audio is captured; `isEmpty` if none was.
         case captured(CaptureEnd, isEmpty: Bool)

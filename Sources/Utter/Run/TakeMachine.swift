@@ -86,8 +86,9 @@ struct TakeMachine: Sendable {
         if case .settled = phase { return [] }
         actions = []
         switch event {
-        case .opened:
+        case .opened(let exchange):
             hasJournal = true
+            if let exchange { parts[0].exchange = exchange }
             if isSealed { ask() }
             beginAll()
         case .began:
@@ -103,6 +104,8 @@ struct TakeMachine: Sendable {
         case .digested(let index, let digest):
             (parts[index].digest, parts[index].isDigested) = (digest, digest != nil)
         case .protection(let report): protect(report)
+        case .diskIsSlow(let wait):
+            if !hasJournal { protect(.slowFolder(wait)) }
         case .full:
             protect(.full)
             endCapture(.withTail)

@@ -31,7 +31,7 @@ final class TakeRun: Sendable {
         var times = TakeTimes()
     }
 
-    let id: TakeID
+    private let name: Mutex<TakeID?>
     let plan: DeliveryPlan
     let pipeline: Pipeline
     let events: AsyncStream<TakeEvent>
@@ -50,11 +50,11 @@ final class TakeRun: Sendable {
 
     /// Prepares a take; the account is that of what an earlier run has recorded, or empty.
     init(
-        id: TakeID, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
+        id: TakeID? = nil, plan: DeliveryPlan, machine: TakeMachine, pipeline: Pipeline,
         account: CaptureAccount = CaptureAccount(), audioPath: String? = nil,
         token: Credential? = nil, limit: Duration? = nil
     ) {
-        self.id = id
+        name = Mutex(id)
         self.plan = plan
         self.pipeline = pipeline
         self.account = account
@@ -63,6 +63,18 @@ final class TakeRun: Sendable {
         events = waiting.stream
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
+    }
+
+    /// The take's name; of a new one, found when it is first asked for.
+    ///
+    /// The thread that makes its folder asks once it knows the names on the disk. A caller that asks
+    /// sooner has one by the clock, and waits for no disk.
+    var id: TakeID {
+        name.withLock { name in
+            let id = name ?? pipeline.nextID()
+            name = id
+            return id
+        }
     }
 
     // MARK: - Events and actions

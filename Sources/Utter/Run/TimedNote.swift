@@ -7,8 +7,8 @@ internal import TakeStore
 /// What is remembered for a time, by names without a space.
 ///
 /// Kept in a small file of the state folder, which its owner alone can read and which other processes
-/// change, too; without a store, in the memory of the process. Usable from any thread; the first look
-/// reads the file.
+/// change, too; without a spool, in the memory of the process. Usable from any thread; the first look
+/// reads the file, and may block on the disk.
 final class TimedNote: Sendable {
     struct Entry: Sendable, Equatable {
         /// Of two entries the later one counts; in seconds since 1970.
@@ -17,7 +17,7 @@ final class TimedNote: Sendable {
     }
 
     private let note: TakeStore.Note
-    private let store: TakeStore?
+    private let spool: Spool?
     private let sync: SyncLoop
     private let limit: Int
     /// How long after its time an entry is kept, in seconds.
@@ -27,10 +27,10 @@ final class TimedNote: Sendable {
     private let known = Mutex<(entries: [String: Entry], isRead: Bool)>(([:], false))
 
     init(
-        _ note: TakeStore.Note, in store: TakeStore?, sync: SyncLoop, limit: Int,
+        _ note: TakeStore.Note, in spool: Spool?, sync: SyncLoop, limit: Int,
         lifetime: TimeInterval = 0, looksAgain: Bool = false
     ) {
-        (self.note, self.store, self.sync) = (note, store, sync)
+        (self.note, self.spool, self.sync) = (note, spool, sync)
         (self.limit, self.lifetime, self.looksAgain) = (limit, lifetime, looksAgain)
     }
 
@@ -39,7 +39,8 @@ final class TimedNote: Sendable {
         let now = Date().timeIntervalSince1970
         let (entries, isRead) = known.withLock { $0 }
         if let entry = entries[name], entry.time + lifetime > now { return entry }
-        guard let store, looksAgain || !isRead else { return nil }
+        // Where nothing is kept, nothing is known.
+        guard looksAgain || !isRead, let store = try? spool?.store() else { return nil }
         let found = Self.entries(in: store.note(note))
         return known.withLock { known in
             known = (merged(known.entries, found, at: now), true)
@@ -51,10 +52,10 @@ final class TimedNote: Sendable {
     func insert(_ entry: Entry, by name: String) {
         let now = Date().timeIntervalSince1970
         known.withLock { $0.entries = merged($0.entries, [name: entry], at: now) }
-        guard let store else { return }
-        // Without it, the next run finds out by itself.
+        guard let spool else { return }
         sync.perform { [self] in
-            store.change(note) { bytes in
+            // Without it, the next run finds out by itself.
+            try? spool.store().change(note) { bytes in
                 let lines = merged(Self.entries(in: bytes), [name: entry], at: now)
                     .map { "\(Int($0.value.time)) \($0.key) \($0.value.text)\n" }
                 return Array(lines.sorted().joined().utf8)

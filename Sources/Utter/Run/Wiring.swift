@@ -64,13 +64,11 @@ final class Wiring: Sendable {
 
     // MARK: - Source → encoder → ring → journal
 
-    /// Records a take, whose manifest notes its first request from the beginning unless that waits
-    /// for a speaker (nil).
+    /// Records a take.
     ///
     /// From any thread; does not block.
     func record(
-        _ source: any CaptureSource, by plan: CapturePlan, noting first: ExchangeRequest?,
-        for run: TakeRun
+        _ source: any CaptureSource, by plan: CapturePlan, isCompleteSoon: Bool, for run: TakeRun
     ) {
         let ring = ByteRing(minimumCapacity: run.plan.format.ringByteCount)
         do throws(EncodingError) {
@@ -86,10 +84,20 @@ final class Wiring: Sendable {
             run.handle(.unrecordable(.encoding(error), CaptureEnd(cause: .encoder(error))))
             return
         }
+        let late = run.pipeline.spool.map { _ in
+            Task { [weak run, patience = run.pipeline.diskPatience] in
+                // Cancelled when the disk has answered.
+                guard (try? await Task.sleep(for: patience)) != nil else { return }
+                run?.handle(.diskIsSlow(patience))
+            }
+        }
         // `open` on a thread of its own, the others on the journal thread.
         journal.add(
             ring: ring.takeConsumer(),
-            open: { [self] in open(manifest(of: run, from: source, first), for: run) },
+            open: { [self] in
+                defer { late?.cancel() }
+                return open(from: source, isCompleteSoon, for: run)
+            },
             onGrowth: { run.didGrow() },
             onDrain: { [capture] in capture.wake() },
             onFull: { run.handle(.full) },
@@ -117,15 +125,27 @@ final class Wiring: Sendable {
         }
     }
 
-    /// Makes the take's folder and journal; may block on the disk.
-    private func open(_ manifest: TakeManifest, for run: TakeRun) -> Result<Journal, SystemError> {
-        Result { () throws(SystemError) in
+    /// Makes the take's folder and journal, and learns what the disk knows of the service; may block on
+    /// the disk.
+    private func open(
+        from source: any CaptureSource, _ isCompleteSoon: Bool, for run: TakeRun
+    ) -> Result<Journal, SystemError> {
+        // The take's name stands behind those on the disk; why it cannot be opened is told below.
+        _ = try? run.pipeline.spool?.store()
+        let exchange = run.notedExchange(isCompleteSoon: isCompleteSoon)
+        var first = exchange?.request
+        if let request = first {
+            // A request that waits for the speaker has not begun.
+            let waits = request.isForToken || request.saysLength && !isCompleteSoon
+            if waits { first = nil }
+        }
+        return Result { () throws(SystemError) in
             let opened = try OpenedTake(
-                in: run.pipeline, manifest,
+                in: run.pipeline, manifest(of: run, from: source, first),
                 onSave: { [weak run] in run?.handle(.protection(.manifest($0?.description))) })
             run.hold(opened.journal, opened.record)
             if let reason = opened.unprotected { run.handle(.protection(.noFolder(reason))) }
-            run.handle(.opened)
+            run.handle(.opened(exchange))
             // On the sync thread, when the journal's condition has changed or it is settled.
             sync.add(opened.journal) { [weak run] in run?.didTend() }
             opened.record?.announce()

@@ -74,7 +74,7 @@ package struct CommandFailure: Error {
             case .noSuchTake, .audioGone, .notWaiting: .noInput
             case .ambiguous: .usage
             case .unreadable, .unchangeable, .damaged, .laterVersion: .localIO
-            case .keyMissing, .keyWrong: .configuration
+            case .keyMissing, .keyWrong, .keyUnavailable: .configuration
             case .inUse: .notDelivered
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }

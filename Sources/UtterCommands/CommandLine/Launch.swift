@@ -13,16 +13,18 @@ package enum Launch {
     ///
     /// A line on a pipe ends a recording if `readsPipe`. The settings say where the texts of a voice go,
     /// if `isVoice`, and standard output has texts when no place is named, if `printsUnasked`. The key
-    /// of `encryption` is read once, unless
-    /// nothing is kept.
+    /// of `encryption` is read first, and the disk looked at, unless a microphone is opened: then both
+    /// wait for that.
     ///
     /// - Throws: `ExitCode`, unless the status is zero.
     package static func takes(
         output: OutputOptions, keep: KeepOptions, encryption: KeySource = .environment,
         readsPipe: Bool, isVoice: Bool = false, printsUnasked: Bool = true,
+        opensMicrophone: Bool = false,
         _ body: (TakeSession) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         var session: TakeSession
+        let encrypts: Bool
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
@@ -38,7 +40,8 @@ package enum Launch {
             ) {
                 running.farewell != nil
             }
-            key = keep.noKeep ? nil : try encryption.key()
+            encrypts = keep.noKeep ? false : try encryption.isSet
+            key = encrypts && !opensMicrophone ? try encryption.key() : nil
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
             trace = try output.traceFile()
             cassettes = try output.cassetteFolder()
@@ -47,10 +50,16 @@ package enum Launch {
         }
         do throws(SystemError) {
             let signals = try Signals(readingPipe: readsPipe)
+            let readKey: @Sendable () throws -> EncryptionKey = {
+                if let key { return key }
+                return try encryption.key(during: signals)
+            }
+            let spool = Spool(
+                at: Environment.stateFolder, key: encrypts ? readKey : nil, limits: limits,
+                retention: retention)
             session = TakeSession(
                 pipeline: try Pipeline(
-                    stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
-                    retention: retention, key: key, secrets: SecretAsker(signals).answer),
+                    spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
                 audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key), trace: trace,
                 cassettes: cassettes)
@@ -60,7 +69,8 @@ package enum Launch {
         var status: ExitStatus
         do throws(CommandFailure) {
             session.requiresKeep = keep.requireKeep
-            try session.checkStore()
+            // A microphone is opened before the disk is looked at; what is wrong there is told then.
+            if !opensMicrophone { try session.checkStore() }
             status = try await body(session)
         } catch {
             status = session.refuse(error)

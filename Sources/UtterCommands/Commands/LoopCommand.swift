@@ -44,7 +44,7 @@ struct LoopCommand: AsyncParsableCommand {
         Configuration.warnOfProblems()
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: true,
-            isVoice: true
+            isVoice: true, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
             let plan = try voice.planner(for: service)

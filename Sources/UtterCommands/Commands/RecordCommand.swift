@@ -44,7 +44,7 @@ struct RecordCommand: AsyncParsableCommand {
         Configuration.warnOfProblems()
         try await Launch.takes(
             output: output, keep: keep, encryption: encryption.source, readsPipe: exactly == nil,
-            isVoice: true
+            isVoice: true, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
             let manner = try keys.manner(isForOne: true)

@@ -190,7 +190,7 @@ final class Recorder: Sendable {
         var reporter = TakeReporter(
             options: session.output, activity: .recording, stopHint: "stop with: utter stop",
             live: nil, isServiceUnset: isServiceUnset,
-            shortage: { [session] in session.pipeline.shortage })
+            shortage: { [session] in session.pipeline.spool?.shortage })
         for await event in take.events {
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }

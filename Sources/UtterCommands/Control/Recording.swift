@@ -85,7 +85,7 @@ enum Recording {
         defer { owner.remove() }
         try await Launch.takes(
             output: options.output, keep: options.keep, encryption: options.encryption.source,
-            readsPipe: false
+            readsPipe: false, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
             let recorder = Recorder(

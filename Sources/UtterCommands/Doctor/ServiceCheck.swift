@@ -34,7 +34,7 @@ struct ServiceCheck: Check {
     private func trial() async throws(CommandFailure) -> TakeOutcome {
         let pipeline: Pipeline
         do throws(SystemError) {
-            pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
+            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
         } catch {
             throw CommandFailure(error)
         }

@@ -11,7 +11,7 @@ extension Hints {
         case .ambiguous: "give more letters of its id"
         case .audioGone(let take, wasAnswered: true):
             "read what was understood: utter show \(take); --keep-audio TIME keeps audio for longer"
-        case .keyMissing, .keyWrong:
+        case .keyMissing, .keyWrong, .keyUnavailable:
             "give its key with --encrypt-key FILE or UTTER_ENCRYPT_KEY_FILE"
         case .inUse: "wait until that has ended"
         case .laterVersion: "use the newer program; nothing was changed"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cryptography
+internal import LinuxPlatform
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
 /// names, or else the environment or the file of settings.
@@ -14,15 +15,35 @@ package struct KeySource: Sendable {
     /// What the environment or the file of settings says.
     package static let environment = KeySource(file: nil, command: nil)
 
+    private enum Place {
+        case file(String, named: String)
+        case command(String, named: String)
+    }
+
+    /// Whether takes are to be encrypted; no key is read for this.
+    var isSet: Bool {
+        get throws(CommandFailure) { try place() != nil }
+    }
+
     /// Reads the key.
     ///
-    /// Waits for the command, which may ask the person.
+    /// Waits for the command, which may ask the person; with a loan while a take records.
     ///
     /// - Returns: nil when takes are not to be encrypted.
     /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
-    package func key() throws(CommandFailure) -> EncryptionKey? {
-        if let file { return try Self.key(inFile: file, named: "--encrypt-key") }
-        if let command { return try Self.key(from: command, named: "--encrypt-key-command") }
+    package func key(_ loan: TerminalLoan? = nil) throws(CommandFailure) -> EncryptionKey? {
+        switch try place() {
+        case nil: nil
+        case .file(let path, let name)?:
+            try Self.key(try SecretFile.bytes(of: path, option: name), name)
+        case .command(let command, let name)?:
+            try Self.key(try SecretCommand(command, option: name).output(loan: loan), name)
+        }
+    }
+
+    private func place() throws(CommandFailure) -> Place? {
+        if let file { return .file(file, named: "--encrypt-key") }
+        if let command { return .command(command, named: "--encrypt-key-command") }
         let settings = (KnownSettings.keyFile, KnownSettings.keyCommand)
         let (file, command) = (try settings.0.variableText(), try settings.1.variableText())
         if let file, let variable = settings.0.variable {
@@ -31,30 +52,16 @@ package struct KeySource: Sendable {
                     "\(variable) and \(settings.1.variable ?? "") are both set",
                     hint: "unset one of them", status: .configuration)
             }
-            return try Self.key(inFile: file, named: variable)
+            return .file(file, named: variable)
         }
         if let command, let variable = settings.1.variable {
-            return try Self.key(from: command, named: variable)
+            return .command(command, named: variable)
         }
         let configuration = try Configuration.current()
         if let file = configuration[settings.0.name] {
-            return try Self.key(inFile: file.text, named: settings.0.name)
+            return .file(file.text, named: settings.0.name)
         }
-        return try configuration[settings.1.name].map { command throws(CommandFailure) in
-            try Self.key(from: command.text, named: settings.1.name)
-        }
-    }
-
-    private static func key(
-        inFile path: String, named name: String
-    ) throws(CommandFailure) -> EncryptionKey {
-        try key(try SecretFile.bytes(of: path, option: name), name)
-    }
-
-    private static func key(
-        from command: String, named name: String
-    ) throws(CommandFailure) -> EncryptionKey {
-        try key(try SecretCommand(command, option: name).output(), name)
+        return configuration[settings.1.name].map { .command($0.text, named: settings.1.name) }
     }
 
     private static func key(
@@ -70,5 +77,21 @@ package struct KeySource: Sendable {
             throw CommandFailure(
                 "\(name): \(error.description)", hint: Hints.of(error), status: .configuration)
         }
+    }
+}
+
+extension KeySource {
+    /// Reads the key while a take records, whose keys `signals` reads.
+    func key(during signals: Signals) throws(CommandFailure) -> EncryptionKey {
+        let loan: TerminalLoan
+        do throws(SystemError) {
+            loan = try TerminalLoan(from: signals)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let key = try key(loan) else {
+            throw CommandFailure("the settings name no key any more", status: .configuration)
+        }
+        return key
     }
 }

@@ -47,7 +47,7 @@ struct ServiceTrial {
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
         let pipeline: Pipeline
         do throws(SystemError) {
-            pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
+            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
         } catch {
             throw CommandFailure(error)
         }

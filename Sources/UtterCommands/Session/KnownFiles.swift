@@ -20,7 +20,7 @@ final class KnownFiles: Sendable {
     /// Those of takes that go on when their file is sent.
     private static let states: [TakeManifest.State] = [.kept, .cancelled]
 
-    private let store: TakeStore?
+    private let spool: Spool?
     /// The takes that are noted, or nil before they are looked for.
     private let known = Mutex<[Noted]?>(nil)
 
@@ -35,7 +35,11 @@ final class KnownFiles: Sendable {
         var manifest: TakeManifest?
     }
 
-    init(in store: TakeStore?) { self.store = store }
+    init(in spool: Spool?) { self.spool = spool }
+
+    /// The takes on the disk; nil where none are, or none can be looked at.
+    // In no store, no file is known.
+    private var store: TakeStore? { try? spool?.store() }
 
     /// The kept take of a file that was to go to the same service; nil when there is none.
     func take(of path: String, for plan: DeliveryPlan) -> TakeFolder? {

@@ -2,18 +2,12 @@
 
 internal import Utter
 
-extension Result where Failure == TakeStoreError {
-    fileprivate var failure: TakeStoreError? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-}
-
 extension Pipeline {
     /// How long an `utter list` may hold the lock of a take that it brings to an end.
     private static let patience = Duration.seconds(2)
 
     /// Whether a recording that the disk has not taken may be written to another place, unasked.
-    var mayWriteElsewhere: Bool { store.failure != .notWanted && !encrypts }
+    var mayWriteElsewhere: Bool { spool.map { !$0.encrypts } ?? false }
 
     /// Sends a kept take; waits a moment for its lock while another process looks at the take.
     ///

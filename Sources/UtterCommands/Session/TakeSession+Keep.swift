@@ -7,18 +7,18 @@ extension TakeSession {
     /// Makes sure that the folder of takes is ours alone, and that takes can be kept,
     /// if that was required.
     func checkStore() throws(CommandFailure) {
-        switch pipeline.store {
-        case .failure(.notWanted): break
-        case .failure(let error):
+        guard let spool = pipeline.spool else { return }
+        do throws(TakeStoreError) {
+            _ = try spool.store()
+        } catch {
             if case .folderUnsafe = error { throw CommandFailure(error) }
             guard requiresKeep else { return }
             throw CommandFailure(error.description, hint: Hints.of(error), status: .localIO)
-        case .success:
-            guard requiresKeep, let shortage = pipeline.shortage else { return }
-            throw CommandFailure(
-                "the take cannot be kept: \(shortage.description)", hint: Hints.of(shortage),
-                status: .localIO)
         }
+        guard requiresKeep, let shortage = spool.shortage else { return }
+        throw CommandFailure(
+            "the take cannot be kept: \(shortage.description)", hint: Hints.of(shortage),
+            status: .localIO)
     }
 
     /// How the process should exit after a take: one that had to be kept, and is not, has failed

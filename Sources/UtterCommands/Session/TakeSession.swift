@@ -62,7 +62,7 @@ package struct TakeSession {
         self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
-        known = KnownFiles(in: try? pipeline.store.get())  // In no store, none is known.
+        known = KnownFiles(in: pipeline.spool)
         self.pipeline = pipeline
         self.signals = signals
         self.output = output
@@ -186,7 +186,7 @@ package struct TakeSession {
         TakeReporter(
             options: output, activity: activity, stopHint: stopHint, number: number, live: live,
             isInMemory: isInMemory, isServiceUnset: isServiceUnset,
-            shortage: { [pipeline] in pipeline.shortage })
+            shortage: { [pipeline] in pipeline.spool?.shortage })
     }
 
     /// Shows a take to its end.
@@ -276,11 +276,11 @@ package struct TakeSession {
         }
         if answer == nil { StandardError.write("\n") }
         guard let answer, ["y", "yes"].contains(answer.lowercased()),
-            case .success(let store) = pipeline.store
+            let spool = pipeline.spool
         else { return nil }
         await pipeline.settled()
         do throws(TakeStoreError) {
-            return try await pipeline.patientlyResend(try store.find(outcome.id.text), by: plan)
+            return try await pipeline.patientlyResend(try spool.store().find(outcome.id.text), by: plan)
         } catch {
             StandardError.error(error.description)
             return nil
@@ -330,14 +330,14 @@ package struct TakeSession {
     /// Whether the audio is on the disk after the outcome was printed.
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
-        return !isSettled(outcome) || (audioTime ?? pipeline.retention.audio) > .zero
+        return !isSettled(outcome) || (audioTime ?? pipeline.spool?.retention.audio ?? .zero) > .zero
     }
 
     // MARK: - What lives in memory only
 
     /// Whether takes live in memory from their beginning.
     private var isInMemory: Bool {
-        if case .failure = pipeline.store { true } else { false }
+        pipeline.spool == nil
     }
 
     /// Finds another place for a recording without an answer that the disk has not taken.

@@ -46,7 +46,7 @@ struct SetupTrial {
             source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
         plan.delivery.retry = .never
         do throws(SystemError) {
-            let pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
+            let pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
             let outcome = await pipeline.start(plan).outcome
             pipeline.shutDown()
             return outcome

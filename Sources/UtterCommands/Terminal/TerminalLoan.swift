@@ -46,7 +46,7 @@ package final class TerminalLoan: Sendable {
             isLent = true
             guard StandardError.isTerminal else { return }
             StandardError.write(LiveText.erasure())
-            StandardError.line("the recording goes on while the command asks for the token")
+            StandardError.line("the recording goes on while the command asks for a secret")
         }
     }
 

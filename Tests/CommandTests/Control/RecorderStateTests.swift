@@ -14,7 +14,7 @@ import Utter
 
     /// One take, whose text the first client waits for.
     init() throws {
-        pipeline = try Pipeline(stateFolder: nil, limits: .standard, retention: .standard)
+        pipeline = try Pipeline(spool: nil)
         let service = try RecognitionService(url: ServiceURL("http://127.0.0.1:9/"))
         let plan = TakePlan(source: FileReplay(path: "/dev/null/none"), service: service)
         state.entries = [Recorder.Entry(number: 1, take: pipeline.start(plan))]

@@ -50,7 +50,7 @@ struct Comparison {
         let samples = try samples()
         let pipeline: Pipeline
         do throws(SystemError) {
-            pipeline = try Pipeline(stateFolder: nil, secrets: SecretAsker().answer)
+            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
         } catch {
             throw CommandFailure(error)
         }

@@ -83,7 +83,7 @@ package struct Flush: OrderedBatch {
 
     private static func send(_ item: Item, in session: TakeSession) async -> Ending {
         do throws(TakeStoreError) {
-            let store = try session.pipeline.store.get()
+            guard let store = try session.pipeline.spool?.store() else { throw .notWanted }
             var plan = item.plan
             plan.cassettes = session.cassettes
             let take = try await session.pipeline.patientlyResend(

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Cryptography
+internal import Synchronization
+public import TakeStore
+
+/// The folder in which takes are kept until they are answered; several processes may share one.
+///
+/// Usable from any thread.
+public final class Spool: Sendable {
+    /// An absolute path, such as `$XDG_STATE_HOME/utter`.
+    public let folder: String
+    /// When the disk takes no more takes.
+    let limits: SpoolLimits
+    /// How long takes stay on the disk that nothing waits for.
+    package let retention: Retention
+    private let key: (@Sendable () throws -> EncryptionKey)?
+    /// Whether nothing of a take is written in the clear.
+    package var encrypts: Bool { key != nil }
+    private let opened = Mutex<TakeStore?>(nil)
+    private let newest = Mutex<TakeID?>(nil)
+
+    /// Names a folder, and touches nothing: it is made and opened when the first take needs it.
+    ///
+    /// - Parameters:
+    ///   - folder: an absolute path.
+    ///   - key: gives the key that encrypts takes, when the folder is opened, on a thread that may block:
+    ///     a take records meanwhile. Without a key that take lives in memory. Nil keeps takes in the clear.
+    ///   - limits: when the disk takes no more of them.
+    ///   - retention: how long takes stay that wait for no answer.
+    public init(
+        at folder: String, key: (@Sendable () throws -> EncryptionKey)? = nil,
+        limits: SpoolLimits = .standard,
+        retention: Retention = .standard
+    ) {
+        (self.folder, self.key) = (folder, key)
+        (self.limits, self.retention) = (limits, retention)
+    }
+
+    /// The takes on the disk; blocks on the disk.
+    ///
+    /// A folder that could not be opened is tried again by the next call.
+    package func store() throws(TakeStoreError) -> TakeStore {
+        // Under the lock: another thread that needs it has to wait for the disk, too.
+        try opened.withLock { opened throws(TakeStoreError) in
+            if let opened { return opened }
+            let store = try TakeStore(stateFolder: folder, key: try readKey())
+            // What cannot be listed is told when a take's folder cannot be made.
+            let last = try? store.newestID()
+            newest.withLock { $0 = last }
+            opened = store
+            return store
+        }
+    }
+
+    /// The greatest name of a take when the folder was opened; nil until then.
+    var newestID: TakeID? { newest.withLock { $0 } }
+
+    private func readKey() throws(TakeStoreError) -> EncryptionKey? {
+        do {
+            return try key?()
+        } catch {
+            throw .keyUnavailable(reason: "\(error)")
+        }
+    }
+
+    /// Why the disk takes no new take, or nil when it does, perhaps after some are deleted.
+    ///
+    /// Blocks on the disk.
+    package var shortage: SpoolShortage? {
+        // Without a folder, another reason is told.
+        (try? store())?.shortage(by: limits)
+    }
+}
