@@ -280,7 +280,8 @@ package struct TakeSession {
         else { return nil }
         await pipeline.settled()
         do throws(TakeStoreError) {
-            return try await pipeline.patientlyResend(try spool.store().find(outcome.id.text), by: plan)
+            return try await pipeline.patientlyResend(
+                try spool.store().find(outcome.id.text), by: plan)
         } catch {
             StandardError.error(error.description)
             return nil
@@ -330,7 +331,8 @@ package struct TakeSession {
     /// Whether the audio is on the disk after the outcome was printed.
     func isKept(_ outcome: TakeOutcome) -> Bool {
         guard outcome.audioPath != nil, outcome.account.capturedFrames > 0 else { return false }
-        return !isSettled(outcome) || (audioTime ?? pipeline.spool?.retention.audio ?? .zero) > .zero
+        return !isSettled(outcome)
+            || (audioTime ?? pipeline.spool?.retention.audio ?? .zero) > .zero
     }
 
     // MARK: - What lives in memory only
