@@ -37,9 +37,6 @@ package final class Journal: Sendable {
     /// The path of the file, or nil when the journal lives in memory only.
     package let path: String?
 
-    /// Where sounds of our own are heard in it, which are not sent.
-    package let cues = CueSpans()
-
     let home: JournalHome?
     let state: Mutex<State>
     let written = Atomic(0)

@@ -88,9 +88,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var isReleased: Bool?
     /// For how many seconds the audio stays after that; nil for as long as is usual.
     package var keepsAudioFor: Int?
-    /// Where cues are heard in the recording, which are sent as silence: pairs of the first frame at
-    /// 16 kHz and the number of frames; nil is none.
-    package var cues: [[Int]]?
     package var peak: Double?
     package var reason: String?
     package var transcript: String?

@@ -139,7 +139,6 @@ public final class Pipeline: Sendable {
         // A take whose end the disk refused ends before the length that was recorded.
         let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
         let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
-        kept.cues.restore(manifest.cueSpans)
         let journal = try folder.convert(kept, from: format, to: plan.format)
         let isKept = journal === kept
         // What is sent now is not what was recorded then, when a part of it is silent.

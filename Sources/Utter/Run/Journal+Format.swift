@@ -19,7 +19,7 @@ extension Journal {
         let encoder = try new.makeEncoder(serialNumber: FNV.hash(take.text.utf8))
         var source = JournalSamples(self, codec: old)
         var samples: [Int16] = []
-        var (hasBegun, frame) = (false, 0)
+        var hasBegun = false
         return try Journal.inMemory { bytes in
             if !hasBegun {
                 hasBegun = true
@@ -27,8 +27,6 @@ extension Journal {
                 return true
             }
             if try source.next(into: &samples) {
-                cues.silence(&samples, from: frame)
-                frame += samples.count
                 try encoder.encode(samples.span, into: &bytes)
                 return true
             }

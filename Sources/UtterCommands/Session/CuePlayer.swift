@@ -10,10 +10,10 @@ internal import Utter
 /// its own.
 ///
 /// Nothing waits for it: the microphone is on before the first tone, and off before the second. The
-/// first can be heard by the microphone; its span is marked in the take, and sent as silence.
+/// first may be heard in the recording.
 final class CuePlayer: Sendable {
     private enum Cue {
-        case began(Take)
+        case began
         case ended
     }
 
@@ -23,8 +23,6 @@ final class CuePlayer: Sendable {
     }
 
     private static let rate = 16_000
-    /// How long the room and the devices go on after the loudspeaker has taken the last sample.
-    private static let echo = Duration.milliseconds(150)
     /// How long the end of a program waits for its last tone, in milliseconds.
     private static let farewell: Int32 = 1_000
 
@@ -56,9 +54,9 @@ final class CuePlayer: Sendable {
     }
 
     /// Plays what belongs to an event of a take.
-    func note(_ event: TakeEvent, of take: Take) {
+    func note(_ event: TakeEvent) {
         switch event {
-        case .began: order(.began(take))
+        case .began: order(.began)
         case .captured: order(.ended)
         default: break
         }
@@ -76,7 +74,7 @@ final class CuePlayer: Sendable {
     }
 
     private func order(_ cue: Cue) {
-        // Where no tone can be played, none waits: each would keep its take.
+        // Where no tone can be played, none waits.
         guard thread.withLock({ $0 != nil }) else { return }
         state.withLock { if !$0.isOver { $0.due.append(cue) } }
         wakeup.signal()
@@ -115,15 +113,6 @@ final class CuePlayer: Sendable {
 
     private func play(_ cue: Cue, on loudspeaker: inout Loudspeaker) throws(PlaybackError) {
         let samples = Self.tone(cue)
-        guard case .began(let take) = cue else {
-            if try loudspeaker.play(samples.span, unless: abort) {
-                _ = try loudspeaker.drain(unless: abort)
-            }
-            return
-        }
-        take.beginCue()
-        // Whatever happens: what follows is held back until then.
-        defer { take.endCue(after: Self.echo) }
         if try loudspeaker.play(samples.span, unless: abort) {
             _ = try loudspeaker.drain(unless: abort)
         }

@@ -209,7 +209,7 @@ package struct TakeSession {
             if requiresKeep, reporter.isOfVoice, case .noticed(.unprotected) = event { take.stop() }
             reporter.show(event)
             tell(event, of: take)
-            cues?.note(event, of: take)
+            cues?.note(event)
         }
         var outcome = await take.outcome
         trace?.add(outcome)
