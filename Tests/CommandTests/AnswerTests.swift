@@ -107,9 +107,6 @@ import Testing
         Flood(
             testDescription: "comments", type: "text/event-stream", beginning: "",
             piece: ": still here\n\n", error: "the response is longer than 8388608 bytes"),
-        Flood(
-            testDescription: "parts", type: "multipart/mixed; boundary=b", beginning: "--b\r\n",
-            piece: "X-Field: value\r\n", error: "the answer is larger than 16384 bytes"),
     ]
 
     /// In KiB; 8 MiB of answer, what is read of them, and what a send takes without.

@@ -5,8 +5,8 @@ package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// By what the service says and sends.
     ///
     /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai
-    /// streams its many values as `application/json`. Event streams, subtitles and multipart bodies
-    /// are read as such. `text/…`, an unknown type and none at all are sniffed: what begins with
+    /// streams its many values as `application/json`. Event streams and subtitles are read as
+    /// such. `text/…`, an unknown type and none at all are sniffed: what begins with
     /// `{` is JSON, since no transcript does and many servers send JSON as `text/html`; what begins
     /// like events or subtitles are these; everything else is text (`[` and `"` begin transcripts
     /// such as "[BLANK_AUDIO]"). Sound and images are refused.
@@ -18,7 +18,5 @@ package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// The body is a stream of server-sent events (WHATWG HTML §9.2), read while they come.
     case events
     case subtitles
-    /// The body has several parts (RFC 2046 §5.1), each read by its own type.
-    case multipart
     case header
 }

@@ -71,7 +71,7 @@ extension AnswerRule: CustomStringConvertible {
         switch framing {
         case .json: "json:\(values.textPaths.first ?? JSONPath(names: "text"))"
         case .text, .sequence, .events, .subtitles: framing.rawValue
-        case .automatic, .multipart, .header: AnswerFraming.automatic.rawValue
+        case .automatic, .header: AnswerFraming.automatic.rawValue
         }
     }
 }
@@ -104,7 +104,6 @@ extension AnswerRule {
         case .sequence: return PiecewiseAnswer(JSONSequenceReader(rule: self, limit: byteLimit))
         case .events: return PiecewiseAnswer(EventReader(rule: self, limit: byteLimit))
         case .subtitles: return PiecewiseAnswer(SubtitleReader(limit: byteLimit))
-        case .multipart: return MultipartAnswer(self, mediaType: mediaType, limit: byteLimit)
         case .header: return HeaderAnswer(headers, in: head, limit: byteLimit)
         }
     }

@@ -26,8 +26,6 @@ struct AutomaticAnswer: ResponseDecoder {
             decoder = PiecewiseAnswer(EventReader(rule: rule, limit: limit))
         } else if mediaType.isSubtitles {
             decoder = PiecewiseAnswer(SubtitleReader(limit: limit))
-        } else if mediaType.isMultipart, mediaType.boundary != nil {
-            decoder = MultipartAnswer(rule, mediaType: mediaType, limit: limit)
         } else if mediaType.isBinary {
             let shown = TerminalText.cut(TerminalText.sanitized(mediaType.essence))
             failure = .unsupportedMediaType(shown)
