@@ -11,7 +11,7 @@ enum Recording {
 
     /// Has the program that owns the socket do it, or becomes that program.
     static func run(
-        _ command: ControlRequest.Command, _ event: TalkMachine.Event, _ options: RecorderOptions
+        _ command: ControlRequest.Command, _ event: Dictation.Input, _ options: RecorderOptions
     ) async throws {
         Configuration.warnOfProblems()
         let found: Found

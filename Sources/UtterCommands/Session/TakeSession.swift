@@ -153,11 +153,7 @@ package struct TakeSession {
             take,
             reporter(
                 as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                live: live, isServiceUnset: isServiceUnset), before: before,
-            note: {
-                // Told only when the plan asks for it.
-                if case .quiet = $0 { take.stop() }
-            })
+                live: live, isServiceUnset: isServiceUnset), before: before, endsWithSilence: true)
         live?.end()
         return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
@@ -195,17 +191,17 @@ package struct TakeSession {
     ///   - take: the take.
     ///   - reporter: tells the person.
     ///   - before: its attempts of a moment ago.
-    ///   - note: is told what happens, too.
+    ///   - endsWithSilence: whether the silence that the plan tells of ends it.
     /// - Returns: how it ended.
     func watch(
         _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
-        note: (TakeEvent) -> Void = { _ in }
+        endsWithSilence: Bool = false
     ) async -> TakeOutcome {
         var reporter = reporter
         let cues = reporter.isOfVoice ? cues : nil
         cues?.prepare(warning: reporter.warning)
         for await event in take.events {
-            note(event)
+            if endsWithSilence, case .quiet = event { take.stop() }
             if requiresKeep, reporter.isOfVoice, case .noticed(.unprotected) = event { take.stop() }
             reporter.show(event)
             tell(event, of: take)
