@@ -216,10 +216,7 @@ final class Recorder: Sendable {
 
     /// Gives the end of a take to the client that waits for it, or waits for one.
     private func give(_ conclusion: TakeConclusion) async {
-        plans.withLock { plans in
-            if conclusion.status == .tokenRefused { plans.forgetSecrets() }
-            plans.warmer?.takeEnded()
-        }
+        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
         let entry = state.withLock { state -> Entry? in
             state.exit = state.status.isDaemon ? .textPrinted : conclusion.status
             guard
@@ -305,7 +302,6 @@ extension Recorder {
         }
         let take = session.pipeline.start(plan)
         session.running.begin(take)
-        plans.withLock { $0.warmer?.takeBegins() }
         state.withLock { $0.entries.append(Entry(number: number, take: take)) }
         return take
     }
