@@ -26,7 +26,6 @@ package enum Launch {
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
-        let trace: TraceFile?
         let cassettes: CassetteFolder?
         let texts: TextOutput
         let running = RunningTake()
@@ -40,7 +39,6 @@ package enum Launch {
             }
             key = keep.noKeep ? nil : try encryption.key()
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
-            trace = try output.traceFile()
             cassettes = try output.cassetteFolder()
         } catch {
             throw exit(error, as: output.form)
@@ -52,7 +50,7 @@ package enum Launch {
                     stateFolder: keep.noKeep ? nil : Environment.stateFolder, limits: limits,
                     retention: retention, key: key, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
-                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key), trace: trace,
+                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key),
                 cassettes: cassettes)
         } catch {
             throw exit(CommandFailure(error), as: output.form)
@@ -67,7 +65,6 @@ package enum Launch {
         }
         // The loops end before the process does: exit(3) takes down libraries that they use.
         session.end(status)
-        trace?.write()
         if status != .textPrinted { throw status.code }
     }
 

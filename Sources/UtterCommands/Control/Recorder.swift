@@ -197,7 +197,6 @@ final class Recorder: Sendable {
             let isInHaste = session.running.farewell != nil
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
-        session.trace?.add(outcome)
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)
         reporter.end()

@@ -31,8 +31,6 @@ package struct TakeSession {
     private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
-    /// Who is told of takes that have ended, for `--trace`.
-    let trace: TraceFile?
     /// Where requests and their answers are written; nil is nowhere.
     let cassettes: CassetteFolder?
     /// Finds takes on the disk, with the key that this session has.
@@ -56,10 +54,8 @@ package struct TakeSession {
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
-        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, trace: TraceFile? = nil,
-        cassettes: CassetteFolder? = nil
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, cassettes: CassetteFolder? = nil
     ) {
-        self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
         known = KnownFiles(in: try? pipeline.store.get())  // In no store, none is known.
@@ -208,7 +204,6 @@ package struct TakeSession {
             cues?.note(event, of: take)
         }
         var outcome = await take.outcome
-        trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)
