@@ -83,7 +83,7 @@ final class CuePlayer: Sendable {
     }
 
     private func run(_ warning: @Sendable (String) -> Void) {
-        do throws(PlaybackError) {
+        do throws(Loudspeaker.Failure) {
             // Ahead of time: to open one takes longer than to play.
             while try playNext(on: try Loudspeaker()) {}
         } catch {
@@ -93,10 +93,10 @@ final class CuePlayer: Sendable {
     }
 
     /// Plays the next tone; false when there will be none.
-    private func playNext(on opened: consuming Loudspeaker) throws(PlaybackError) -> Bool {
-        var loudspeaker = opened
+    private func playNext(on opened: consuming Loudspeaker) throws(Loudspeaker.Failure) -> Bool {
+        let loudspeaker = opened
         guard let cue = next() else { return false }
-        try play(cue, on: &loudspeaker)
+        try play(cue, on: loudspeaker)
         return !state.withLock { $0.isOver && $0.due.isEmpty }
     }
 
@@ -113,20 +113,16 @@ final class CuePlayer: Sendable {
         }
     }
 
-    private func play(_ cue: Cue, on loudspeaker: inout Loudspeaker) throws(PlaybackError) {
+    private func play(_ cue: Cue, on loudspeaker: borrowing Loudspeaker) throws(Loudspeaker.Failure)
+    {
         let samples = Self.tone(cue)
         guard case .began(let take) = cue else {
-            if try loudspeaker.play(samples.span, unless: abort) {
-                _ = try loudspeaker.drain(unless: abort)
-            }
-            return
+            return try loudspeaker.play(samples.span, unless: abort)
         }
         take.beginCue()
         // Whatever happens: what follows is held back until then.
         defer { take.endCue(after: Self.echo) }
-        if try loudspeaker.play(samples.span, unless: abort) {
-            _ = try loudspeaker.drain(unless: abort)
-        }
+        try loudspeaker.play(samples.span, unless: abort)
     }
 
     /// 80 ms of a sine, faded in and out so that it does not click.

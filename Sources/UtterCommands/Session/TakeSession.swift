@@ -54,7 +54,8 @@ package struct TakeSession {
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
-        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, cassettes: CassetteFolder? = nil
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup,
+        cassettes: CassetteFolder? = nil
     ) {
         self.cassettes = cassettes
         self.lookup = lookup
