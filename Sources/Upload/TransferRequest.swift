@@ -6,7 +6,7 @@ package import SpeechService
 package struct TransferRequest: Sendable {
     /// An absolute `http` or `https` URL.
     package var url: String
-    /// The request's method; one of GET or HEAD has an empty body.
+    /// The request's method; one of GET has an empty body.
     package var method = "POST"
     /// Header fields in order; names and values have been checked.
     package var headers: [(name: String, value: String)]

@@ -112,6 +112,57 @@ import Utter
         #expect(question.origin.description == "http://127.0.0.1:9")
     }
 
+    @Test func aDictationTurnsKeysIntoTakes() async throws {
+        let pipeline = try Pipeline(stateFolder: nil)
+        defer { pipeline.shutDown() }
+        let plan = TakePlan(
+            source: Silence(), service: try service(),
+            capture: CapturePlan(tail: .none, longest: .seconds(60), silence: .seconds(2)),
+            retry: .never)
+        let dictation = try Dictation(
+            held: .seconds(30), longest: .seconds(60), warning: .seconds(5), isForOne: true,
+            listensAgain: false
+        ) { number in number == 1 ? pipeline.start(plan) : nil }
+        let (takes, states, news) = (dictation.takes, dictation.states, dictation.news)
+        let press = ContinuousClock.now
+        dictation.handle(.keyDown, at: press)
+        let reply = await dictation.reply(to: .keyUp, at: press + .milliseconds(10), onlyFor: 1)
+        #expect(reply == .nothing)
+        for await take in takes {
+            // For any number of listeners, and from the beginning.
+            for await _ in take.events {}
+            var hasEnded = false
+            for await event in take.events { if case .captured = event { hasEnded = true } }
+            #expect(hasEnded)
+            #expect(await take.outcome.account.capturedFrames == 8_000)
+        }
+        for await state in states where state.phase == .idle {
+            #expect(state.take == nil && !state.isLatched)
+            break
+        }
+        for await said in news {
+            #expect(said == .latched)
+            break
+        }
+        #expect(await dictation.reply(to: .toggle) == .nothing)
+        dictation.finish()
+        dictation.shutDown()
+    }
+
+    @Test func aProbeSaysHowLoudASourceIs() async throws {
+        let readings = Mutex<[SignalProbe.Reading]>([])
+        let report = try await SignalProbe.listen(to: Silence(), for: .seconds(1)) { reading in
+            readings.withLock { $0.append(reading) }
+        }
+        #expect(report.end.cause == .finished && report.end.details == nil)
+        #expect(report.length == .milliseconds(500) && report.firstFrame != nil)
+        #expect(report.peakDecibels.map { $0 <= -90 } == true)
+        #expect(report.floorDecibels.map { $0 <= -90 } == true)
+        let last = try #require(readings.withLock { $0.last })
+        #expect(last.peakDecibels <= -90 && last.elapsed <= .milliseconds(500))
+        #expect(last.state == .good || last.state == .zero)
+    }
+
     @Test func allSourcesAndFormatsArePublic() throws {
         let sources: [any CaptureSource] = [
             Microphone(device: "default"), FileReplay(path: "/dev/null", pace: .unpaced), Silence(),

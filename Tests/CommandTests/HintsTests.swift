@@ -288,7 +288,6 @@ import UtterCommands
         let limit = SystemError(call: "snd_pcm_open", code: code)
         let hint = try #require(Hints.of(limit))
         #expect(Hints.of(CaptureError.limitReached(name: "card", limit)) == hint)
-        #expect(Hints.of(PlaybackError.limitReached(device: "card", limit)) == hint)
         #expect(Hints.of(SystemError(call: "read", code: EIO)) == nil)
     }
 

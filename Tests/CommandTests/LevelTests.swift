@@ -3,8 +3,9 @@
 import Glibc
 import TestSupport
 import Testing
-import Utter
 import UtterCommands
+
+@testable import Utter
 
 /// `utter level`.
 @Suite struct LevelTests {

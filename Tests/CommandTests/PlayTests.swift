@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `utter play`, through ALSA.
+/// `utter play`, by a program that writes what it hears, and `utter export`.
 @Suite struct PlayTests {
     static let formats = ["pcm", "wav", "ogg-opus", "flac"]
 
@@ -20,16 +20,94 @@ import Testing
         return Array(try readFile(path)[44...])
     }
 
+    /// Players of the test's own, each a script, and nothing else on the search path.
+    private struct Players: Sendable {
+        let folder: TemporaryFolder
+
+        /// Each writes its arguments, and what it reads, unless it does something else.
+        init(
+            _ names: [String], script: String = "/bin/cat >\"$0.heard\""
+        ) throws {
+            folder = try TemporaryFolder()
+            for name in names {
+                let text = "#!/bin/sh\necho \"$*\" >\"$0.words\"\n\(script)\n"
+                let path = try folder.write(Array(text.utf8), to: name)
+                #expect(chmod(path, 0o755) == 0)
+            }
+        }
+
+        var variables: [String: String] { ["PATH": folder.path] }
+
+        func words(of name: String) -> String? {
+            // One that was not run has written none.
+            (try? folder.read("\(name).words")).map { String(decoding: $0, as: UTF8.self) }
+        }
+
+        /// The samples behind a header that says 16 kHz mono, and no length.
+        func heard(of name: String = "aplay") throws -> [UInt8] {
+            let bytes = try folder.read("\(name).heard")
+            #expect(bytes.starts(with: "RIFF".utf8) && bytes[36..<40].elementsEqual("data".utf8))
+            return Array(bytes.dropFirst(44))
+        }
+    }
+
     @Test(arguments: formats)
-    func theLoudspeakerGetsEverySampleAndNothingElse(_ format: String) async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
+    func theProgramGetsEverySampleAndNothingElse(_ format: String) async throws {
+        let players = try Players(["aplay"])
+        let bench = try Bench(players.variables)
         let samples = try await keep(as: format, in: bench)
-        let result = try await bench.run("play", "last", "--device", "speaker")
+        let result = try await bench.run("play", "last")
         #expect(result.status == .exited(0))
         #expect(result.output.isEmpty)
         #expect(result.error.isEmpty)
-        #expect(speaker.heard == samples)
+        #expect(try players.heard() == samples)
+    }
+
+    @Test func theFirstThatIsInstalledPlays() async throws {
+        for names in [["pw-play", "paplay", "aplay"], ["paplay", "aplay"], ["aplay"]] {
+            let players = try Players(names)
+            let bench = try Bench(players.variables)
+            let samples = try await keep(in: bench)
+            #expect(try await bench.run("play", "last").status == .exited(0))
+            #expect(try players.heard(of: names[0]) == samples)
+            for name in names.dropFirst() { #expect(players.words(of: name) == nil) }
+        }
+    }
+
+    @Test func aDeviceIsOneOfALSAsWhichAplayKnows() async throws {
+        let players = try Players(["pw-play", "aplay"])
+        let bench = try Bench(players.variables)
+        _ = try await keep(in: bench)
+        let result = try await bench.run("play", "last", "--device", "hw:1,0")
+        #expect(result.status == .exited(0))
+        #expect(players.words(of: "aplay") == "-q -D hw:1,0 -\n")
+        #expect(players.words(of: "pw-play") == nil)
+    }
+
+    @Test func whatTheProgramComplainsOfIsSaid() async throws {
+        let players = try Players(["aplay"], script: "echo 'aplay: no such card' >&2; exit 1")
+        let bench = try Bench(players.variables)
+        _ = try await keep(in: bench)
+        let result = try await bench.run("play", "last")
+        #expect(result.status == .exited(66))
+        #expect(result.errorText.contains("utter: error: aplay: aplay: no such card\n"))
+        #expect(result.errorText.contains("utter: hint: utter devices --playback lists"))
+    }
+
+    @Test func theDevicesThatPlayAreListed() async throws {
+        let list = try await Bench(try VirtualLoudspeaker().environment).run(
+            "devices", "--playback")
+        #expect(list.outputText == "default   Default (default)\nspeakers  Loud\n")
+    }
+
+    @Test(arguments: [[], ["--device", "hw:0"]])
+    func withoutAProgramItIsSaidWhichToInstall(_ options: [String]) async throws {
+        let players = try Players([])
+        let bench = try Bench(players.variables)
+        _ = try await keep(in: bench)
+        let result = try await bench.start(["play", "last"] + options).result()
+        #expect(result.status == .exited(78))
+        #expect(result.errorText.contains("utter: hint: install one: sudo apt install alsa-utils"))
     }
 
     @Test(arguments: [
@@ -70,42 +148,8 @@ import Testing
         #expect(told.output == samples)
     }
 
-    @Test(arguments: formats)
-    func aDeviceThatTakesNoTimeGetsEverySampleToo(_ format: String) async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
-        let samples = try await keep(.speech, as: format, in: bench)
-        let id = try #require(try bench.onlyTake()?.id)
-        let result = try await bench.run("play", "--device", "file", String(id.dropLast(2)))
-        #expect(result.status == .exited(0))
-        #expect(speaker.written == samples)
-    }
-
-    @Test func aCardOfAnotherRateIsConvertedForByItsPlug() async throws {
-        let speaker = try VirtualLoudspeaker(rate: 48_000)
-        let bench = try Bench(speaker.environment)
-        let samples = try await keep(in: bench)
-        #expect(try await bench.run("play", "last").status == .exited(0))
-        // Three frames for one, and what fills the last period up.
-        #expect(speaker.heard.count / 3 >= samples.count - 100)
-        #expect(speaker.heard.count / 3 < samples.count + 2 * 8_000)
-        let directly = try await bench.run("play", "last", "--device", "speaker")
-        #expect(directly.status == .exited(65))
-        #expect(directly.errorText.contains("'speaker': it does not take 16000 Hz mono 16-bit"))
-    }
-
-    @Test func aCardThatRanDryGoesOnWithTheNextSample() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
-        let samples = try await keep(in: bench)
-        try speaker.set(.dry)
-        #expect(try await bench.run("play", "last", "--device", "speaker").status == .exited(0))
-        #expect(speaker.hasHappened(.dry))
-        #expect(speaker.heard == samples)
-    }
-
     @Test func aTakeThatACrashCutIsHeardUpToItsEnd() async throws {
-        let (card, speaker) = (try VirtualMicrophone(), try VirtualLoudspeaker())
+        let (card, players) = (try VirtualMicrophone(), try Players(["aplay"]))
         let server = try RecordingServer.hearing("no")
         let bench = try Bench(server: server, microphone: card)
         let run = try bench.start([])
@@ -118,10 +162,10 @@ import Testing
         #expect(Glibc.write(file, "x", 1) == 1)
         close(file)
         let result = try await bench.start(
-            ["play", "last", "--device", "file"], variables: speaker.environment
+            ["play", "last"], variables: players.variables
         ).result()
         #expect(result.status == .exited(0), "\(result.errorText)")
-        let written = speaker.written
+        let written = try players.heard()
         #expect(written == RecordTests.samples(written.count / 2))
         #expect(written.count >= 16_000)
     }
@@ -130,8 +174,11 @@ import Testing
 
     @Test(arguments: signals)
     func aSignalStopsItAtOnce(_ signal: Int32, _ status: Int32) async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
+        // It hears a quarter of a second, and then nothing.
+        let players = try Players(
+            ["aplay"],
+            script: "/usr/bin/head -c 8044 >\"$0.heard\"; exec /bin/sleep 3600")
+        let bench = try Bench(players.variables)
         let samples = try await keep(.speech, in: bench)
         let terminal = try PseudoTerminal()
         let run = try bench.start(["play", "last"], terminal: terminal)
@@ -139,91 +186,35 @@ import Testing
         run.signal(signal)
         let result = try await run.result()
         #expect(result.status == .exited(status))
-        #expect(speaker.heard.count < samples.count)
-        #expect(samples.starts(with: speaker.heard))
+        #expect(samples.starts(with: try players.heard()))
     }
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
+        let players = try Players(["aplay"])
+        let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let terminal = try PseudoTerminal()
         let result = try await bench.run("play", "last", terminal: terminal)
         #expect(result.status == .exited(0))
+        #expect(result.screenText.contains("play 0:00."))
         #expect(result.screenText.contains("/ 0:02.7"))
-        #expect(result.screenText.contains("play 0:01."))
         #expect(Screen(result.screenText).lines.joined().isEmpty)
     }
 
-    @Test func aDeviceThatIsNotThereIsStatus66AndTheOthersAreNamed() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
-        _ = try await keep(in: bench)
-        let result = try await bench.run("play", "last", "--device", "none")
-        #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("utter: error: no playback device named 'none'\n"))
-        #expect(
-            result.errorText.contains(
-                "utter: hint: pass one of these with --device: default, speakers\n"))
-        let list = try await bench.run("devices", "--playback")
-        #expect(list.outputText == "default   Default (default)\nspeakers  Loud\n")
-    }
-
-    @Test func aDeviceThatSomebodyElseHoldsIsStatus66() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
-        _ = try await keep(in: bench)
-        try speaker.set(.busy)
-        let result = try await bench.run("play", "last", "--device", "speaker")
-        #expect(result.status == .exited(66))
-        #expect(result.errorText.contains("another program holds it (EBUSY)"))
-    }
-
-    @Test func aDeviceThatCannotBeOpenedIsStatus66AndAlsasReasonIsSaid() async throws {
-        let bench = try Bench()
-        _ = try await keep(in: bench)
-        let configuration = try bench.folder.write(
-            Array("pcm.broken { type nowhere }\n".utf8), to: "asound.conf")
-        let result = try await bench.start(
-            ["play", "last", "--device", "broken"],
-            variables: ["ALSA_CONFIG_PATH": configuration]
-        ).result()
-        #expect(result.status == .exited(66))
-        #expect(
-            result.errorText.contains(
-                "utter: error: cannot play on 'broken': No such device or address; ALSA says: "
-                    + "Cannot open shared library libasound_module_pcm_nowhere.so"))
-        #expect(result.errorText.contains("utter: hint: check ALSA's configuration"))
-    }
-
-    @Test func aDeviceThatGoesAwayIsStatus71() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
-        _ = try await keep(.speech, in: bench)
-        let terminal = try PseudoTerminal()
-        let run = try bench.start(["play", "last"], terminal: terminal)
-        #expect(await run.wait(for: "play 0:0", in: .screen))
-        try speaker.set(.unplug)
-        let result = try await run.result()
-        #expect(result.status == .exited(71))
-        #expect(
-            Screen(result.screenText).lines.contains { $0.hasPrefix("utter: error: 'default' dis") }
-        )
-    }
-
     @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {
-        let speaker = try VirtualLoudspeaker()
-        let bench = try Bench(speaker.environment)
+        let bench = try Bench(try Players(["aplay"]).variables)
         _ = try await keep(in: bench)
         let take = try #require(try bench.onlyTake())
         #expect(truncate("\(take.path)/audio.wav", 44) == 0)
-        let result = try await bench.run("play", "last", "--device", "speaker")
+        let result = try await bench.run("play", "last")
         #expect(result.status == .exited(65))
         #expect(result.errorText.contains("take \(take.id) has no sound in it\n"))
     }
 
     @Test func aTakeWhoseAudioIsGoneOrThatIsUnknownIsStatus66() async throws {
-        let bench = try Bench(server: try RecordingServer(otherwise: .answer(text: "done")))
+        let players = try Players(["aplay"])
+        let bench = try Bench(
+            server: try RecordingServer(otherwise: .answer(text: "done")), players.variables)
         _ = try await bench.run("send", Clip.digits.path)
         let answered = try await bench.run("play", "last")
         #expect(answered.status == .exited(66))

@@ -18,10 +18,11 @@ struct TalkMachineTests {
 
     @Test func aKeyThatIsHeldRecordsUntilItGoesUp() {
         var machine = TalkMachine()
-        var phases: [TalkMachine.Phase] = []
+        var phases: [Dictation.Phase] = []
         let events: [(Int, TalkMachine.Event)] = [
-            (0, .keyDown), (30, .listening(1)), (2_000, .keyUp), (2_300, .captured(1)),
-            (2_310, .sent(1)), (2_500, .settled(1, .done)),
+            (0, .keyDown), (30, .take(1, .listening)), (2_000, .keyUp),
+            (2_300, .take(1, .captured)),
+            (2_310, .take(1, .sent)), (2_500, .take(1, .settled)),
         ]
         var actions: [TalkMachine.Action] = []
         for (time, event) in events {
@@ -57,7 +58,8 @@ struct TalkMachineTests {
 
     @Test func aPressInsideTheTailGoesOn() {
         let all = actions(
-            (0, .keyDown), (900, .keyUp), (1_000, .keyDown), (1_001, .resumed(1)), (2_000, .keyUp))
+            (0, .keyDown), (900, .keyUp), (1_000, .keyDown), (1_001, .take(1, .resumed)),
+            (2_000, .keyUp))
         #expect(all == [.start(1), .stop(1), .resume(1), .stop(1)])
     }
 
@@ -65,7 +67,7 @@ struct TalkMachineTests {
         var machine = TalkMachine()
         var all: [TalkMachine.Action] = []
         for (time, event) in [
-            (0, .keyDown), (900, .keyUp), (1_200, .keyDown), (1_201, .captured(1)),
+            (0, .keyDown), (900, .keyUp), (1_200, .keyDown), (1_201, .take(1, .captured)),
             (2_000, .keyUp),
         ] as [(Int, TalkMachine.Event)] {
             all += machine.handle(event, at: start + .milliseconds(time))
@@ -75,8 +77,10 @@ struct TalkMachineTests {
     }
 
     @Test func aPressWhileTheTakeBeforeIsSentBeginsTheNext() {
-        let first: [(Int, TalkMachine.Event)] = [(0, .start), (500, .stop), (800, .captured(1))]
-        for between in [[], [(850, .sent(1))]] as [[(Int, TalkMachine.Event)]] {
+        let first: [(Int, TalkMachine.Event)] = [
+            (0, .start), (500, .stop), (800, .take(1, .captured)),
+        ]
+        for between in [[], [(850, .take(1, .sent))]] as [[(Int, TalkMachine.Event)]] {
             var machine = TalkMachine()
             var all: [TalkMachine.Action] = []
             for (time, event) in first + between + [(900, .start)] {
@@ -94,27 +98,30 @@ struct TalkMachineTests {
 
     @Test func aMachineForOneTakeBeginsNoSecond() {
         let all = actions(
-            (0, .keyDown), (900, .keyUp), (1_200, .captured(1)), (1_300, .keyDown), isForOne: true)
+            (0, .keyDown), (900, .keyUp), (1_200, .take(1, .captured)), (1_300, .keyDown),
+            isForOne: true)
         #expect(all == [.start(1), .stop(1), .tell(.onlyOne)])
     }
 
     @Test func silenceEndsOnlyWhatNoKeyHolds() {
-        #expect(actions((0, .keyDown), (5_000, .fellSilent(1))) == [.start(1)])
-        #expect(actions((0, .toggle), (5_000, .fellSilent(1))) == [.start(1), .stop(1)])
+        #expect(actions((0, .keyDown), (5_000, .take(1, .fellSilent))) == [.start(1)])
+        #expect(actions((0, .toggle), (5_000, .take(1, .fellSilent))) == [.start(1), .stop(1)])
     }
 
     @Test func whatSilenceEndsIsFollowedByTheNextWithoutAKey() {
         let all = actions(
-            (0, .toggle), (5_000, .fellSilent(1)), (5_300, .captured(1)), (5_330, .listening(2)),
-            (9_000, .fellSilent(2)), (9_300, .captured(2)), listensAgain: true)
+            (0, .toggle), (5_000, .take(1, .fellSilent)), (5_300, .take(1, .captured)),
+            (5_330, .take(2, .listening)),
+            (9_000, .take(2, .fellSilent)), (9_300, .take(2, .captured)), listensAgain: true)
         #expect(all == [.start(1), .stop(1), .start(2), .stop(2), .start(3)])
     }
 
-    @Test(arguments: [TalkMachine.Event.toggle, .stop, .cancel, .captured(2)])
+    @Test(arguments: [TalkMachine.Event.toggle, .stop, .cancel, .take(2, .captured)])
     func whatAPersonEndsOrNoVoiceIsHeardInIsTheLast(_ end: TalkMachine.Event) {
         var machine = TalkMachine(listensAgain: true)
         let events: [TalkMachine.Event] = [
-            .toggle, .fellSilent(1), .captured(1), .listening(2), end, .captured(2),
+            .toggle, .take(1, .fellSilent), .take(1, .captured), .take(2, .listening), end,
+            .take(2, .captured),
         ]
         let all = events.flatMap { machine.handle($0, at: start) }
         #expect(all.count { $0 == .start(2) } == 1 && !all.contains(.start(3)))
@@ -123,8 +130,9 @@ struct TalkMachineTests {
 
     @Test func aPressInsideTheTailOfASilenceGoesOnWithTheSentence() {
         let all = actions(
-            (0, .toggle), (5_000, .fellSilent(1)), (5_100, .toggle), (5_101, .resumed(1)),
-            (8_000, .toggle), (8_300, .captured(1)), listensAgain: true)
+            (0, .toggle), (5_000, .take(1, .fellSilent)), (5_100, .toggle),
+            (5_101, .take(1, .resumed)),
+            (8_000, .toggle), (8_300, .take(1, .captured)), listensAgain: true)
         #expect(all == [.start(1), .stop(1), .resume(1), .stop(1)])
     }
 
@@ -148,9 +156,28 @@ struct TalkMachineTests {
         #expect(machine.nextTime == start + .seconds(1_790))
     }
 
+    @Test func theClockEndsALatchedRecordingASecondAfterItsPlanDoes() {
+        var machine = TalkMachine(limits: TalkMachine.Limits(longest: .seconds(60)))
+        _ = machine.handle(.toggle, at: start)
+        #expect(
+            machine.handle(.time, at: start + .seconds(50)) == [.tell(.limitNear(.seconds(10)))])
+        #expect(machine.nextTime == start + .seconds(61))
+        #expect(machine.handle(.time, at: start + .milliseconds(60_999)) == [])
+        #expect(
+            machine.handle(.time, at: start + .seconds(61)) == [.tell(.limitReached), .stop(1)])
+    }
+
+    @Test func ofAShortRecordingNothingIsSaidBeforeItsEnd() {
+        var machine = TalkMachine(limits: TalkMachine.Limits(longest: .seconds(20)))
+        _ = machine.handle(.keyDown, at: start)
+        #expect(machine.nextTime == start + .seconds(20))
+        #expect(
+            machine.handle(.time, at: start + .seconds(20)) == [.tell(.limitReached), .stop(1)])
+    }
+
     @Test func cancelMeansTheNewestTake() {
         let all = actions(
-            (0, .start), (500, .stop), (800, .captured(1)), (900, .start), (950, .cancel),
+            (0, .start), (500, .stop), (800, .take(1, .captured)), (900, .start), (950, .cancel),
             (960, .cancel), (970, .cancel))
         #expect(
             all == [

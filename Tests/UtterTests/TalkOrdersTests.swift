@@ -27,19 +27,26 @@ struct TalkOrdersTests {
         /// What may happen next: any key, any command, and what takes can do.
         var possible: [(Duration, TalkMachine.Event)] {
             var events: [(Duration, TalkMachine.Event)] = [
-                (.milliseconds(50), .keyDown), (.milliseconds(600), .keyDown),
-                (.milliseconds(50), .keyUp), (.milliseconds(600), .keyUp), (.zero, .start),
-                (.zero, .stop), (.zero, .toggle), (.zero, .cancel), (.zero, .focusLost),
+                (.milliseconds(600), .keyDown), (.milliseconds(600), .keyUp),
                 (.seconds(2_000), .time),
             ]
+            for input in Dictation.Input.allCases {
+                events.append(
+                    (
+                        input == .keyDown || input == .keyUp ? .milliseconds(50) : .zero,
+                        .input(input)
+                    ))
+            }
             // In one order, so that a seed always means the same.
             for (number, take) in takes.sorted(by: { $0.key < $1.key }) {
-                if !take.isHeard { events.append((.zero, .listening(number))) }
-                if take.isResumable { events.append((.zero, .resumed(number))) }
-                if !take.isCaptured { events.append((.zero, .captured(number))) }
-                if take.isCaptured && !take.isSent { events.append((.zero, .sent(number))) }
-                if take.isHeard && !take.isCaptured { events.append((.zero, .fellSilent(number))) }
-                events.append((.zero, .settled(number, .done)))
+                if !take.isHeard { events.append((.zero, .take(number, .listening))) }
+                if take.isResumable { events.append((.zero, .take(number, .resumed))) }
+                if !take.isCaptured { events.append((.zero, .take(number, .captured))) }
+                if take.isCaptured && !take.isSent { events.append((.zero, .take(number, .sent))) }
+                if take.isHeard && !take.isCaptured {
+                    events.append((.zero, .take(number, .fellSilent)))
+                }
+                events.append((.zero, .take(number, .settled)))
             }
             return events
         }
@@ -48,13 +55,13 @@ struct TalkOrdersTests {
         mutating func handle(_ pause: Duration, _ event: TalkMachine.Event) -> String? {
             now = now.advanced(by: pause)
             switch event {
-            case .listening(let number): takes[number]?.isHeard = true
-            case .resumed(let number): takes[number]?.isResumable = false
-            case .captured(let number):
+            case .take(let number, .listening): takes[number]?.isHeard = true
+            case .take(let number, .resumed): takes[number]?.isResumable = false
+            case .take(let number, .captured):
                 takes[number]?.isCaptured = true
                 takes[number]?.isResumable = false
-            case .sent(let number): takes[number]?.isSent = true
-            case .settled(let number, _): takes[number] = nil
+            case .take(let number, .sent): takes[number]?.isSent = true
+            case .take(let number, .settled): takes[number] = nil
             default: break
             }
             for action in machine.handle(event, at: now) {
@@ -104,10 +111,10 @@ struct TalkOrdersTests {
                 if machine.phase == .tail && !take.isStopped { return "a tail without an end" }
             }
             var stopped = machine
-            _ = stopped.handle(.stop, at: now)
+            _ = stopped.handle(.input(.stop), at: now)
             if [.arming, .recording].contains(stopped.phase) { return "does not stop" }
             var begun = machine
-            _ = begun.handle(.start, at: now)
+            _ = begun.handle(.input(.start), at: now)
             if ![.arming, .recording].contains(begun.phase) { return "does not start" }
             return nil
         }
@@ -154,4 +161,14 @@ struct TalkOrdersTests {
             }
         }
     }
+}
+
+extension TalkMachine.Event {
+    static let keyDown = Self.input(.keyDown)
+    static let keyUp = Self.input(.keyUp)
+    static let focusLost = Self.input(.focusLost)
+    static let start = Self.input(.start)
+    static let stop = Self.input(.stop)
+    static let toggle = Self.input(.toggle)
+    static let cancel = Self.input(.cancel)
 }

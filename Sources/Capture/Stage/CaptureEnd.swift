@@ -49,7 +49,7 @@ public struct CaptureEnd: Sendable {
     /// What was wrong with a microphone's signal at any time, each once.
     public var faults: [SignalState]
     /// What was agreed on with a device; nil for what is none, or could not be opened.
-    package var details: SourceDetails?
+    public var details: SourceDetails?
 
     /// Whether the end of a source that is not live was asked for before it came, as far as is known.
     package private(set) var isCut = false

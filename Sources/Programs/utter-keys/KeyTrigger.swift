@@ -15,6 +15,6 @@ protocol KeyTrigger: Sendable {
     ///   - tell: what the key asks for, and when it moved.
     /// - Throws: `CommandFailure` with why it cannot be watched, or not any more.
     func watch(
-        onReady: (String) -> Void, tell: (TalkMachine.Event, ContinuousClock.Instant) -> Void
+        onReady: (String) -> Void, tell: (Dictation.Input, ContinuousClock.Instant) -> Void
     ) throws(CommandFailure)
 }

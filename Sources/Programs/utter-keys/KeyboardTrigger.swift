@@ -31,7 +31,7 @@ struct KeyboardTrigger: KeyTrigger {
     var title: String { key.name }
 
     func watch(
-        onReady: (String) -> Void, tell: (TalkMachine.Event, ContinuousClock.Instant) -> Void
+        onReady: (String) -> Void, tell: (Dictation.Input, ContinuousClock.Instant) -> Void
     ) throws(CommandFailure) {
         do throws(SystemError) {
             let keyboards = try Keyboards(having: key)
@@ -50,7 +50,7 @@ struct KeyboardTrigger: KeyTrigger {
     }
 
     private func report(
-        _ event: Keyboards.Event, _ tell: (TalkMachine.Event, ContinuousClock.Instant) -> Void
+        _ event: Keyboards.Event, _ tell: (Dictation.Input, ContinuousClock.Instant) -> Void
     ) {
         switch event {
         case .key(.down, let instant): tell(.keyDown, instant)

@@ -18,7 +18,7 @@ struct PortalTrigger: KeyTrigger {
     var title: String { "the key" }
 
     func watch(
-        onReady: (String) -> Void, tell: (TalkMachine.Event, ContinuousClock.Instant) -> Void
+        onReady: (String) -> Void, tell: (Dictation.Input, ContinuousClock.Instant) -> Void
     ) throws(CommandFailure) {
         do throws(PortalError) {
             let session = try ShortcutSession(

@@ -12,13 +12,11 @@ extension CurlEasy {
         try set(CURLOPT_PROTOCOLS_STR, "http,https")
         // A POST of unknown length is sent chunked (RFC 9112 §7.1) on HTTP/1.1.
         let isGet = request.method == "GET"
-        // After a HEAD libcurl waits for no body, whatever length the answer names.
-        let isHead = request.method == "HEAD"
-        try set(isHead ? CURLOPT_NOBODY : isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
-        if !isGet, !isHead, request.method != "POST" {
+        try set(isGet ? CURLOPT_HTTPGET : CURLOPT_POST, 1)
+        if !isGet, request.method != "POST" {
             try set(CURLOPT_CUSTOMREQUEST, request.method)
         }
-        if !isGet, !isHead, let length = request.body.contentLength {
+        if !isGet, let length = request.body.contentLength {
             try setOffset(CURLOPT_POSTFIELDSIZE_LARGE, length)
         }
         // Each encoding that libcurl can undo; what is counted and read is the decoded answer.

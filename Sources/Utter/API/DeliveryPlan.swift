@@ -34,10 +34,6 @@ public struct DeliveryPlan: Sendable {
     /// the id stood for before.
     var idSuffix = ""
 
-    /// How long a connection that is kept ready may have been idle when a recording that goes on
-    /// uses it; nil is none.
-    package var longestIdleTime: Duration?
-
     /// Where each request and its answer is written; nil is nowhere.
     package var cassettes: CassetteFolder?
 

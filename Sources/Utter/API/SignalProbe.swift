@@ -2,36 +2,38 @@
 
 internal import AudioCodecs
 internal import AudioCore
-package import Capture
-package import LinuxPlatform
+public import Capture
+public import LinuxPlatform
 internal import Synchronization
 
-/// Listens to a microphone for a time, and keeps nothing.
-package enum SignalProbe {
+/// Listens to a microphone without a take, and keeps nothing: how loud it is, and what is wrong.
+public enum SignalProbe {
     /// What a microphone is like at one moment.
-    package struct Reading: Sendable {
+    public struct Reading: Sendable {
         /// How much was heard so far.
-        package var elapsed: Duration
+        public var elapsed: Duration
         /// The loudest sample since the last reading, in dBFS.
-        package var peakDecibels: Float
-        package var state: SignalState
+        public var peakDecibels: Float
+        /// What is wrong with the signal, if anything is.
+        public var state: SignalState
 
-        package init(elapsed: Duration, peakDecibels: Float, state: SignalState) {
+        init(elapsed: Duration, peakDecibels: Float, state: SignalState) {
             (self.elapsed, self.peakDecibels, self.state) = (elapsed, peakDecibels, state)
         }
     }
 
     /// What was heard in all.
-    package struct Report: Sendable {
+    public struct Report: Sendable {
         /// How it ended, with what was agreed on and whether a voice was heard.
-        package var end: CaptureEnd
-        package var length: Duration
+        public var end: CaptureEnd
+        /// How much was heard, what was lost included.
+        public var length: Duration
         /// From the beginning to the first frame; nil without one.
-        package var firstFrame: Duration?
+        public var firstFrame: Duration?
         /// The loudest sample in dBFS; nil without one.
-        package var peakDecibels: Float?
+        public var peakDecibels: Float?
         /// How loud it is when it is quiet, in dBFS: a tenth of all periods is below.
-        package var floorDecibels: Float?
+        public var floorDecibels: Float?
     }
 
     /// Listens until so much was heard, the device is lost, or the task is cancelled.
@@ -42,13 +44,14 @@ package enum SignalProbe {
     ///   - tell: called ten times a second at most, on the capture thread.
     /// - Returns: what was heard in all.
     /// - Throws: `SystemError` when the process has no descriptor or thread left.
-    package static func listen(
+    public static func listen(
         to source: any CaptureSource, for length: Duration,
         tell: @escaping @Sendable (Reading) -> Void = { _ in }
     ) async throws(SystemError) -> Report {
         let ring = ByteRing(minimumCapacity: AudioCodec.pcm.ringByteCount)
         let heard = Heard(ring.takeConsumer(), tell: tell)
         let loop = try CaptureLoop(onWrite: { heard.take() })
+        heard.loop.withLock { $0 = loop }
         let control = CaptureControl()
         let ended = Settlement<CaptureEnd>()
         loop.add(
@@ -67,6 +70,7 @@ package enum SignalProbe {
             control.requestStop(keepsTail: false)
             loop.wake()
         }
+        heard.loop.withLock { $0 = nil }
         loop.shutDown()
         return heard.report(end)
     }
@@ -80,6 +84,8 @@ package enum SignalProbe {
         }
 
         let account = CaptureAccount()
+        /// A source that can wait does so until what came before was taken.
+        let loop = Mutex<CaptureLoop?>(nil)
         private let began = ContinuousClock.now
         private let tell: @Sendable (Reading) -> Void
         private let consumer: ByteRing.Consumer
@@ -95,6 +101,7 @@ package enum SignalProbe {
         /// On the capture thread, after each period.
         func take() {
             while consumer.consume({ $0.count }) > 0 {}
+            loop.withLock { $0 }?.wake()
             let (length, level) = (length, account.level)
             let reading: Reading? = state.withLock { state in
                 state.levels.append(level.decibels)

@@ -18,12 +18,16 @@ public final class Take: Sendable {
 
     package var began: ContinuousClock.Instant { run.meter.began }
 
-    /// What happens, in order, until the outcome is known.
+    /// What happens, in order, until the outcome is known; for a new listener each time.
     ///
-    /// For one listener.
-    ///
-    /// At most 256 events wait for a slow listener; the oldest are dropped then.
-    public var events: AsyncStream<TakeEvent> { run.events }
+    /// A listener begins with what has happened before, and one that comes after the end is told it,
+    /// too. At most 256 events are kept for that, and as many for each listener that is slow: of
+    /// progress the newest, of long transcripts the newest alone, then of transcripts and at last of
+    /// all events the oldest are dropped. No listener holds the take up.
+    public var events: AsyncStream<TakeEvent> { run.events.stream }
+
+    /// What was planned for it.
+    package var delivery: DeliveryPlan { run.plan }
 
     /// How the take ended.
     ///

@@ -89,16 +89,21 @@ extension DeliveryPlan {
             url: url.text, headers: headers, body: body,
             deadlines: deadlines)
         transfer.connection = connection(to: url)
-        // A recording that goes on has its own connection, whose end is then its own as well, unless
-        // one is kept ready for it. One to an address that was given is for no other take.
-        let isShared = request.isComplete || longestIdleTime != nil
-        transfer.leavesConnection = isShared && service.connection.resolutions.isEmpty
+        // A recording that goes on has its own connection, whose end is then its own as well. One to
+        // an address that was given is for no other take.
+        transfer.leavesConnection =
+            request.isComplete && service.connection.resolutions.isEmpty
         if transfer.leavesConnection, !request.wantsFreshConnection {
-            transfer.longestIdleTime =
-                request.isComplete
-                ? max(PostOnce.longestIdleTime, longestIdleTime ?? .zero) : longestIdleTime
+            transfer.longestIdleTime = PostOnce.longestIdleTime
         }
         return transfer
+    }
+
+    private func connection(to url: ServiceURL) -> ConnectionSettings {
+        var connection = service.connection
+        // No proxy of the environment can reach this machine's own services.
+        if connection.proxy == nil, url.isLoopback { connection.proxy = Proxy.none }
+        return connection
     }
 
     /// The body of each attempt; for one take and length the same bytes each time.

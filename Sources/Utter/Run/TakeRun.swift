@@ -34,10 +34,9 @@ final class TakeRun: Sendable {
     private let name: Mutex<TakeID?>
     let plan: DeliveryPlan
     let pipeline: Pipeline
-    let events: AsyncStream<TakeEvent>
+    let events = Broadcast<TakeEvent>(adding: { TakeEvent.add($1, to: &$0) })
     let control = CaptureControl()
     let account: CaptureAccount
-    private let waiting = WaitingEvents()
     private let settlement = Settlement<TakeOutcome>()
     private let state: Mutex<State>
     let meter: ProgressMeter
@@ -60,7 +59,6 @@ final class TakeRun: Sendable {
         self.account = account
         self.audioPath = audioPath
         self.limit = limit
-        events = waiting.stream
         state = Mutex(State(machine: machine, token: token))
         meter = ProgressMeter(of: account, bodyOffset: plan.format.bodyOffset)
     }
@@ -101,7 +99,7 @@ final class TakeRun: Sendable {
         }
     }
 
-    func tell(_ event: TakeEvent) { waiting.add(event) }
+    func tell(_ event: TakeEvent) { events.add(event) }
 
     func outcome() async -> TakeOutcome { await settlement.value }
 
@@ -116,7 +114,7 @@ final class TakeRun: Sendable {
             bodyByteCount: (journal?.byteCount ?? 0) - plan.format.bodyOffset)
         // Before the caller knows the outcome, and asks for the audio to be released.
         record?.settle(outcome)
-        waiting.finish()
+        events.finish()
         settlement.settle(outcome)
         pipeline.ended(self)
     }

@@ -13,69 +13,18 @@
 /// A key that goes up again at once was tapped: the recording is latched, and the next press ends
 /// it. Commands start and stop as they say. All of them may come twice, late or never. A machine
 /// that listens again begins the next take itself once silence has ended one.
-package struct TalkMachine: Sendable {
-    /// How far the newest take has come.
-    package enum Phase: String, Sendable, CaseIterable {
-        /// There is no take.
-        case idle
-        /// The microphone is being opened.
-        case arming
-        /// What is said is recorded.
-        case recording
-        /// The key is up; the last word is still recorded.
-        case tail
-        /// The rest of the recording is on its way.
-        case sending
-        /// The service has all of it, and is to answer.
-        case waiting
-    }
-
-    /// How a take ended.
-    package enum Ending: String, Sendable, CaseIterable {
-        /// Its text is there.
-        case done
-        /// It waits on the disk for another attempt.
-        case kept
-        /// The person did not want it.
-        case cancelled
-        /// There was nothing to send.
-        case dropped
-    }
-
+struct TalkMachine: Sendable {
     /// What has happened.
-    package enum Event: Sendable, Equatable {
-        /// The key went down; repeats of a key that is held do not count.
-        case keyDown
-        /// The key went up.
-        case keyUp
-        /// A command: a recording shall run.
-        case start
-        /// A command: no recording shall run.
-        case stop
-        /// A command: the one or the other.
-        case toggle
-        /// The newest take is not wanted.
-        case cancel
-        /// The key may go up without a word of it.
-        case focusLost
+    enum Event: Sendable, Equatable {
+        case input(Dictation.Input)
         /// The clock may have reached `nextTime`.
         case time
-        /// The first frame of a take was captured.
-        case listening(Int)
-        /// A take was resumed before its tail was over.
-        case resumed(Int)
-        /// The person has said nothing for as long as was asked for.
-        case fellSilent(Int)
-        /// No more of a take is recorded.
-        case captured(Int)
-        /// The service has all of a take.
-        case sent(Int)
-        /// A take is over.
-        case settled(Int, Ending)
+        /// The take of this number has come so far.
+        case take(Int, DictationStep)
     }
 
     /// What to do, in this order.
-    package enum Action: Sendable, Equatable {
+    enum Action: Sendable, Equatable {
         /// Begin to record the take of this number.
         case start(Int)
         /// End its recording, with a tail.
@@ -85,38 +34,23 @@ package struct TalkMachine: Sendable {
         /// Give it up.
         case cancel(Int)
         /// Tell the person.
-        case tell(News)
-    }
-
-    /// What the person should know.
-    package enum News: Sendable, Equatable {
-        /// The recording goes on without the key; the next press ends it.
-        case latched
-        /// The recording ends in so long by itself, and is sent.
-        case limitNear(Duration)
-        /// The recording was as long as is allowed; it is sent.
-        case limitReached
-        /// A recording runs already.
-        case alreadyRecording
-        /// No recording runs.
-        case notRecording
-        /// Another take cannot begin here: this was the only one.
-        case onlyOne
+        case tell(Dictation.News)
     }
 
     /// What is long.
-    package struct Limits: Sendable {
+    struct Limits: Sendable {
         /// A key that is up again sooner was tapped.
-        package var tap = Duration.milliseconds(400)
-        /// The longest recording with a key that is held.
-        package var held = Duration.seconds(300)
-        /// The longest recording otherwise.
-        package var latched = Duration.seconds(1_800)
-        /// How long before its end the person is warned.
-        package var warning = Duration.seconds(10)
+        static let tap = Duration.milliseconds(400)
+        /// A plan of this length ends a recording with its last frame, and before that the clock
+        /// does not.
+        static let grace = Duration.seconds(1)
 
-        /// The usual ones.
-        package init() {}
+        /// The longest recording with a key that is held.
+        var held = Duration.seconds(300)
+        /// The longest recording.
+        var longest = Duration.seconds(1_800)
+        /// How long before its end the person is warned.
+        var warning = Duration.seconds(10)
     }
 
     /// The take that is recorded.
@@ -150,7 +84,7 @@ package struct TalkMachine: Sendable {
     }
 
     private let limits: Limits
-    private let isForOne: Bool
+    let isForOne: Bool
     private let listensAgain: Bool
     private var voice: Voice?
     private var deliveries: [Delivery] = []
@@ -163,14 +97,14 @@ package struct TalkMachine: Sendable {
     ///   - limits: what is long.
     ///   - isForOne: whether the first take is the only one.
     ///   - listensAgain: whether a take that silence ends is followed by another.
-    package init(limits: Limits = Limits(), isForOne: Bool = false, listensAgain: Bool = false) {
+    init(limits: Limits = Limits(), isForOne: Bool = false, listensAgain: Bool = false) {
         (self.limits, self.isForOne, self.listensAgain) = (limits, isForOne, listensAgain)
     }
 
     // MARK: - What is known
 
     /// How far the newest take has come.
-    package var phase: Phase {
+    var phase: Dictation.Phase {
         if let voice {
             return voice.grip == .released ? .tail : voice.isHeard ? .recording : .arming
         }
@@ -179,23 +113,17 @@ package struct TalkMachine: Sendable {
     }
 
     /// The number of the take that `phase` is about.
-    package var take: Int? {
+    var take: Int? {
         voice?.number ?? deliveries.last { !$0.isCancelled }?.number
     }
 
     /// Whether a recording goes on without a key.
-    package var isLatched: Bool { voice?.grip == .latch }
-
-    /// Whether no take runs and, of one that is for one only, none will.
-    package var isOver: Bool { isForOne && next > 1 && voice == nil && deliveries.isEmpty }
-
-    /// Whether nothing runs.
-    package var isIdle: Bool { voice == nil && deliveries.isEmpty }
+    var isLatched: Bool { voice?.grip == .latch }
 
     /// When `time` is to be said; nil when nothing waits for the clock.
-    package var nextTime: ContinuousClock.Instant? {
-        guard let voice, let end = end(of: voice) else { return nil }
-        return voice.isWarned ? end : end - limits.warning
+    var nextTime: ContinuousClock.Instant? {
+        guard let voice, let (warning, end) = times(of: voice) else { return nil }
+        return warning ?? end
     }
 
     // MARK: - What happens
@@ -203,9 +131,18 @@ package struct TalkMachine: Sendable {
     /// Takes note of what has happened.
     ///
     /// - Returns: what to do, in this order.
-    package mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
+    mutating func handle(_ event: Event, at now: ContinuousClock.Instant) -> [Action] {
         actions = []
         switch event {
+        case .input(let input): obey(input, now)
+        case .time: checkTime(now)
+        case .take(let number, let step): note(step, of: number, now)
+        }
+        return actions
+    }
+
+    private mutating func obey(_ input: Dictation.Input, _ now: ContinuousClock.Instant) {
+        switch input {
         case .keyDown: press(now)
         case .keyUp: release(now)
         case .start: start(now)
@@ -213,27 +150,33 @@ package struct TalkMachine: Sendable {
         case .toggle: if isRecording { stop() } else { begin(.latch, now) }
         case .cancel: cancel()
         case .focusLost: if case .key = voice?.grip { latch() }
-        case .time: checkTime(now)
-        case .listening(let number): if voice?.number == number { voice?.isHeard = true }
-        case .resumed(let number): if voice?.number == number { voice?.isResuming = false }
-        case .fellSilent(let number):
-            guard voice?.number == number, isLatched else { break }
+        }
+    }
+
+    private mutating func note(
+        _ step: DictationStep, of number: Int, _ now: ContinuousClock.Instant
+    ) {
+        let isRecorded = voice?.number == number
+        switch step {
+        case .listening: if isRecorded { voice?.isHeard = true }
+        case .resumed: if isRecorded { voice?.isResuming = false }
+        case .fellSilent:
+            guard isRecorded, isLatched else { break }
             if listensAgain { voice?.hasNext = true }
             stop()
-        case .captured(let number): capture(number, now)
-        case .sent(let number): change(number) { $0.isSent = true }
-        case .settled(let number, _):
-            if voice?.number == number { voice = nil }
+        case .captured: capture(number, now)
+        case .sent: change(number) { $0.isSent = true }
+        case .settled:
+            if isRecorded { voice = nil }
             deliveries.removeAll { $0.number == number }
         }
-        return actions
     }
 
     private var isRecording: Bool { voice.map { $0.grip != .released } ?? false }
 
     private mutating func press(_ now: ContinuousClock.Instant) {
         switch voice?.grip {
-        case .key(let start): if now - start >= limits.tap { stop() }  // its release was lost
+        case .key(let start): if now - start >= Limits.tap { stop() }  // its release was lost
         case .latch: stop()
         case .released, nil: begin(.key(now), now)
         }
@@ -241,7 +184,7 @@ package struct TalkMachine: Sendable {
 
     private mutating func release(_ now: ContinuousClock.Instant) {
         guard case .key(let start) = voice?.grip else { return }
-        if now - start < limits.tap { latch() } else { stop() }
+        if now - start < Limits.tap { latch() } else { stop() }
     }
 
     private mutating func start(_ now: ContinuousClock.Instant) {
@@ -307,22 +250,30 @@ package struct TalkMachine: Sendable {
 
     // MARK: - The clock
 
-    private func end(of voice: Voice) -> ContinuousClock.Instant? {
+    /// When the person is to be warned, nil when they are or need not be, and when it ends.
+    private func times(
+        of voice: Voice
+    ) -> (warning: ContinuousClock.Instant?, end: ContinuousClock.Instant)? {
+        let (limit, grace): (Duration, Duration)
         switch voice.grip {
-        case .key: voice.start + limits.held
-        case .latch: voice.start + limits.latched
-        case .released: nil
+        case .key: (limit, grace) = (min(limits.held, limits.longest), .zero)
+        case .latch: (limit, grace) = (limits.longest, Limits.grace)
+        case .released: return nil
         }
+        // Of a few seconds the person knows when they are over.
+        let isWarned = voice.isWarned || limits.longest <= limits.warning * 2
+        let end = voice.start + limit
+        return (isWarned ? nil : end - limits.warning, end + grace)
     }
 
     private mutating func checkTime(_ now: ContinuousClock.Instant) {
-        guard let voice, let end = end(of: voice) else { return }
+        guard let voice, let (warning, end) = times(of: voice) else { return }
         if now >= end {
             actions.append(.tell(.limitReached))
             stop()
-        } else if !voice.isWarned, now >= end - limits.warning {
+        } else if let warning, now >= warning {
             self.voice?.isWarned = true
-            actions.append(.tell(.limitNear(end - now)))
+            actions.append(.tell(.limitNear(max(.zero, warning + limits.warning - now))))
         }
     }
 }

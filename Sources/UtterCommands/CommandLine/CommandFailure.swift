@@ -56,18 +56,6 @@ package struct CommandFailure: Error {
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
-    init(_ error: PlaybackError) {
-        let status: ExitStatus =
-            switch error {
-            case .deviceNotFound, .deviceBusy, .deviceUnusable: .noInput
-            case .formatRefused: .unusableAudio
-            case .permissionDenied: .configuration
-            case .deviceLost, .deviceStuck, .deviceFailed: .microphoneLost
-            case .limitReached: .localIO
-            }
-        self.init(error.description, hint: Hints.of(error), status: status)
-    }
-
     package init(_ error: TakeStoreError) {
         let status: ExitStatus =
             switch error {

@@ -28,7 +28,6 @@ package enum Launch {
         let key: EncryptionKey?
         let limits: SpoolLimits
         let retention: Retention
-        let trace: TraceFile?
         let cassettes: CassetteFolder?
         let texts: TextOutput
         let running = RunningTake()
@@ -43,7 +42,6 @@ package enum Launch {
             encrypts = keep.noKeep ? false : try encryption.isSet
             key = encrypts && !opensMicrophone ? try encryption.key() : nil
             (limits, retention) = (try keep.limits, try KeepOptions.retention)
-            trace = try output.traceFile()
             cassettes = try output.cassetteFolder()
         } catch {
             throw exit(error, as: output.form)
@@ -61,7 +59,7 @@ package enum Launch {
                 pipeline: try Pipeline(
                     spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
-                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key), trace: trace,
+                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key),
                 cassettes: cassettes)
         } catch {
             throw exit(CommandFailure(error), as: output.form)
@@ -77,7 +75,6 @@ package enum Launch {
         }
         // The loops end before the process does: exit(3) takes down libraries that they use.
         session.end(status)
-        trace?.write()
         if status != .textPrinted { throw status.code }
     }
 

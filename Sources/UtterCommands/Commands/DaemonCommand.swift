@@ -14,12 +14,6 @@ struct DaemonCommand: AsyncParsableCommand {
             by the person's unit utter.socket.
             """)
 
-    @Flag(
-        help: ArgumentHelp(
-            "Keep a connection to the service ready. It learns that you are there, not what you say."
-        ))
-    var warm = false
-
     @Option(
         help: ArgumentHelp(
             "Keep the microphone open, and begin each take so long before the start, such as 500ms.",
@@ -46,9 +40,7 @@ struct DaemonCommand: AsyncParsableCommand {
         }
         try await Recording.record(
             options, owner, isDaemon: true,
-            plans: {
-                RecorderPlans(options, pipeline: $0, isWarm: warm, preRoll: preRoll?.duration)
-            }
+            plans: { RecorderPlans(options, preRoll: preRoll?.duration) }
         ) {
             recorder, longest throws(CommandFailure) in
             try await recorder.run(nil, longest: longest) {

@@ -13,9 +13,10 @@ struct PlayCommand: AsyncParsableCommand {
     @Option(
         name: [.long, .customShort("D")],
         help: ArgumentHelp(
-            "The ALSA playback device; see 'utter devices --playback'.", valueName: "name"),
+            "The ALSA device on which aplay plays; see 'utter devices --playback'.",
+            valueName: "name"),
         completion: .loudspeakers)
-    var device = "default"
+    var device: String?
 
     @Flag(name: .shortAndLong, help: "Show no position.")
     var quiet = false
@@ -28,7 +29,7 @@ struct PlayCommand: AsyncParsableCommand {
         do throws(CommandFailure) {
             let folder = try TakeLookup(encryption).take(take)
             let manifest = try TakeLookup.manifest(folder)
-            status = try await TakePlayback(on: device, isQuiet: quiet).play(folder, manifest)
+            status = try TakePlayback(on: device, isQuiet: quiet).play(folder, manifest)
         } catch {
             throw Launch.exit(error)
         }

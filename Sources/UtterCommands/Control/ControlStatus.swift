@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Utter
+
 /// What the program that owns the socket does at the moment.
 struct ControlStatus: Codable, Sendable, Equatable {
-    /// What happens to the newest take; nothing when there is none.
-    enum Phase: String, Codable, CaseIterable {
-        case idle, arming, recording, tail, sending, waiting
-    }
-
     /// As much of what is heard so far is told: its end.
     static let textLimit = 2_000
 
-    var phase = Phase.idle
+    var phase = Dictation.Phase.idle
     /// The newest take that has not ended; nil when there is none.
     var take: String?
     var elapsedMs = 0

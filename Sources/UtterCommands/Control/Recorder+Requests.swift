@@ -6,7 +6,7 @@ internal import Utter
 // What clients ask for, and what they are answered.
 extension Recorder: ControlHandler {
     func receive(_ request: ControlRequest, from client: ControlClientID) {
-        let event: TalkMachine.Event
+        let input: Dictation.Input
         switch request.command {
         case .status: return answer(.status(state.withLock { $0.status }), to: client)
         case .follow:
@@ -18,10 +18,10 @@ extension Recorder: ControlHandler {
             guard !state.withLock({ $0.hasEnded(request) }) else {
                 return answer(.refused(ControlReading.stoppedBefore), to: client)
             }
-            event = .start
-        case .stop: event = .stop
-        case .toggle: event = .toggle
-        case .cancel: event = .cancel
+            input = .start
+        case .stop: input = .stop
+        case .toggle: input = .toggle
+        case .cancel: input = .cancel
         }
         let (isClosing, number) = state.withLock { state in
             if !state.isClosing { state.requests += 1 }
@@ -35,7 +35,7 @@ extension Recorder: ControlHandler {
         }
         // A number that no take has.
         let onlyTake = request.take == nil ? nil : number ?? 0
-        talk?.handle(event, onlyFor: onlyTake) { [self] reply in
+        dictation?.handle(input, onlyFor: onlyTake) { [self] reply in
             carriedOut(request, reply, for: client)
         }
     }
@@ -54,9 +54,9 @@ extension Recorder: ControlHandler {
         server?.send(.reply(.answer(answer), client))
     }
 
-    /// A request was carried out, on the thread of the talk.
+    /// A request was carried out, on the thread of the dictation.
     private func carriedOut(
-        _ request: ControlRequest, _ reply: TalkReply?, for client: ControlClientID
+        _ request: ControlRequest, _ reply: Dictation.Reply?, for client: ControlClientID
     ) {
         let (answer, late) = state.withLock { state -> (ControlReply, Entry?) in
             state.requests -= 1
@@ -113,7 +113,7 @@ extension Recorder.State {
 
     /// What a client is answered, and the take that has ended already whose text it gets.
     mutating func answer(
-        _ request: ControlRequest, _ reply: TalkReply, for client: ControlClientID
+        _ request: ControlRequest, _ reply: Dictation.Reply, for client: ControlClientID
     ) -> (ControlReply, Recorder.Entry?) {
         switch reply {
         case .started(let number):

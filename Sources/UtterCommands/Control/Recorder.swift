@@ -7,7 +7,7 @@ internal import Utter
 
 /// Records takes that clients of the control socket begin and end, and gives them the texts.
 ///
-/// What clients ask for comes on the control thread, is done on the thread of the talk, and takes
+/// What clients ask for comes on the control thread, is done on the thread of the dictation, and takes
 /// are followed on the main one. A text is given once: to the first client that stopped its take,
 /// or, when the recording ended without one, to the first that asks in the next moments.
 final class Recorder: Sendable {
@@ -32,16 +32,12 @@ final class Recorder: Sendable {
         var failure: CommandFailure?
         /// The stop or cancel that was begun last.
         var lastEnd: ProcessBeginning?
-        /// Requests that the talk has not carried out yet.
+        /// Requests that the dictation has not carried out yet.
         var requests = 0
         var isLeaving = false
         /// Whether it ends: nothing begins any more.
         var isClosing = false
         var exit = ExitStatus.textPrinted
-    }
-
-    private enum Job: Sendable {
-        case follow(Int, Take, DeliveryPlan)
     }
 
     /// So long the text of a recording that ended by itself waits for the one who would have
@@ -57,9 +53,7 @@ final class Recorder: Sendable {
     let state: Mutex<State>
     /// Apart from the state: secrets may take a while to be read.
     private let plans: Mutex<RecorderPlans>
-    private let parts = Mutex<(talk: Talk, server: WorkerLoop<ControlWorker>)?>(nil)
-    private let jobs: AsyncStream<Job>
-    private let addJob: AsyncStream<Job>.Continuation
+    private let parts = Mutex<(dictation: Dictation, server: WorkerLoop<ControlWorker>)?>(nil)
 
     init(
         _ session: TakeSession, _ owner: ControlOwner, plans: consuming sending RecorderPlans,
@@ -73,24 +67,27 @@ final class Recorder: Sendable {
         // The first request is that of the command itself.
         if !isDaemon { first.requests = 1 }
         state = Mutex(first)
-        (jobs, addJob) = AsyncStream.makeStream()
     }
 
-    var talk: Talk? { parts.withLock { $0?.talk } }
+    var dictation: Dictation? { parts.withLock { $0?.dictation } }
     /// Serves the clients, on a thread of its own.
     var server: WorkerLoop<ControlWorker>? { parts.withLock { $0?.server } }
 
-    /// Serves clients, and begins with `event` if there is one, until all is done.
+    /// Serves clients, and begins with `input` if there is one, until all is done.
     func run(
-        _ event: TalkMachine.Event?, longest: Duration, isReady: () -> Void = {}
+        _ input: Dictation.Input?, longest: Duration, isReady: () -> Void = {}
     ) async throws(CommandFailure) -> ExitStatus {
-        let limits = TalkMachine.Limits(longest: longest)
+        let takes: AsyncStream<Take>
         do throws(SystemError) {
             // Under the lock: what comes at once finds both.
-            try parts.withLock { parts throws(SystemError) in
-                let talk = try Talk(TalkMachine(limits: limits), delegate: self)
-                if let event { talk.handle(event) { [self] in began($0) } }
-                parts = (talk, try ControlWorker.serve(owner, self))
+            takes = try parts.withLock { parts throws(SystemError) in
+                let dictation = try Dictation(longest: longest) { [self] in startTake($0) }
+                let takes = dictation.takes
+                dictation.observe(
+                    show: { [self] in show($0) }, tell: { [self] in tell($0) })
+                if let input { dictation.handle(input) { [self] in began($0) } }
+                parts = (dictation, try ControlWorker.serve(owner, self))
+                return takes
             }
         } catch {
             owner.remove()
@@ -100,13 +97,11 @@ final class Recorder: Sendable {
         _ = session.running.attach { [self] in obey($0) }
         isReady()
         await withDiscardingTaskGroup { group in
-            for await case .follow(let number, let take, let plan) in jobs {
-                group.addTask { [self] in await follow(number, take, plan) }
-            }
+            for await take in takes { group.addTask { [self] in await follow(take) } }
             group.cancelAll()
         }
         owner.remove()
-        talk?.shutDown()
+        dictation?.shutDown()
         server?.shutDown()
         plans.withLock { $0.shutDown() }
         return state.withLock { $0.exit }
@@ -123,7 +118,7 @@ final class Recorder: Sendable {
     }
 
     /// The request of the command itself was carried out.
-    private func began(_ reply: TalkReply?) {
+    private func began(_ reply: Dictation.Reply?) {
         let failure = state.withLock { state in
             state.requests -= 1
             if let failure = state.failure { state.exit = failure.status }
@@ -142,7 +137,7 @@ final class Recorder: Sendable {
             state.isClosing = true
             return true
         }
-        if isDone { addJob.finish() }
+        if isDone { dictation?.finish() }
     }
 
     // MARK: - Signals
@@ -151,12 +146,12 @@ final class Recorder: Sendable {
     private func obey(_ request: Request) -> Bool {
         switch request {
         case .toggle:
-            talk?.handle(.toggle) { [self] reply in
+            dictation?.handle(.toggle) { [self] reply in
                 if case .stopped(let number)? = reply { change(number) { $0.wasStopped = true } }
             }
             return true
         case .dismiss:
-            talk?.handle(.cancel)
+            dictation?.handle(.cancel)
             return true
         case .line, .key: return true
         case .cancel, .leave, .leaveNow:
@@ -186,7 +181,7 @@ final class Recorder: Sendable {
     }
 
     /// Shows a take to its end, and gives its text away; on the main thread.
-    private func follow(_ number: Int, _ take: Take, _ plan: DeliveryPlan) async {
+    private func follow(_ take: Take) async {
         var reporter = TakeReporter(
             options: session.output, activity: .recording, stopHint: "stop with: utter stop",
             live: nil, isServiceUnset: isServiceUnset,
@@ -194,7 +189,6 @@ final class Recorder: Sendable {
         for await event in take.events {
             reporter.show(event)
             if session.requiresKeep, case .noticed(.unprotected) = event { take.stop() }
-            talk?.note(event, of: number)
             show(event, of: take)
         }
         var outcome = await take.outcome
@@ -203,34 +197,30 @@ final class Recorder: Sendable {
             let isInHaste = session.running.farewell != nil
             outcome = await take.confirmed(outcome, isInHaste: isInHaste)
         }
-        session.trace?.add(outcome)
         session.running.end(take, isUnprotected: outcome.unprotected != nil)
         reporter.reportRest(of: outcome.notices)
         reporter.end()
         var conclusion = session.conclusion(
-            of: outcome, by: plan, hungUp: session.running.farewell == .leave(signal: SIGHUP),
+            of: outcome, by: take.delivery,
+            hungUp: session.running.farewell == .leave(signal: SIGHUP),
             isServiceUnset: isServiceUnset)
         if outcome.isAtRisk {
             let isWanted = session.pipeline.mayWriteElsewhere
             conclusion.lines +=
-                Rescue(take, outcome, by: plan, isWanted: isWanted).saveUnasked()
+                Rescue(take, outcome, by: take.delivery, isWanted: isWanted).saveUnasked()
         }
-        talk?.settle(number, outcome)
-        await give(conclusion, of: number)
+        await give(conclusion)
         closeIfDone()
     }
 
     /// Gives the end of a take to the client that waits for it, or waits for one.
-    private func give(_ conclusion: TakeConclusion, of number: Int) async {
-        plans.withLock { plans in
-            if conclusion.status == .tokenRefused { plans.forgetSecrets() }
-            plans.warmer?.takeEnded()
-        }
+    private func give(_ conclusion: TakeConclusion) async {
+        if conclusion.status == .tokenRefused { plans.withLock { $0.forgetSecrets() } }
         let entry = state.withLock { state -> Entry? in
             state.exit = state.status.isDaemon ? .textPrinted : conclusion.status
-            guard let index = state.entries.firstIndex(where: { $0.number == number }) else {
-                return nil
-            }
+            guard
+                let index = state.entries.firstIndex(where: { $0.take.id == conclusion.take })
+            else { return nil }
             state.entries[index].conclusion = conclusion
             if state.isLeaving { state.entries[index].wasStopped = true }
             return state.entries[index]
@@ -241,7 +231,7 @@ final class Recorder: Sendable {
         } else if entry.isLingering {
             // Cancelled when the program ends, which has seen to it.
             try? await Task.sleep(for: Self.lingering)
-            expire(number)
+            expire(entry.number)
         } else {
             // Where the text is found is told when it is there.
             await session.pipeline.settled()
@@ -289,8 +279,9 @@ final class Recorder: Sendable {
     }
 }
 
-extension Recorder: TalkDelegate {
-    func startTake(_ number: Int) -> Take? {
+// What the dictation asks for, and tells, on its thread.
+extension Recorder {
+    private func startTake(_ number: Int) -> Take? {
         let plan: TakePlan
         do throws(CommandFailure) {
             try state.withLock { state throws(CommandFailure) in
@@ -310,13 +301,11 @@ extension Recorder: TalkDelegate {
         }
         let take = session.pipeline.start(plan)
         session.running.begin(take)
-        plans.withLock { $0.warmer?.takeBegins() }
         state.withLock { $0.entries.append(Entry(number: number, take: take)) }
-        addJob.yield(.follow(number, take, plan.delivery))
         return take
     }
 
-    func tell(_ news: TalkMachine.News) {
+    private func tell(_ news: Dictation.News) {
         switch news {
         case .limitNear(let time):
             StandardError.line("the recording ends in \(StatusLine.seconds(time)), and is sent")
@@ -326,14 +315,13 @@ extension Recorder: TalkDelegate {
         }
     }
 
-    func show(_ phase: TalkMachine.Phase, of take: Int?, isLatched: Bool) {
+    private func show(_ shown: Dictation.State) {
         let status = state.withLock { state in
-            let id = state.entries.first { $0.number == take }?.take.id.text
+            let id = state.entries.first { $0.number == shown.take }?.take.id.text
             if id != state.status.take {
                 (state.status.elapsedMs, state.status.text, state.status.level) = (0, "", nil)
             }
-            state.status.take = id
-            state.status.phase = ControlStatus.Phase(phase)
+            (state.status.take, state.status.phase) = (id, shown.phase)
             return state.status
         }
         server?.send(.change(status))
@@ -351,18 +339,5 @@ extension Recorder.Entry {
         guard conclusion.text != nil else { return }
         StandardError.line("the text of take \(conclusion.take.text) was not printed")
         StandardError.hint("print it with: utter show \(conclusion.take.text)")
-    }
-}
-
-extension ControlStatus.Phase {
-    init(_ phase: TalkMachine.Phase) {
-        switch phase {
-        case .idle: self = .idle
-        case .arming: self = .arming
-        case .recording: self = .recording
-        case .tail: self = .tail
-        case .sending: self = .sending
-        case .waiting: self = .waiting
-        }
     }
 }

@@ -12,28 +12,19 @@ internal import Utter
 /// `Recorder`.
 struct RecorderPlans {
     private let options: RecorderOptions
-    private let pipeline: Pipeline
-    /// Whether a connection is kept ready.
-    private let isWarm: Bool
     /// How much a microphone that is always open remembers; nil is one that is opened for each take.
     private let preRoll: Duration?
 
     private var delivery: DeliveryPlan?
     private var settings: FileMark?
-    private(set) var warmer: ConnectionWarmer?
     private var keeper: (source: (device: String, period: Duration), preRoll: PreRoll)?
 
-    init(
-        _ options: RecorderOptions, pipeline: Pipeline, isWarm: Bool = false,
-        preRoll: Duration? = nil
-    ) {
-        (self.options, self.pipeline) = (options, pipeline)
-        (self.isWarm, self.preRoll) = (isWarm, preRoll)
+    init(_ options: RecorderOptions, preRoll: Duration? = nil) {
+        (self.options, self.preRoll) = (options, preRoll)
     }
 
     mutating func next() throws(CommandFailure) -> TakePlan {
         var delivery = try prepare()
-        delivery.longestIdleTime = warmer?.longestIdleTime
         delivery.reportsProgress = true
         return TakePlan(
             source: try source(), capture: try options.voice.plan(), delivery: delivery)
@@ -64,7 +55,6 @@ struct RecorderPlans {
         if let delivery { return delivery }
         let made = try options.delivery()
         delivery = made
-        warm(made)
         return made
     }
 
@@ -72,16 +62,8 @@ struct RecorderPlans {
     mutating func forgetSecrets() { delivery = nil }
 
     mutating func shutDown() {
-        warmer?.end()
         keeper?.preRoll.shutDown()
-        (warmer, keeper) = (nil, nil)
-    }
-
-    private mutating func warm(_ delivery: DeliveryPlan) {
-        guard isWarm else { return }
-        warmer?.end()
-        warmer = pipeline.warmer(for: delivery)
-        warmer?.begin()
+        keeper = nil
     }
 
     private mutating func keepMicrophone() throws(CommandFailure) {

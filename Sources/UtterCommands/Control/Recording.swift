@@ -11,7 +11,7 @@ enum Recording {
 
     /// Has the program that owns the socket do it, or becomes that program.
     static func run(
-        _ command: ControlRequest.Command, _ event: TalkMachine.Event, _ options: RecorderOptions
+        _ command: ControlRequest.Command, _ event: Dictation.Input, _ options: RecorderOptions
     ) async throws {
         Configuration.warnOfProblems()
         let found: Found
@@ -26,7 +26,7 @@ enum Recording {
         switch found {
         case .done(let status): if status != .textPrinted { throw status.code }
         case .owned(let owner):
-            try await record(options, owner, plans: { RecorderPlans(options, pipeline: $0) }) {
+            try await record(options, owner, plans: { RecorderPlans(options) }) {
                 recorder, longest throws(CommandFailure) in
                 try await recorder.run(event, longest: longest)
             }
@@ -79,7 +79,7 @@ enum Recording {
 
     static func record(
         _ options: RecorderOptions, _ owner: ControlOwner, isDaemon: Bool = false,
-        plans: (Pipeline) -> RecorderPlans,
+        plans: () -> RecorderPlans,
         _ body: (Recorder, Duration) async throws(CommandFailure) -> ExitStatus
     ) async throws {
         defer { owner.remove() }
@@ -89,7 +89,7 @@ enum Recording {
         ) {
             session throws(CommandFailure) in
             let recorder = Recorder(
-                session, owner, plans: plans(session.pipeline), isDaemon: isDaemon,
+                session, owner, plans: plans(), isDaemon: isDaemon,
                 isServiceUnset: options.service.isServiceUnset)
             session.warn(ofNoService: options.service)
             return try await body(recorder, try options.voice.longest)

@@ -41,29 +41,8 @@ extension Hints {
     /// Reads nearly everything, and writes what any service takes.
     private static let conversion = "ffmpeg -i IN -ar 16000 -ac 1 OUT.wav"
 
-    /// What to do about a take that cannot be heard; names the devices when there is none of that
-    /// name.
-    package static func of(_ error: PlaybackError) -> String? {
-        switch error {
-        case .deviceNotFound:
-            // A configuration that cannot be read lists nothing.
-            switch ((try? CaptureDevices.list(for: .playing)) ?? []).map(\.name) {
-            case []: "there is no playback device; utter export copies the audio to a file"
-            case let names: "pass one of these with --device: \(names.joined(separator: ", "))"
-            }
-        case .deviceBusy("default"): "close that program"
-        case .deviceBusy: "close that program, or use --device default to share the card"
-        case .permissionDenied: "check the permissions; sound cards often need the group 'audio'"
-        case .limitReached(_, let error): of(error)
-        case .formatRefused(let device):
-            device.hasPrefix("hw:")
-                ? "use --device plug\(device) to let ALSA convert"
-                : "use --device default, or plug:\(device), to let ALSA convert"
-        case .deviceUnusable:
-            "check ALSA's configuration, or pass another device: "
-                + "utter devices --playback lists them"
-        case .deviceStuck: "check that the device is not suspended"
-        case .deviceLost, .deviceFailed: nil
-        }
-    }
+    /// What to do about a program that plays no sound.
+    static let notPlayed =
+        "utter devices --playback lists what can be passed with --device; "
+        + "utter export copies the audio to a file"
 }

@@ -1,26 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCore
-internal import AudioDevices
-internal import Capture
+internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 package import Utter
 
-/// Plays one take on a thread of its own, obeys signals, and shows how far it has come.
+/// Plays one take by a program that is installed, obeys signals, and shows how far it has come.
+///
+/// The program reads a WAV file from its standard input.
 package final class TakePlayback: Sendable {
     /// A terminal shows the position this often at most.
     private static let redrawInterval = Duration.milliseconds(100)
+    /// For how long a program may take no sound, or go on when it has all of it.
+    private static let patience = Duration.seconds(10)
 
-    private let device: String
+    private let path: String
+    private let words: [String]
     private let showsPosition: Bool
     private let stop: Wakeup
     private let farewell = Mutex<ExitStatus?>(nil)
-    private let thread = Mutex<NamedThread?>(nil)
 
     /// Begins to obey signals; to be made once in a program.
-    package init(on device: String, isQuiet: Bool) throws(CommandFailure) {
-        self.device = device
+    ///
+    /// A device has a name of ALSA's, which `aplay` alone understands; nil is the usual one.
+    package init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
+        let programs =
+            device.map { [["aplay", "-q", "-D", $0, "-"]] }
+            ?? [["pw-play", "-"], ["paplay"], ["aplay", "-q", "-"]]
+        let found = programs.compactMap { words in
+            words.first.flatMap { DesktopTool.path(of: $0) }.map { (path: $0, words: words) }
+        }
+        guard let player = found.first else {
+            throw CommandFailure(
+                device == nil
+                    ? "no program that plays sound is installed: pw-play, paplay or aplay"
+                    : "the program aplay, which plays on a device of ALSA's, is not installed",
+                hint: "install one: sudo apt install alsa-utils; or copy the audio to a file: "
+                    + "utter export", status: .configuration)
+        }
+        (path, words) = player
         showsPosition = StandardError.isTerminal && !isQuiet
         let signals: Signals
         do throws(SystemError) {
@@ -36,64 +54,111 @@ package final class TakePlayback: Sendable {
         }
     }
 
-    /// Plays a take to its end, or until a signal.
+    /// Plays a take to its end, or until a signal; what comes before a damaged place is heard.
+    ///
+    /// Blocks on the disk, and on the program.
     ///
     /// - Returns: how the process should exit.
     package func play(
         _ take: TakeFolder, _ manifest: TakeManifest
-    ) async throws(CommandFailure) -> ExitStatus {
-        let result = await withCheckedContinuation {
-            (heard: CheckedContinuation<Result<Void, CommandFailure>, Never>) in
-            do throws(SystemError) {
-                let started = try NamedThread(name: "play") { [self] in
-                    heard.resume(
-                        returning: Result { () throws(CommandFailure) in
-                            try run(take, manifest)
-                        })
-                }
-                thread.withLock { $0 = started }
-            } catch {
-                heard.resume(returning: .failure(CommandFailure(error)))
-            }
-        }
-        thread.withLock { $0 }?.join()
-        if showsPosition { StandardError.write(LiveText.erasure()) }
-        try result.get()
-        return farewell.withLock { $0 } ?? .textPrinted
-    }
-
-    /// On the thread `play`; what comes before a damaged place is heard all the same.
-    private func run(_ take: TakeFolder, _ manifest: TakeManifest) throws(CommandFailure) {
+    ) throws(CommandFailure) -> ExitStatus {
         var source = try TakeSamples(of: take, manifest)
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
-        var damage: CommandFailure?
-        var hasBegun = false
-        do throws(PlaybackError) {
-            var loudspeaker = try Loudspeaker(opening: device)
-            let total = StatusLine.clock(.milliseconds((manifest.frames ?? 0) / 16))
-            var nextRedraw = ContinuousClock.now
-            var samples: [Int16] = []
-            while damage == nil {
-                do throws(CommandFailure) {
-                    guard try source.next(into: &samples) else { break }
-                } catch {
-                    damage = error
-                }
-                hasBegun = true
-                guard try loudspeaker.play(samples.span, unless: stop) else { return }
-                guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
-                nextRedraw = .now + Self.redrawInterval
-                let position = StatusLine.clock(.milliseconds(loudspeaker.heardFrames / 16))
-                StandardError.write(LiveText.drawing("play \(position) / \(total)"))
-            }
-            _ = try loudspeaker.drain(unless: stop)
-        } catch {
-            throw CommandFailure(error)
-        }
-        if let damage { throw damage }
-        guard hasBegun else {
+        var samples: [Int16] = []
+        guard try source.next(into: &samples) else {
             throw CommandFailure(
                 "take \(manifest.id.text) has no sound in it", status: .unusableAudio)
         }
+        let heard: (damage: CommandFailure?, failure: CommandFailure?)
+        do throws(SystemError) {
+            heard = try run(&source, &samples, frames: manifest.frames ?? 0)
+        } catch {
+            throw CommandFailure(error)
+        }
+        if showsPosition { StandardError.write(LiveText.erasure()) }
+        if let status = farewell.withLock({ $0 }) { return status }
+        if let failure = heard.failure ?? heard.damage { throw failure }
+        return .textPrinted
+    }
+
+    /// Runs the program.
+    ///
+    /// - Returns: what of the take could not be read, and why the program has failed.
+    private func run(
+        _ source: inout TakeSamples, _ samples: inout [Int16], frames: Int
+    ) throws(SystemError) -> (damage: CommandFailure?, failure: CommandFailure?) {
+        let complaints = try makeMemoryFile()
+        let ends = try makePipe()
+        let reading = OwnedDescriptor(taking: ends.reading)
+        let pipe = OwnedDescriptor(taking: ends.writing)
+        // What waits in the pipe is shown as heard.
+        _ = fcntl(pipe.number, F_SETPIPE_SZ, 4_096)
+        _ = fcntl(pipe.number, F_SETFL, O_NONBLOCK)
+        var process = try ChildProcess(
+            path, words, environment: ScrubbedEnvironment.entries(), input: .given(reading),
+            error: .given(complaints.duplicate()))
+        var damage: CommandFailure?
+        do throws(CommandFailure) {
+            try feed(&source, &samples, frames: frames, to: pipe)
+        } catch {
+            damage = error
+        }
+        let deadline = ContinuousClock.now + Self.patience
+        guard process.waitUntilOver(orReadable: stop.descriptor, by: deadline),
+            farewell.withLock({ $0 }) == nil, let status = try process.status(by: deadline)
+        else { return (damage, failure("it does not go on")) }
+        if status == 0 { return (damage, nil) }
+        let complaint = FFmpegDecoder.words(in: complaints.number)
+        return (
+            damage, failure(complaint.isEmpty ? "it ended with status \(status >> 8)" : complaint)
+        )
+    }
+
+    private func failure(_ reason: String) -> CommandFailure {
+        CommandFailure("\(words[0]): \(reason)", hint: Hints.notPlayed, status: .noInput)
+    }
+
+    /// Gives the program what it reads, and closes the pipe.
+    private func feed(
+        _ source: inout TakeSamples, _ samples: inout [Int16], frames: Int,
+        to pipe: consuming OwnedDescriptor
+    ) throws(CommandFailure) {
+        let number = pipe.number
+        defer { withExtendedLifetime(pipe) {} }
+        let total = StatusLine.clock(.milliseconds(frames / 16))
+        let encoder = WAVEncoder()
+        var (bytes, byteCount) = ([UInt8](), 0)
+        var nextRedraw = ContinuousClock.now
+        // That of WAV throws nothing.
+        try? encoder.begin(into: &bytes)
+        repeat {
+            try? encoder.encode(samples.span, into: &bytes)  // The same.
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                guard let count = write(rest, to: number) else { return }
+                rest = rest.dropFirst(count)
+                byteCount += count
+                guard showsPosition, ContinuousClock.now >= nextRedraw else { continue }
+                nextRedraw = .now + Self.redrawInterval
+                let position = StatusLine.clock(.milliseconds(byteCount / 32))
+                StandardError.write(LiveText.drawing("play \(position) / \(total)"))
+            }
+            bytes = []
+        } while try source.next(into: &samples)
+    }
+
+    /// Waits until the program takes some; nil when it takes no more, or a signal has come.
+    private func write(_ bytes: ArraySlice<UInt8>, to pipe: Int32) -> Int? {
+        var events = [
+            pollfd(fd: stop.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: pipe, events: Int16(POLLOUT), revents: 0),
+        ]
+        let limit = Int32(Self.patience / .milliseconds(1))
+        guard unsafe poll(&events, 2, limit) > 0, events[0].revents == 0 else { return nil }
+        let count = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.write(pipe, $0.baseAddress, $0.count)
+        }
+        // Why it has ended it says itself.
+        return count >= 0 ? count : errno == EAGAIN || errno == EINTR ? 0 : nil
     }
 }

@@ -4,12 +4,6 @@ internal import LinuxPlatform
 internal import Utter
 
 extension OutputOptions {
-    /// The file of `--trace`, made anew; nil without the option.
-    func traceFile() throws(CommandFailure) -> TraceFile? {
-        guard let trace else { return nil }
-        return try TraceFile(trace)
-    }
-
     /// The folder of `--record`; nil without the option.
     func cassetteFolder() throws(CommandFailure) -> CassetteFolder? {
         guard let record else { return nil }

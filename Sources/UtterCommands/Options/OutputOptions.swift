@@ -40,12 +40,6 @@ package struct OutputOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Write what happened when into this file, as Perfetto (ui.perfetto.dev) shows it.",
-            valueName: "file"), completion: .file())
-    package var trace: String?
-
-    @Option(
-        help: ArgumentHelp(
             "Write each request and its answer, without secrets and audio, into this folder.",
             valueName: "folder"), completion: .directory)
     package var record: String?

@@ -81,7 +81,7 @@ final class CuePlayer: Sendable {
     }
 
     private func run(_ warning: @Sendable (String) -> Void) {
-        do throws(PlaybackError) {
+        do throws(Loudspeaker.Failure) {
             // Ahead of time: to open one takes longer than to play.
             while try playNext(on: try Loudspeaker()) {}
         } catch {
@@ -91,10 +91,10 @@ final class CuePlayer: Sendable {
     }
 
     /// Plays the next tone; false when there will be none.
-    private func playNext(on opened: consuming Loudspeaker) throws(PlaybackError) -> Bool {
-        var loudspeaker = opened
+    private func playNext(on opened: consuming Loudspeaker) throws(Loudspeaker.Failure) -> Bool {
+        let loudspeaker = opened
         guard let cue = next() else { return false }
-        try play(cue, on: &loudspeaker)
+        try play(cue, on: loudspeaker)
         return !state.withLock { $0.isOver && $0.due.isEmpty }
     }
 
@@ -111,11 +111,10 @@ final class CuePlayer: Sendable {
         }
     }
 
-    private func play(_ cue: Cue, on loudspeaker: inout Loudspeaker) throws(PlaybackError) {
+    private func play(_ cue: Cue, on loudspeaker: borrowing Loudspeaker) throws(Loudspeaker.Failure)
+    {
         let samples = Self.tone(cue)
-        if try loudspeaker.play(samples.span, unless: abort) {
-            _ = try loudspeaker.drain(unless: abort)
-        }
+        try loudspeaker.play(samples.span, unless: abort)
     }
 
     /// 80 ms of a sine, faded in and out so that it does not click.

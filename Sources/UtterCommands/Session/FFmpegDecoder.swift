@@ -235,7 +235,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     }
 
     /// The last thing that the program has complained of.
-    private static func words(in descriptor: Int32) -> String {
+    static func words(in descriptor: Int32) -> String {
         let limit = 2_048
         var buffer = [UInt8](repeating: 0, count: limit)
         let size = lseek(descriptor, 0, SEEK_END)

@@ -86,7 +86,6 @@ struct SendBatch: OrderedBatch {
                 progress.note { $0.parts[index] = state.sentShare }
             }
             let outcome = await take.outcome
-            session.trace?.add(outcome)
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
             return .outcome(outcome, take, plan.delivery)
         }

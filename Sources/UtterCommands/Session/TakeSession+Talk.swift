@@ -27,28 +27,11 @@ extension TakeSession {
                     "warning: utter was killed here (process \(killed)) and left the terminal in "
                         + "modes of its own; it is put right")
             }
-            let talking = TalkSession(isForOne: manner.isForOne) {
-                [pipeline, running, cassettes, showsProgress] in
-                var plan = plan()
-                plan.delivery.reportsProgress = showsProgress
-                plan.delivery.cassettes = cassettes
-                let take = pipeline.start(plan)
-                running.begin(take)
-                return (take, plan.delivery)
-            } say: { [output] news in
-                guard let text = manner.text(of: news), !output.quiet else { return }
-                guard let live else { return StandardError.line(text) }
-                live.write { StandardError.line(text) }
-            } endAll: { [running] in
-                running.obeyForAll($0)
-            }
-            let scene = Scene(
-                talking: talking, talk: try makeTalk(talking, manner, longest), manner: manner,
-                controls: taken.controls, live: live, isServiceUnset: isServiceUnset)
+            let scene = try makeScene(manner, taken.controls, longest, live, isServiceUnset, plan)
             begin(scene)
             let status = manner.isForOne ? await one(scene) : await several(scene)
             running.detach()
-            scene.talk.shutDown()
+            scene.dictation.shutDown()
             await signals.leaveKeys()
             live?.end()
             return running.farewellStatus ?? status
@@ -61,69 +44,79 @@ extension TakeSession {
 
     /// What belongs together while a person talks.
     private struct Scene: Sendable {
-        let talking: TalkSession
-        let talk: Talk
+        let dictation: Dictation
+        let takes: AsyncStream<Take>
+        let requests: DictationRequests
         let manner: TalkManner
         let controls: Signals.Controls
         let live: LiveLine?
         let isServiceUnset: Bool
     }
 
-    private func makeTalk(
-        _ talking: TalkSession, _ manner: TalkManner, _ longest: Duration
-    ) throws(CommandFailure) -> Talk {
+    private func makeScene(
+        _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration, _ live: LiveLine?,
+        _ isServiceUnset: Bool, _ plan: @escaping @Sendable () -> TakePlan
+    ) throws(CommandFailure) -> Scene {
+        let dictation: Dictation
         do throws(SystemError) {
-            let talk = try Talk(
-                TalkMachine(
-                    limits: TalkMachine.Limits(longest: longest), isForOne: manner.isForOne,
-                    listensAgain: !manner.isForOne),
-                delegate: talking)
-            talking.obeys(talk)
-            return talk
+            dictation = try Dictation(
+                longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
+            ) { [pipeline, running, cassettes, showsProgress] _ in
+                var plan = plan()
+                plan.delivery.reportsProgress = showsProgress
+                plan.delivery.cassettes = cassettes
+                let take = pipeline.start(plan)
+                running.begin(take)
+                return take
+            }
         } catch {
             throw CommandFailure(error)
         }
+        dictation.observe(tell: { [output] news in
+            guard let text = manner.text(of: news), !output.quiet else { return }
+            guard let live else { return StandardError.line(text) }
+            live.write { StandardError.line(text) }
+        })
+        let requests = DictationRequests(to: dictation, isForOne: manner.isForOne) {
+            [running] in running.obeyForAll($0)
+        }
+        return Scene(
+            dictation: dictation, takes: dictation.takes, requests: requests, manner: manner,
+            controls: controls, live: live, isServiceUnset: isServiceUnset)
     }
 
     /// Begins with the first take, or says how one does.
     private func begin(_ scene: Scene) {
         // What was asked before is about the first take.
-        let isStopped = running.attach(scene.talking.obey)
+        let isStopped = running.attach(scene.requests.obey)
         if scene.manner.beginsAtOnce(with: scene.controls) {
-            scene.talk.handle(.start)
+            scene.dictation.handle(.start)
         } else if !output.quiet {
             StandardError.line(scene.manner.prompt(with: scene.controls))
         }
-        if isStopped { scene.talk.handle(.toggle) }
-        if running.farewell != nil { scene.talking.finish() }
-    }
-
-    private func reporter(of started: TalkSession.Started, _ scene: Scene) -> TakeReporter {
-        reporter(
-            as: .recording,
-            stopHint: started.number == 1 ? scene.manner.stopHint(with: scene.controls) : nil,
-            number: started.number, live: scene.live, isServiceUnset: scene.isServiceUnset)
+        if isStopped { scene.dictation.handle(.toggle) }
+        if running.farewell != nil { scene.requests.finish() }
     }
 
     /// Follows a take to its end.
-    private func outcome(of started: TalkSession.Started, _ scene: Scene) async -> TakeOutcome {
-        let outcome = await watch(started.take, reporter(of: started, scene)) { event in
-            scene.talk.note(event, of: started.number)
-        }
-        scene.talk.settle(started.number, outcome)
-        return outcome
+    private func outcome(of take: Take, number: Int = 1, _ scene: Scene) async -> TakeOutcome {
+        let stopHint = number == 1 ? scene.manner.stopHint(with: scene.controls) : nil
+        return await watch(
+            take,
+            reporter(
+                as: .recording, stopHint: stopHint, number: number, live: scene.live,
+                isServiceUnset: scene.isServiceUnset))
     }
 
     /// Follows the only take.
     private func one(_ scene: Scene) async -> ExitStatus {
-        for await started in scene.talking.started {
-            let outcome = await outcome(of: started, scene)
+        for await take in scene.takes {
+            let outcome = await outcome(of: take, scene)
             // The person may be asked now, and answers with a line.
             await signals.leaveKeys()
             scene.live?.end()
             return await settle(
-                started.take, outcome, by: started.delivery,
-                isServiceUnset: scene.isServiceUnset)
+                take, outcome, by: take.delivery, isServiceUnset: scene.isServiceUnset)
         }
         return .cancelled
     }
@@ -133,11 +126,13 @@ extension TakeSession {
         let (ended, ends) = AsyncStream<Ended>.makeStream()
         return await withTaskGroup(of: ExitStatus.self) { group in
             group.addTask { await conclude(ended, scene) }
-            for await started in scene.talking.started {
+            var number = 0
+            for await take in scene.takes {
                 let outcome = Settlement<TakeOutcome>()
-                ends.yield(Ended(started: started, outcome: outcome))
-                group.addTask {
-                    outcome.settle(await self.outcome(of: started, scene))
+                ends.yield(Ended(take: take, outcome: outcome))
+                number += 1
+                group.addTask { [number] in
+                    outcome.settle(await self.outcome(of: take, number: number, scene))
                     return .textPrinted
                 }
             }
@@ -148,7 +143,7 @@ extension TakeSession {
 
     /// A take whose outcome is awaited.
     private struct Ended: Sendable {
-        let started: TalkSession.Started
+        let take: Take
         let outcome: Settlement<TakeOutcome>
     }
 
@@ -156,7 +151,7 @@ extension TakeSession {
         var last = ExitStatus.textPrinted
         for await ended in ended {
             let status = await conclude(
-                ended.started.take, await ended.outcome.value, by: ended.started.delivery,
+                ended.take, await ended.outcome.value, by: ended.take.delivery,
                 isServiceUnset: scene.isServiceUnset, live: scene.live, mayAsk: false)
             if status != .textPrinted, !status.isByRequest { last = status }
         }
@@ -166,7 +161,7 @@ extension TakeSession {
 
 extension TalkManner {
     /// What a person is told; nil when the rest says it.
-    fileprivate func text(of news: TalkMachine.News) -> String? {
+    fileprivate func text(of news: Dictation.News) -> String? {
         switch news {
         case .latched: latchedHint
         case .limitNear(let time):

@@ -31,8 +31,6 @@ package struct TakeSession {
     private let cues: CuePlayer?
     /// How long the audio of an answered take stays; nil for as long as is usual.
     let audioTime: Duration?
-    /// Who is told of takes that have ended, for `--trace`.
-    let trace: TraceFile?
     /// Where requests and their answers are written; nil is nowhere.
     let cassettes: CassetteFolder?
     /// Finds takes on the disk, with the key that this session has.
@@ -56,10 +54,9 @@ package struct TakeSession {
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
-        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup, trace: TraceFile? = nil,
+        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup,
         cassettes: CassetteFolder? = nil
     ) {
-        self.trace = trace
         self.cassettes = cassettes
         self.lookup = lookup
         known = KnownFiles(in: pipeline.spool)
@@ -153,11 +150,7 @@ package struct TakeSession {
             take,
             reporter(
                 as: activity, stopHint: activity == .recording ? Self.signalHint : nil,
-                live: live, isServiceUnset: isServiceUnset), before: before,
-            note: {
-                // Told only when the plan asks for it.
-                if case .quiet = $0 { take.stop() }
-            })
+                live: live, isServiceUnset: isServiceUnset), before: before, endsWithSilence: true)
         live?.end()
         return await settle(take, outcome, by: plan, isServiceUnset: isServiceUnset)
     }
@@ -195,24 +188,23 @@ package struct TakeSession {
     ///   - take: the take.
     ///   - reporter: tells the person.
     ///   - before: its attempts of a moment ago.
-    ///   - note: is told what happens, too.
+    ///   - endsWithSilence: whether the silence that the plan tells of ends it.
     /// - Returns: how it ended.
     func watch(
         _ take: Take, _ reporter: TakeReporter, before: [TakeAttempt] = [],
-        note: (TakeEvent) -> Void = { _ in }
+        endsWithSilence: Bool = false
     ) async -> TakeOutcome {
         var reporter = reporter
         let cues = reporter.isOfVoice ? cues : nil
         cues?.prepare(warning: reporter.warning)
         for await event in take.events {
-            note(event)
+            if endsWithSilence, case .quiet = event { take.stop() }
             if requiresKeep, reporter.isOfVoice, case .noticed(.unprotected) = event { take.stop() }
             reporter.show(event)
             tell(event, of: take)
             cues?.note(event)
         }
         var outcome = await take.outcome
-        trace?.add(outcome)
         running.end(take, isUnprotected: outcome.unprotected != nil)
         outcome.attempts = before + outcome.attempts
         reporter.reportRest(of: outcome.notices)

@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import TestSupport
 import Testing
+import Utter
 
 @testable import UtterCommands
 
@@ -71,7 +72,7 @@ struct ControlBench: Sendable {
     }
 
     /// Waits until a status has this phase.
-    func reaches(_ phase: ControlStatus.Phase) async throws -> Bool {
+    func reaches(_ phase: Dictation.Phase) async throws -> Bool {
         let follow = try start("status", "--follow", "--json")
         return await follow.wait(for: #""phase":"\#(phase.rawValue)""#, in: .output)
     }

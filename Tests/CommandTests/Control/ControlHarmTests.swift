@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import TestSupport
 import Testing
+import Utter
 
 @testable import UtterCommands
 

@@ -21,9 +21,9 @@ import Utter
     }
 
     @Test(arguments: [
-        (TalkReply.cancelled(7), "the recording is cancelled"),
+        (Dictation.Reply.cancelled(7), "the recording is cancelled"),
         (.resumed(7), "recording goes on"),
-    ]) func aTakeThatIsOverByNowIsNotNamed(_ reply: TalkReply, _ message: String) {
+    ]) func aTakeThatIsOverByNowIsNotNamed(_ reply: Dictation.Reply, _ message: String) {
         var state = Recorder.State()
         let (answer, ended) = state.answer(
             ControlRequest(.cancel), reply, for: ControlClientID(number: 1))
@@ -52,8 +52,8 @@ import Utter
         )
     }
 
-    @Test(arguments: ControlStatus.Phase.allCases)
-    func theLevelIsAPercentage(_ phase: ControlStatus.Phase) {
+    @Test(arguments: Dictation.Phase.allCases)
+    func theLevelIsAPercentage(_ phase: Dictation.Phase) {
         for level in [-96.0, -60, -30, 0, 3] {
             var status = ControlStatus()
             (status.phase, status.level) = (phase, level)

@@ -4,6 +4,7 @@ import Glibc
 import LinuxPlatform
 import TestSupport
 import Testing
+import Utter
 
 @testable import UtterCommands
 
@@ -99,33 +100,7 @@ import Testing
         _ = try await end(daemon)
     }
 
-    @Test func aWarmConnectionCarriesTheFirstTakeAndTheNext() async throws {
-        let gate = Gate()
-        let bench = try ControlBench(
-            RecordingServer(otherwise: [
-                .readHead, .readBodyToEnd,
-                .respondBy {
-                    let isTake = $0.method == "POST"
-                    return ServerAnswer(status: isTake ? 200 : 404, text: isTake ? "warm" : "")
-                }, .open(gate),
-            ]))
-        let daemon = try await bench.daemon("--warm", "--min", "0")
-        #expect(await gate.wait())
-        for _ in 1...2 {
-            #expect(try await bench.run("start").status == .exited(0))
-            #expect(try await bench.reaches(.recording))
-            #expect(try await bench.run("stop").outputText == "warm\n")
-        }
-        // The head and two takes, one after the other; a head again where one was long in coming.
-        #expect(bench.server.connectionCount == 1)
-        let first = try #require(bench.server.requests.first)
-        #expect(first.method == "HEAD")
-        #expect(first["Authorization"] == nil)
-        #expect(bench.server.requests.map(\.method).filter { $0 != "HEAD" } == ["POST", "POST"])
-        _ = try await end(daemon)
-    }
-
-    @Test func withoutAWarmOneEachTakeHasItsOwn() async throws {
+    @Test func eachTakeHasAConnectionOfItsOwn() async throws {
         let bench = try ControlBench(.hearing("cold"))
         let daemon = try await bench.daemon()
         for number in 0...1 {

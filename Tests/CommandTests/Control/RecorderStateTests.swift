@@ -21,7 +21,9 @@ import Utter
         _ = answer(.stopped(1), clients[0])
     }
 
-    private mutating func answer(_ reply: TalkReply, _ client: ControlClientID) -> ControlReply {
+    private mutating func answer(_ reply: Dictation.Reply, _ client: ControlClientID)
+        -> ControlReply
+    {
         state.answer(ControlRequest(.toggle), reply, for: client).0
     }
 

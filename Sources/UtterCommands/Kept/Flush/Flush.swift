@@ -90,7 +90,6 @@ package struct Flush: OrderedBatch {
                 store.take(item.id), by: plan, ifStillAfter: item.attempts)
             session.running.begin(take, isCancellable: false)
             let outcome = await take.outcome
-            session.trace?.add(outcome)
             session.running.end(take, isUnprotected: outcome.unprotected != nil)
             return .outcome(outcome, take)
         } catch {

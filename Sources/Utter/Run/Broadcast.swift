@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Synchronization
+
+/// Tells any number of listeners what happens, each at its own pace.
+///
+/// Called from any thread; waits for no listener. What a listener has not taken yet is its own, and
+/// so is what is dropped for want of room. One that comes late begins with what is remembered.
+final class Broadcast<Element: Sendable>: Sendable {
+    /// Adds an element to those that wait, and drops what there is no room for.
+    typealias Adding = @Sendable (inout [Element], Element) -> Void
+
+    private struct Listener {
+        let number: Int
+        var waiting: [Element]
+        /// The one call that waits for the next element.
+        var call: CheckedContinuation<Element?, Never>?
+    }
+
+    private struct State {
+        var remembered: [Element] = []
+        var listeners: [Listener] = []
+        var observers: [@Sendable (Element?) -> Void] = []
+        var lastListener = 0
+        var isFinished = false
+
+        func index(of number: Int) -> Int? { listeners.firstIndex { $0.number == number } }
+    }
+
+    /// A listener, for as long as its stream exists.
+    private final class Seat: Sendable {
+        let broadcast: Broadcast
+        let number: Int
+
+        init(_ broadcast: Broadcast) {
+            self.broadcast = broadcast
+            number = broadcast.state.withLock { state in
+                state.lastListener += 1
+                state.listeners.append(
+                    Listener(number: state.lastListener, waiting: state.remembered))
+                return state.lastListener
+            }
+        }
+
+        deinit { leave() }
+
+        func leave() {
+            let call = broadcast.state.withLock { state in
+                state.index(of: number).flatMap { state.listeners.remove(at: $0).call }
+            }
+            call?.resume(returning: nil)
+        }
+
+        func next() async -> Element? { await broadcast.next(for: number) }
+    }
+
+    private let memory: Int
+    private let adding: Adding
+    private let state = Mutex(State())
+
+    /// Creates one without listeners.
+    ///
+    /// - Parameters:
+    ///   - memory: how many of the newest elements a late listener begins with.
+    ///   - adding: drops what there is no room for; the oldest of more than 256 by itself.
+    init(
+        remembering memory: Int = .max,
+        adding: @escaping Adding = { elements, element in
+            elements.append(element)
+            if elements.count > 256 { elements.removeFirst() }
+        }
+    ) {
+        (self.memory, self.adding) = (memory, adding)
+    }
+
+    /// A new listener, from now on.
+    var stream: AsyncStream<Element> {
+        let seat = Seat(self)
+        return AsyncStream(unfolding: { await seat.next() }, onCancel: { seat.leave() })
+    }
+
+    /// Has `body` told what is remembered, what happens from now on, and with nil the end.
+    ///
+    /// It is called in order, under a lock: it may hand things on, and nothing else.
+    func observe(_ body: @escaping @Sendable (Element?) -> Void) {
+        state.withLock { state in
+            for element in state.remembered { body(element) }
+            if state.isFinished { body(nil) } else { state.observers.append(body) }
+        }
+    }
+
+    func add(_ element: Element) {
+        let calls = state.withLock { state -> [CheckedContinuation<Element?, Never>] in
+            guard !state.isFinished else { return [] }
+            adding(&state.remembered, element)
+            state.remembered.removeFirst(max(0, state.remembered.count - memory))
+            for observer in state.observers { observer(element) }
+            var calls: [CheckedContinuation<Element?, Never>] = []
+            for index in state.listeners.indices {
+                if let call = state.listeners[index].call.take() {
+                    calls.append(call)
+                } else {
+                    adding(&state.listeners[index].waiting, element)
+                }
+            }
+            return calls
+        }
+        for call in calls { call.resume(returning: element) }
+    }
+
+    /// Lets late listeners not begin with these.
+    func forget(where isOver: (Element) -> Bool) {
+        state.withLock { $0.remembered.removeAll(where: isOver) }
+    }
+
+    /// Says that nothing follows.
+    func finish() {
+        let calls = state.withLock { state in
+            state.isFinished = true
+            for observer in state.observers { observer(nil) }
+            state.observers = []
+            return state.listeners.indices.compactMap { state.listeners[$0].call.take() }
+        }
+        for call in calls { call.resume(returning: nil) }
+    }
+
+    private func next(for number: Int) async -> Element? {
+        await withCheckedContinuation { continuation in
+            let (element, call) = state.withLock {
+                state -> (Element??, CheckedContinuation<Element?, Never>?) in
+                guard let index = state.index(of: number) else { return (.some(nil), nil) }
+                guard state.listeners[index].waiting.isEmpty else {
+                    return (state.listeners[index].waiting.removeFirst(), nil)
+                }
+                guard !state.isFinished else { return (.some(nil), nil) }
+                // A second call at the same time ends the first.
+                defer { state.listeners[index].call = continuation }
+                return (nil, state.listeners[index].call)
+            }
+            if let element { continuation.resume(returning: element) }
+            call?.resume(returning: nil)
+        }
+    }
+}
+
+extension TakeEvent {
+    /// The most events that wait.
+    private static let limit = 256
+    /// The most bytes of transcripts that wait beside the newest.
+    private static let byteLimit = 256 << 10
+
+    /// Adds an event to those that wait for a listener.
+    ///
+    /// Each progress replaces the one before. So does each transcript when they are long: an answer
+    /// that comes in many pieces would fill the memory with its copies. Of too many events the
+    /// oldest transcript that is not the newest goes, and then the oldest event.
+    static func add(_ event: TakeEvent, to events: inout [TakeEvent]) {
+        switch event {
+        case .progress:
+            events.removeAll { if case .progress = $0 { true } else { false } }
+        case .heard(let transcript):
+            let byteCount = events.reduce(transcript.byteCount) { $0 + $1.byteCount }
+            if byteCount > byteLimit { events.removeAll { $0.isTranscript } }
+        default: break
+        }
+        events.append(event)
+        guard events.count > limit else { return }
+        let oldest = events.firstIndex(where: \.isTranscript)
+        let newest = events.lastIndex(where: \.isTranscript)
+        let isOnly = oldest == newest
+        events.remove(at: isOnly ? (newest == 0 ? 1 : 0) : oldest ?? 0)
+    }
+
+    private var isTranscript: Bool { if case .heard = self { true } else { false } }
+
+    private var byteCount: Int {
+        if case .heard(let transcript) = self { transcript.byteCount } else { 0 }
+    }
+}

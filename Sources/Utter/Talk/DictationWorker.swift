@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+
+/// What a dictation begins and ends: a `Take`, or one that another process records.
+///
+/// Called on the thread of the dictation, in order.
+package protocol Dictated: Sendable {
+    /// Ends the recording, with a tail.
+    func stop()
+    /// Goes on with a recording whose tail may not be over; `resumed` or `captured` follows.
+    func resume()
+    /// Gives it up.
+    func cancel()
+    /// Has `tell` told how far it comes, in order, what has happened already first.
+    func follow(_ tell: @escaping @Sendable (DictationStep) -> Void)
+}
+
+/// How far a take has come.
+package enum DictationStep: Sendable {
+    /// The first frame was captured.
+    case listening
+    /// It was resumed before its tail was over.
+    case resumed
+    /// The person has said nothing for as long as was asked for.
+    case fellSilent
+    /// No more is recorded.
+    case captured
+    /// The service has all of it.
+    case sent
+    /// It is over.
+    case settled
+}
+
+extension Take: Dictated {
+    package func follow(_ tell: @escaping @Sendable (DictationStep) -> Void) {
+        run.events.observe { event in
+            switch event {
+            case .began: tell(.listening)
+            case .resumed: tell(.resumed)
+            case .quiet: tell(.fellSilent)
+            case .captured: tell(.captured)
+            case .sent: tell(.sent)
+            case nil: tell(.settled)
+            default: break
+            }
+        }
+    }
+}
+
+/// What the thread of a dictation does: it asks the machine, and carries out what that says.
+struct DictationWorker: Worker {
+    enum Message {
+        case event(Happening)
+        /// A question how far the newest take has come.
+        case look(@Sendable (Dictation.Phase) -> Void)
+        case observe(Dictation.Observer)
+        /// No take begins any more.
+        case finish
+    }
+
+    /// What has happened, and when.
+    struct Happening {
+        let event: TalkMachine.Event
+        let instant: ContinuousClock.Instant
+        /// The only take that it is for; nil is any.
+        var onlyTake: Int?
+        /// Told what has come of it; nil after the last turn.
+        var reply: (@Sendable (Dictation.Reply?) -> Void)?
+    }
+
+    private var machine: TalkMachine
+    private let dictation: Dictation
+    private let start: @Sendable (Int) -> (any Dictated)?
+    private var takes: [Int: any Dictated] = [:]
+    private var shown = Dictation.State()
+    private var observers: [Dictation.Observer] = []
+    private var isFinished = false
+    private var messages: [Message] = []
+
+    init(
+        _ machine: TalkMachine, for dictation: Dictation,
+        _ start: @escaping @Sendable (Int) -> (any Dictated)?
+    ) {
+        (self.machine, self.dictation, self.start) = (machine, dictation, start)
+    }
+
+    mutating func receive(_ message: Message) { messages.append(message) }
+
+    mutating func turn(isLast: Bool) -> WorkerPause {
+        while !messages.isEmpty {
+            switch messages.removeFirst() {
+            case .event(let happening): handle(happening)
+            case .look(let body): body(machine.phase)
+            case .observe(let observer): observers.append(observer)
+            case .finish: finish()
+            }
+        }
+        if let time = machine.nextTime, time <= .now { handle(.time, at: .now) }
+        return WorkerPause(until: machine.nextTime)
+    }
+
+    mutating func end() {
+        dictation.begun.finish()
+        dictation.shown.finish()
+        dictation.told.finish()
+    }
+
+    mutating func refuse(_ message: Message) {
+        if case .event(let happening) = message { happening.reply?(nil) }
+    }
+
+    private mutating func finish() {
+        isFinished = true
+        dictation.begun.finish()
+    }
+
+    private mutating func handle(_ happening: Happening) {
+        guard happening.onlyTake == nil || happening.onlyTake == machine.take else {
+            happening.reply?(.nothing)
+            return
+        }
+        let actions = handle(happening.event, at: happening.instant)
+        happening.reply?(Dictation.Reply(actions))
+    }
+
+    @discardableResult
+    private mutating func handle(
+        _ event: TalkMachine.Event, at instant: ContinuousClock.Instant
+    ) -> [TalkMachine.Action] {
+        let actions = machine.handle(event, at: instant)
+        if case .take(let number, .settled) = event { forget(number) }
+        for action in actions { perform(action) }
+        // Those that could not begin.
+        for case .start(let number) in actions where takes[number] == nil {
+            handle(.take(number, .settled), at: instant)
+        }
+        let now = Dictation.State(
+            phase: machine.phase, take: machine.take, isLatched: machine.isLatched)
+        if now != shown {
+            shown = now
+            dictation.shown.add(now)
+            for observer in observers { observer.show(now) }
+        }
+        return actions
+    }
+
+    private mutating func perform(_ action: TalkMachine.Action) {
+        switch action {
+        case .start(let number): begin(number)
+        case .stop(let number): takes[number]?.stop()
+        case .resume(let number): takes[number]?.resume()
+        case .cancel(let number): takes[number]?.cancel()
+        case .tell(let news):
+            dictation.told.add(news)
+            for observer in observers { observer.tell(news) }
+        }
+    }
+
+    private mutating func begin(_ number: Int) {
+        guard !isFinished, let take = start(number) else { return }
+        takes[number] = take
+        take.follow { [dictation] in dictation.send(.take(number, $0)) }
+        if let take = take as? Take { dictation.begun.add(take) }
+        if machine.isForOne { finish() }
+    }
+
+    private mutating func forget(_ number: Int) {
+        guard let take = takes.removeValue(forKey: number) as? Take else { return }
+        dictation.begun.forget { $0 === take }
+    }
+}
+
+extension Dictation.Reply {
+    /// Sums up what the machine has said.
+    init(_ actions: [TalkMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .start(let number): self = .started(number)
+            case .stop(let number): self = .stopped(number)
+            case .resume(let number): self = .resumed(number)
+            case .cancel(let number): self = .cancelled(number)
+            case .tell: continue
+            }
+            return
+        }
+        self = .nothing
+    }
+}
