@@ -167,18 +167,6 @@ import Utter
         #expect(server.requests.last?["Authorization"] == "Bearer \(Self.secret)")
     }
 
-    @Test func aTokenOfTheEnvironmentIsNotSentToWhatAnOptionNames() async throws {
-        let (server, usual) = (try RecordingServer(otherwise: .answer(text: "x")), try meant())
-        let bench = try Bench(server: usual, ["UTTER_TOKEN": Self.secret])
-        _ = try await bench.run("send", "--to", server.url(), Clip.goForward.path)
-        #expect(server.requests.first?["Authorization"] == nil)
-        // Without a URL of its own it is meant for what is named.
-        let run = try bench.start(
-            ["send", "--to", server.url(), Clip.goForward.path], variables: ["UTTER_URL": ""])
-        _ = try await run.result()
-        #expect(server.requests.last?["Authorization"] == "Bearer \(Self.secret)")
-    }
-
     @Test func whatWasTypedIsNamedWhenItIsMissing() async throws {
         let server = try meant()
         let bench = try Bench()
@@ -280,36 +268,6 @@ import Utter
         #expect(try readFile(audio) == bytes)
     }
 
-    @Test func aTakeOfAnOlderUtterIsSentWhenItKnowsEnough() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "old"))
-        let bench = try Bench()
-        let id = "20261101-052233-k3f9q2m7x4tz"
-        let foreign = try RecordingServer()
-        for (url, status) in [(server.url("/x?…"), 78), ("", 78), (server.url("/x"), 0)] {
-            let folder = "state/utter/takes/\(id)"
-            try ForeignTool("mkdir").run(["-p", bench.folder.path(folder)])
-            let samples = try readFile(Clip.goForward.path)
-            _ = try bench.folder.write(samples, to: "\(folder)/audio.wav")
-            let manifest = """
-                {"version": 1, "id": "\(id)", "state": "kept", "created": "2026-11-01T05:22:33Z",
-                "audio": "audio.wav", "format": "pcm", "source": "default", "url": "\(url)",
-                "byteCount": \(samples.count), "frames": \((samples.count - 44) / 2),
-                "gapFrames": 0, "attempts": 1}
-                """
-            _ = try bench.folder.write(Array(manifest.utf8), to: "\(folder)/take.json")
-            let result = try await bench.start(
-                ["retry", id], variables: elsewhere(foreign)
-            ).result()
-            #expect(result.status == .exited(Int32(status)), "\(result.errorText)")
-            if status != 0 {
-                #expect(result.errorText.contains("utter retry \(id) --to URL\n"))
-            }
-        }
-        #expect(server.requests.map(\.target) == ["/x"])
-        #expect(server.requests.first?["Authorization"] == nil)
-        #expect(foreign.connectionCount == 0)
-    }
-
     @Test(arguments: [
         [TestSupport.HeaderField("Location", "https://other.example/x?key=sesame-4711")],
         [TestSupport.HeaderField("Content-Type", "text/plain")],
@@ -375,19 +333,5 @@ import Utter
         #expect(throws: CommandFailure.self) { try options.delivery(of: manifest) }
         options.to = "https://b.example/x"
         #expect(try options.delivery(of: manifest).redirectOrigins.isEmpty)
-    }
-
-    @Test(arguments: [
-        ["-H", "Ocp-Apim-Subscription-Key: x"], ["-H", "xi-api-key: x"], ["-H", "X-NLS-Token: x"],
-        ["-H", "X-Auth-Token: x"], ["-H", "Cookie: session=x"], ["?key=x"], ["?access_token=x"],
-    ])
-    func noSecretTravelsInTheClear(_ secret: [String]) async throws {
-        let url = "http://192.0.2.1:8/x" + (secret.count == 1 ? secret[0] : "")
-        let bench = try Bench()
-        let result = try await bench.start(
-            ["send", "--to", url] + (secret.count == 2 ? secret : []) + [Clip.digits.path]
-        ).result()
-        #expect(result.status == .exited(78))
-        #expect(result.errorText.contains("would travel in the clear to http://192.0.2.1:8\n"))
     }
 }

@@ -125,13 +125,13 @@ import Testing
     @Test func jsonOfAWrongConfigurationIsAnObjectToo() async throws {
         let bench = try Bench()
         let result = try await bench.run(
-            "send", "--json", "--token-file", "missing", Clip.digits.path)
+            "send", "--json", "--token-credential", "missing", Clip.digits.path)
         #expect(result.status == .exited(78))
         let object = try JSONText(result.output)
         #expect(object.names == Self.members)
         #expect(object["id"] == .null)
         #expect(object["exit"] == .number(78))
-        #expect(object["error"]?["message"]?.string?.contains("'missing'") == true)
+        #expect(object["error"]?["message"]?.string?.contains("no credentials") == true)
     }
 
     @Test(arguments: [[], ["--json"]])

@@ -15,6 +15,8 @@ package enum ProfileError: Error, Sendable, Equatable {
     case formatNotTaken(String, service: String, taken: [String])
     case unreadable(SettingsError, service: String)
     case unusable(ServiceError, service: String)
+    /// What a take remembers of its delivery cannot be read.
+    case forgotten
 }
 
 extension ProfileError: CustomStringConvertible {
@@ -31,6 +33,7 @@ extension ProfileError: CustomStringConvertible {
             "\(service) does not read \(format); it reads \(taken.joined(separator: ", "))"
         case .unreadable(let error, let service): error.text(of: service)
         case .unusable(let error, let service): "\(service): \(error.description)"
+        case .forgotten: "what it remembers of its delivery cannot be read"
         }
     }
 }

@@ -8,12 +8,12 @@ public enum SecretSource: Sendable, Hashable {
     case file(String)
     /// What this shell command prints.
     case command(String)
-    /// The line of the field in a file of header fields at this path.
-    case headerFile(String)
+    /// The value of a field in a file of header fields at this path.
+    case headerFile(String, field: String)
     /// The credential of this name that systemd has given the process.
     case credential(String)
-    /// A pipe that has given it once.
-    case pipe
+    /// A pipe at this path, which gives it once; an empty path in what a kept take remembers.
+    case pipe(String)
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
 }
@@ -23,7 +23,7 @@ extension SecretSource: CustomStringConvertible {
     public var description: String {
         switch self {
         case .variable(let name): "the variable \(name)"
-        case .file(let path), .headerFile(let path): "the file '\(path)'"
+        case .file(let path), .headerFile(let path, _): "the file '\(path)'"
         case .command(let command): "the command '\(command)'"
         case .credential(let name): "the credential '\(name)'"
         case .pipe: "a pipe"

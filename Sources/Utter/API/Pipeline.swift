@@ -277,6 +277,7 @@ public final class Pipeline: Sendable {
 
     private func began(_ run: TakeRun) {
         running.withLock { $0.append(run) }
+        if let failure = run.plan.secretFailure { run.handle(.unsendable(failure)) }
     }
 
     func ended(_ run: TakeRun) {

@@ -88,6 +88,10 @@ final class SecretKeeper: Sendable {
             }
         }
         guard found != refused else { return .failure(Failure(reason: "there is no other")) }
+        if let part = service.partMissing(beside: found) {
+            let reason = "\(service.url.origin) wants \(part), and there is none"
+            return .failure(Failure(reason: reason))
+        }
         return .success(found)
     }
 

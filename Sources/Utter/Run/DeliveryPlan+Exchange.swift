@@ -40,19 +40,9 @@ extension RecognitionService {
     /// is missing.
     func tokenRequest(uuid: String) -> (use: TokenExchange, request: TokenRequest)? {
         guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self),
-            // One that cannot be made has been refused before the take (`checkTokenRequest`).
+            // One that cannot be made has been refused before the take (`checkSecrets`).
             let request = try? use.request(with: secrets, uuid: uuid)
         else { return nil }
         return (use, request)
-    }
-
-    /// Makes sure that what opens the service can be asked for.
-    ///
-    /// - Returns: who is asked, and gets the secret; nil when no token is fetched.
-    /// - Throws: `ServiceError` when the request for a token cannot be made.
-    package func checkTokenRequest() throws(ServiceError) -> Origin? {
-        guard case .token(let use) = authentication.use, let secrets = ClientSecrets(of: self)
-        else { return nil }
-        return try use.request(with: secrets, uuid: "0").url.origin
     }
 }

@@ -93,7 +93,7 @@ struct SendCommand: AsyncParsableCommand {
                 let source = try source(file) { session.farewellStatus != nil }
                 var take = plan(source, CapturePlan())
                 // A pipe may be as slow as a voice.
-                take.isCompleteSoon = !isRelayed(file) && SecretFile.isRegular(file)
+                take.isCompleteSoon = !isRelayed(file) && OwnFile.isRegular(file)
                 return take
             }
             guard files.count == 1, let file = files.first else {

@@ -19,6 +19,7 @@ extension Hints {
                 ? "say it in a profile of your own, which counts first: utter services new NAME"
                 : "correct it there"
         case .unusable(let error, _): of(error)
+        case .forgotten: nil
         }
     }
 
@@ -31,7 +32,7 @@ extension CommandFailure {
     package init(_ error: ProfileError) {
         let status: ExitStatus =
             switch error {
-            case .unreadable, .unusable: .configuration
+            case .unreadable, .unusable, .forgotten: .configuration
             default: .usage
             }
         self.init(error.description, hint: Hints.of(error), status: status)

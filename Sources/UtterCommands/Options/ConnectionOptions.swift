@@ -138,11 +138,11 @@ package struct ConnectionOptions: ParsableArguments {
 
     private func changeLogin(_ settings: inout ConnectionSettings) throws(CommandFailure) {
         if let proxyLoginFile {
-            let text = try SecretReader.file(proxyLoginFile, option: "--proxy-login-file")
+            let text = try SecretFile.read(proxyLoginFile, option: "--proxy-login-file")
             let path = ServiceOptions.absolute(proxyLoginFile)
             settings.proxyLogin = try explained("--proxy-login-file") { () throws(ServiceError) in
                 // What came through a pipe cannot be read again.
-                try ProxyLogin(text, source: SecretFile.isRegular(path) ? .file(path) : .given)
+                try ProxyLogin(text, source: OwnFile.isRegular(path) ? .file(path) : .given)
             }
         } else if settings.proxyLogin == nil, settings.proxy != Proxy.none,
             let text = Environment[Self.loginVariable], !text.isEmpty
@@ -161,7 +161,7 @@ package struct ConnectionOptions: ParsableArguments {
     ) throws(CommandFailure) {
         guard let known = record.connection, proxy == nil, proxyLoginFile == nil else { return }
         if let path = known.proxyLoginFile {
-            let text = try SecretReader.file(path, option: "proxy login file")
+            let text = try SecretFile.read(path, option: "proxy login file")
             settings.proxyLogin = try explained("the take's proxy login") {
                 () throws(ServiceError) in try ProxyLogin(text, source: .file(path))
             }

@@ -69,6 +69,19 @@ package struct SecretCommand {
         return bytes
     }
 
+    /// The first line of what the command prints, as `output` says.
+    func firstLine(
+        isRefused: Bool = false, loan: TerminalLoan? = nil
+    ) throws(CommandFailure) -> String {
+        var output = try output(isRefused: isRefused, loan: loan)
+        defer { output.clear() }
+        let line = String(decoding: output.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+        guard line.isEmpty else { return line }
+        throw failure(
+            "prints nothing in its first line",
+            hint: "try it by itself: sh -c \(ShellWord.quoted(command))")
+    }
+
     private func pipe() throws(CommandFailure) -> (reading: Int32, writing: Int32) {
         do throws(SystemError) {
             return try makePipe()

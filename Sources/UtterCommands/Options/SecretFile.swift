@@ -2,40 +2,47 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import Utter
 
 /// A file that holds a secret: the service's token, or the key for the disk.
-package struct SecretFile {
-    /// More than any secret.
-    private static let limit = 16 << 10
-
-    /// How long a pipe without a writer, or one that says nothing, is waited for.
-    package static let usualPatience = Duration.seconds(30)
-
-    /// A file, and how the person has named it.
-    private let path, option: String
-    private let patience: Duration
-
-    /// Reads the first line of the file, without white space around it.
+package enum SecretFile {
+    /// Reads the first line of the file that the person has named by an option.
     package static func read(
-        _ path: String, option: String = "--token-file", patience: Duration = usualPatience
+        _ path: String, option: String = "--token-file"
     ) throws(CommandFailure) -> String {
-        let file = SecretFile(path: path, option: option, patience: patience)
-        let bytes = try file.bytes { $0.contains(0x0A) }
-        var line = Array(bytes.prefix { $0 != 0x0A }.drop { $0 <= 0x20 })
-        while let last = line.last, last <= 0x20 { line.removeLast() }
-        guard !line.isEmpty else {
-            throw file.failure(
-                "has nothing on its first line",
-                hint: "write the token on its first line, and nothing else there")
-        }
-        return String(decoding: line, as: UTF8.self)
+        try named(option) { () throws(SecretSourceError) in try OwnFile(path).firstLine() }
     }
 
     /// Reads the whole file.
     package static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
-        try SecretFile(path: path, option: option, patience: usualPatience).bytes { _ in false }
+        try named(option) { () throws(SecretSourceError) in try OwnFile(path).bytes() }
+    }
+
+    /// Reads the header fields of a file, of which there must be one.
+    static func headerFields(_ path: String) throws(CommandFailure) -> [HeaderField] {
+        let option = "--header @\(path)"
+        let fields = try named(option) { () throws(SecretSourceError) in
+            try OwnFile(path).headerFields()
+        }
+        guard !fields.isEmpty else {
+            throw CommandFailure(
+                "\(option): there is no header field in the file",
+                hint: "write one a line, such as 'xi-api-key: …'", status: .configuration)
+        }
+        return fields
+    }
+
+    static func named<Value>(
+        _ option: String, _ read: () throws(SecretSourceError) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(SecretSourceError) {
+            return try read()
+        } catch {
+            throw CommandFailure(
+                "\(option): \(error.description)", hint: Hints.of(error), status: .configuration)
+        }
     }
 
     /// Writes a new file that its owner alone can read, durably.
@@ -63,56 +70,15 @@ package struct SecretFile {
             throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
         }
     }
+}
 
-    /// Whether the file can be read a second time, which a pipe cannot.
-    package static func isRegular(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
-
-    /// Reads up to the limit, or until enough is there.
-    private func bytes(isEnough: ([UInt8]) -> Bool) throws(CommandFailure) -> [UInt8] {
-        // A named pipe that no process writes to would not even be opened.
-        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard number >= 0 else {
-            throw failure("cannot be opened: \(SystemError.last("open").reason)")
+extension Hints {
+    static func of(_ error: SecretSourceError) -> String? {
+        switch error.remedy {
+        case .closeToOthers(let path): "change that with: chmod 600 \(ShellWord.quoted(path))"
+        case .writeFirstLine: "write the token on its first line, and nothing else there"
+        case .writeToPipe: "see whether a program writes to it"
+        case nil: nil
         }
-        let descriptor = OwnedDescriptor(taking: number)
-        try check(descriptor.number)
-        do throws(SystemError) {
-            // A pipe, as of <(pass show speech), comes in pieces.
-            return try readAll(
-                descriptor.number, limit: Self.limit, patience: patience, until: isEnough)
-        } catch {
-            switch error.code {
-            case EFBIG: throw failure("is too long for a key")
-            case ETIMEDOUT:
-                let seconds = Int(patience / .seconds(1))
-                throw failure(
-                    "is a pipe from which nothing came for \(seconds) s",
-                    hint: "see whether a program writes to it")
-            default: throw failure("cannot be read: \(error.reason)")
-            }
-        }
-    }
-
-    private func check(_ descriptor: Int32) throws(CommandFailure) {
-        var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else {
-            throw failure("cannot be read: \(SystemError.last("fstat").reason)")
-        }
-        let kind = status.st_mode & S_IFMT
-        guard kind != S_IFDIR else { throw failure("is a folder") }
-        guard kind == S_IFREG else { return }
-        guard status.st_uid == geteuid() else { throw failure("belongs to another user") }
-        guard status.st_mode & 0o077 == 0 else {
-            throw failure(
-                "can be read by others",
-                hint: "change that with: chmod 600 \(ShellWord.quoted(path))")
-        }
-    }
-
-    private func failure(_ reason: String, hint: String? = nil) -> CommandFailure {
-        CommandFailure("\(option): '\(path)' \(reason)", hint: hint, status: .configuration)
     }
 }

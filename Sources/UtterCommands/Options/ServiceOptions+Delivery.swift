@@ -36,7 +36,7 @@ extension ServiceOptions {
         if to == nil { try noteVariable(in: &service) }
         var plan = DeliveryPlan(service: service, format: format ?? .pcm)
         try change(&plan, format: format)
-        try addToken(to: &plan, mark.parameter)
+        try addSecrets(to: &plan, mark.parameter)
         try check(plan)
         return plan
     }
@@ -51,7 +51,12 @@ extension ServiceOptions {
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
         if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
-        let record = try record(of: manifest)
+        guard let record = manifest.delivery else {
+            throw CommandFailure(
+                "take \(manifest.id.text) does not know where it was meant to go",
+                hint: "name the service: utter retry \(manifest.id.text) --service NAME",
+                status: .configuration)
+        }
         var plan = try plan(of: record, in: manifest, format: format)
         let mark = to.map { TokenMark(in: $0) }
         if let format, format != plan.format {
@@ -73,11 +78,7 @@ extension ServiceOptions {
         try connection.addLogin(
             to: &plan.service.connection, of: record, take: manifest.id.text)
         try change(&plan, format: format)
-        let known = (record.secrets ?? []).filter { secret in
-            secret.origin == plan.service.url.origin.description
-                && (to == nil || plan.service.isOpen(secret))
-        }
-        try addToken(to: &plan, mark?.parameter, known: known, of: manifest)
+        try addSecrets(to: &plan, mark?.parameter, of: manifest)
         try check(plan)
         return plan
     }
@@ -88,35 +89,6 @@ extension ServiceOptions {
             || header.contains { line in
                 line.hasPrefix("@") || SecretName.isSecret(String(line.prefix { $0 != ":" }))
             }
-    }
-
-    /// What a take that is not locked remembers of its delivery; of one before version 2 that is
-    /// little.
-    private func record(of manifest: TakeManifest) throws(CommandFailure) -> DeliveryRecord {
-        if let record = manifest.delivery { return record }
-        guard to != nil || !(manifest.url.isEmpty || manifest.url.contains("?")) else {
-            let id = manifest.id.text
-            throw CommandFailure(
-                manifest.url.isEmpty
-                    ? "take \(id) does not know where it was meant to go"
-                    : "take \(id) was kept by an older utter, which did not keep the query of "
-                        + manifest.url,
-                hint: "name the whole URL: utter retry \(id) --to URL", status: .configuration)
-        }
-        var record = DeliveryRecord(
-            url: to == nil ? manifest.url : TokenMark(in: to ?? "").url, format: manifest.format,
-            answer: AnswerRule.automatic.description, idHeader: "Idempotency-Key",
-            framing: BodyFraming.auto.rawValue)
-        // Whether it had a token is not known. The one of the environment is what there was.
-        if let url = try? ServiceURL(record.url), ServiceVariables.token != nil,
-            ServiceVariables.tokenBelongs(to: url.origin)
-        {
-            var secret = DeliveryRecord.Secret(
-                header: "Authorization", form: "Bearer {}", origin: url.origin.description)
-            secret.variable = ServiceVariables.tokenName
-            record.secrets = [secret]
-        }
-        return record
     }
 
     // MARK: - Everything but secrets
@@ -153,7 +125,7 @@ extension ServiceOptions {
         if let framing { plan.framing = framing }
         if let method { plan.service.method = method }
         if endpointing { plan.service.detectsEnd = true }
-        if insecureToken || insecureKey { plan.allowsSecretsInClear = true }
+        if insecureToken { plan.allowsSecretsInClear = true }
         try changeHeaders(of: &plan.service)
         if let connectTimeout { plan.deadlines.connect = connectTimeout.duration }
         if let stallTimeout { plan.deadlines.stall = stallTimeout.duration }
@@ -171,12 +143,11 @@ extension ServiceOptions {
             guard !line.hasPrefix("@") else {
                 let path = Self.absolute(String(line.dropFirst()))
                 // What came through a pipe cannot be read again.
-                let source: SecretSource =
-                    SecretFile.isRegular(path) ? .headerFile(path) : .given
-                for field in try SecretReader.headerFile(path) {
-                    try add(
-                        field.value, at: .header(field.name), from: source,
-                        to: &service, "--header")
+                let isRegular = OwnFile.isRegular(path)
+                for field in try SecretFile.headerFields(path) {
+                    let source: SecretSource =
+                        isRegular ? .headerFile(path, field: field.name) : .given
+                    try add(field.value, at: .header(field.name), from: source, to: &service)
                 }
                 continue
             }
@@ -184,8 +155,7 @@ extension ServiceOptions {
                 try HeaderField(line: line)
             }
             if SecretName.isSecret(field.name) {
-                try add(
-                    field.value, at: .header(field.name), from: .given, to: &service, "--header")
+                try add(field.value, at: .header(field.name), from: .given, to: &service)
             } else {
                 fields.append(field)
             }
@@ -196,32 +166,25 @@ extension ServiceOptions {
 
     // MARK: - Secrets
 
-    /// Adds a secret; nil is one that the pipeline asks for.
-    func add(
-        _ secret: String?, at place: Credential.Place, as form: String = "{}",
-        from source: SecretSource, to service: inout RecognitionService, _ option: String
+    private func add(
+        _ secret: String, at place: Credential.Place, from source: SecretSource,
+        to service: inout RecognitionService, _ option: String = "--header"
     ) throws(CommandFailure) {
         service.add(
             try explained(option) { () throws(ServiceError) in
-                let form = form == "{percent}" ? .percentEncoded : try SecretForm(form)
-                guard let secret else {
-                    return Credential(askedOf: source, place: place, form: form)
-                }
-                return try Credential(place: place, form: form, secret: secret, source: source)
+                try Credential(place: place, secret: secret, source: source)
             })
     }
 
     /// Reads `Name: form`, in which `{}` stands for the token.
     func tokenPlace(
         _ text: String
-    ) throws(CommandFailure) -> (Credential.Place, String) {
+    ) throws(CommandFailure) -> (place: Credential.Place, form: SecretForm) {
         let line = text.contains(":") ? text : text + ": {}"
-        let field = try explained("--token-header") { () throws(ServiceError) in
+        return try explained("--token-header") { () throws(ServiceError) in
             let field = try HeaderField(line: line)
-            _ = try SecretForm(field.value)
-            return field
+            return (.header(field.name), try SecretForm(field.value))
         }
-        return (.header(field.name), field.value)
     }
 
     /// Says of secrets in the URL of the environment that they can be read there again.
@@ -230,8 +193,7 @@ extension ServiceOptions {
         for credential in service.credentials {
             try add(
                 credential.value ?? "", at: credential.place,
-                from: .variable(ServiceVariables.urlName), to: &service,
-                ServiceVariables.urlName)
+                from: .variable(ServiceVariables.urlName), to: &service, ServiceVariables.urlName)
         }
     }
 
@@ -244,16 +206,7 @@ extension ServiceOptions {
                 "--header: a form has its own Content-Type, which names its boundary",
                 hint: "name the audio's with --content-type", status: .usage)
         }
-        let issuer = try explained("auth.exchange") { () throws(ServiceError) in
-            try plan.service.checkTokenRequest()
-        }
-        guard let secret = plan.service.credentials.first, !plan.allowsSecretsInClear
-        else { return }
-        let origins = [plan.service.url.origin] + plan.redirectOrigins + (issuer.map { [$0] } ?? [])
-        guard let clear = origins.first(where: \.isInClear) else { return }
-        throw CommandFailure(
-            "\(secret.place) holds a secret, and would travel in the clear to \(clear)",
-            hint: "use https, or allow it with --insecure-token", status: .configuration)
+        try checkSecrets(of: plan)
     }
 
     // MARK: - What is given as it is
@@ -263,12 +216,5 @@ extension ServiceOptions {
         guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
         defer { unsafe free(folder) }
         return unsafe String(cString: folder) + "/" + path
-    }
-}
-
-extension RecognitionService {
-    /// Whether the secret has a place in a URL that was given anew.
-    fileprivate func isOpen(_ secret: DeliveryRecord.Secret) -> Bool {
-        secret.query.map { url.parameter($0) == "" } ?? true
     }
 }

@@ -73,11 +73,14 @@ extension ServiceOptions {
             throw CommandFailure(error).standing(at: try place(of: error, settings()))
         }
         var parameter: String?
+        var settled: (source: SecretSource, origin: Origin)?
         if let settings = try settings() {
             if let url = settings.url?.text {
                 parameter = try Self.move(&plan, to: url, named: settings.urlName)
             }
             try settings.apply(to: &plan)
+            // It belongs to the origin that the plan has now, wherever an option leads then.
+            settled = settings.token.map { ($0, plan.service.url.origin) }
         }
         if let to {
             parameter = try Self.move(&plan, to: to, named: "--to")
@@ -86,7 +89,7 @@ extension ServiceOptions {
             try noteVariable(in: &plan.service)
         }
         try change(&plan, format: use.format.codec)
-        try addToken(to: &plan, parameter)
+        try addSecrets(to: &plan, parameter, settled: settled)
         try check(plan)
         return plan
     }

@@ -2,190 +2,169 @@
 
 internal import Utter
 
-/// How the secrets of a service come into the plan of a delivery.
+/// How the secrets of a service come into the plan of a delivery: these options and the environment
+/// offer them, and the rule of the library (`DeliveryPlan.addSecrets`) chooses.
 extension ServiceOptions {
-    /// Adds the token, and what a kept take knows of its secrets.
-    func addToken(
-        to plan: inout DeliveryPlan, _ parameter: String?, known: [DeliveryRecord.Secret] = [],
-        of take: TakeManifest? = nil
+    /// Adds the secrets of a service.
+    ///
+    /// - Parameters:
+    ///   - plan: of the delivery.
+    ///   - parameter: of the URL's query, which stands for the token.
+    ///   - settled: the token that the settings have for the service, and its origin.
+    ///   - take: the kept take that is sent.
+    /// - Throws: `CommandFailure` when one is missing.
+    func addSecrets(
+        to plan: inout DeliveryPlan, _ parameter: String? = nil,
+        settled: (source: SecretSource, origin: Origin)? = nil, of take: TakeManifest? = nil
     ) throws(CommandFailure) {
-        let old = known.first { $0.isToken }
-        let wanted = plan.service.authentication.token
-        var place = wanted?.place ?? .header("Authorization")
-        var form = wanted?.form.description ?? "Bearer {}"
+        var offers = SecretOffers()
+        offers.token = try givenToken()
         if let tokenHeader {
-            (place, form) = try tokenPlace(tokenHeader)
+            offers.position = try tokenPlace(tokenHeader)
         } else if let parameter {
-            (place, form) = (.query(parameter), SecretForm.percentEncoded.description)
-        } else if let old {
-            (place, form) = (old.place, old.form)
+            offers.position = (.query(parameter), .percentEncoded)
         }
-        let token = try newToken(
-            of: plan.service, isKept: take != nil, isKnown: old != nil)
-        if let (secret, source, option) = token {
-            try add(secret, at: place, as: form, from: source, to: &plan.service, option)
-        } else if old == nil, tokenHeader != nil || parameter != nil {
+        offers.settled = settled
+        offers.usual = .variable(ServiceVariables.tokenName)
+        offers.usualURL = .variable(ServiceVariables.urlName)
+        offers.claim = ServiceVariables.claim
+        offers.isURLNamed = to != nil || ServiceVariables.url != nil
+        let isKept = take != nil
+        offers.find = { Self.find($0, at: $1, isKept: isKept) }
+        let remembered = take.map { $0.delivery?.secrets ?? [] }
+        let before = plan
+        do throws(SecretRefusal) {
+            return try plan.addSecrets(offers, remembered: remembered)
+        } catch {
+            guard case .forgotten(let missing) = error, missing.contains(where: \.isToken),
+                let source = try token(for: before.service.url.origin)
+            else { throw failure(error, of: take) }
+            offers.substitute = source
+        }
+        plan = before
+        do throws(SecretRefusal) {
+            try plan.addSecrets(offers, remembered: remembered)
+        } catch {
+            throw failure(error, of: take)
+        }
+    }
+
+    /// The token that the options give.
+    private func givenToken() throws(CommandFailure) -> SecretSource? {
+        if let tokenFile {
+            let path = Self.absolute(tokenFile)
+            // What stands there next time is another.
+            let isPipe = path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+            return isPipe ? .pipe(path) : .file(path)
+        }
+        if let tokenFd { return .pipe("/dev/fd/\(tokenFd)") }
+        if let tokenCommand { return .command(tokenCommand) }
+        guard let tokenCredential else { return nil }
+        if case .absent(let reason) = Self.find(
+            .credential(tokenCredential), at: .part("key"), isKept: false)
+        {
             throw CommandFailure(
-                "there is no token to send as \(place)",
-                hint: "give one with --token-file, --token-command or UTTER_TOKEN",
+                "--token-credential: \(reason)", hint: "name it with LoadCredential= in its unit",
                 status: .configuration)
-        } else if old == nil, let wanted, wanted.isRequired {
-            throw lacking(wanted, of: plan.service)
         }
-        var missing: [(secret: DeliveryRecord.Secret, why: String)] = []
-        for secret in known where !(token != nil && secret == old) {
-            guard !plan.service.credentials.contains(where: { $0.place == secret.place })
-            else { continue }
-            var why = ""
-            guard let value = try SecretReader.value(of: secret, why: &why) else {
-                if secret == old,
-                    let (token, source) = try ServiceSettings.token(for: plan.service.url.origin)
-                {
-                    try add(
-                        token.text, at: place, as: form, from: source, to: &plan.service,
-                        source.description)
-                } else {
-                    missing.append((secret, why))
+        return .credential(tokenCredential)
+    }
+
+    /// Whether a source has a secret.
+    ///
+    /// A file is looked for only for a take that is kept: no microphone waits for the disk then.
+    private static func find(
+        _ source: SecretSource, at place: Credential.Place, isKept: Bool
+    ) -> SecretFinding {
+        switch source {
+        case .variable(ServiceVariables.urlName):
+            return ServiceVariables.parameter(at: place).map { .known($0) }
+                ?? .absent(
+                    reason: "it was in \(ServiceVariables.urlName), which does not hold it any more"
+                )
+        case .variable(let name):
+            return Environment.secret(name).map { .known($0) }
+                ?? .absent(reason: "\(name) is not set")
+        case .file(let path), .headerFile(let path, _):
+            guard isKept, !OwnFile.isRegular(path) else { return .asked }
+            return .absent(reason: "the file '\(path)' is not there any more")
+        case .command: return .asked
+        case .credential(let name):
+            do throws(SecretSourceError) {
+                guard let path = try SecretSource.credentialPath(name) else {
+                    return .absent(reason: "systemd has given this process no credentials")
                 }
-                continue
+                guard isKept, !OwnFile.isRegular(path) else { return .asked }
+                return .absent(
+                    reason: "systemd has given this process no credential "
+                        + "'\(TerminalText.shown(name))'")
+            } catch {
+                return .absent(reason: error.description)
             }
-            let isToken = secret == old
-            try add(
-                value.text, at: isToken ? place : secret.place, as: isToken ? form : secret.form,
-                from: secret.source, to: &plan.service, "the take's secret")
-        }
-        if let take, !missing.isEmpty { throw Self.failure(take, missing) }
-        try addOtherParts(to: &plan.service)
-    }
-
-    /// Adds the secrets beside the token that the service's description names and no take knew.
-    private func addOtherParts(
-        to service: inout RecognitionService
-    ) throws(CommandFailure) {
-        let authentication = service.authentication
-        for part in authentication.parts.dropFirst()
-        where !service.credentials.contains(where: { $0.place == part.place }) {
-            var why = ""
-            if let source = part.source, authentication.belongs(to: service.url.origin),
-                let value = try SecretReader.value(from: source, why: &why)
-            {
-                try add(
-                    value.text, at: part.place, as: part.form.description, from: source,
-                    to: &service, source.description)
-            } else if part.isRequired, !Self.holdsBoth(service) {
-                throw lacking(part, of: service)
-            }
+        case .given, .pipe: return .absent(reason: "it was typed or piped, and is not kept")
         }
     }
 
-    /// Whether the key holds the name that belongs to it, before a colon.
-    private static func holdsBoth(_ service: RecognitionService) -> Bool {
-        service.credentials.contains { $0.place == .part("key") && $0.value?.contains(":") == true }
+    /// The token that the settings have for an origin: for a kept take whose own cannot be had.
+    private func token(for origin: Origin) throws(CommandFailure) -> SecretSource? {
+        for (_, settings) in try Configuration.current().services.sorted(by: { $0.key < $1.key }) {
+            guard let source = settings.token, try settings.origin() == origin else { continue }
+            if case .absent = Self.find(source, at: .part("key"), isKept: true) { continue }
+            return source
+        }
+        return nil
     }
 
-    /// The failure of a service whose secret is nowhere.
-    private func lacking(
-        _ part: AuthenticationPlan.Part, of service: RecognitionService
-    ) -> CommandFailure {
-        let what = part == service.authentication.token ? "a token" : "\(part.place)"
-        let origin = service.url.origin
-        switch part.source {
-        case .variable(let name)? where service.authentication.belongs(to: origin):
-            return CommandFailure(
-                "\(origin) wants \(what), and \(name) is not set",
-                hint: "set \(name), or give a token with --token-file or --token-command",
-                status: .configuration)
-        case .credential(let name)? where service.authentication.belongs(to: origin):
-            return CommandFailure(
-                "\(origin) wants \(what), and there is no credential '\(name)'",
-                hint: "name it with LoadCredential=, or give a token with --token-file",
-                status: .configuration)
-        default:
-            return CommandFailure(
-                "\(origin) wants \(what), and there is none",
-                hint: "give one with --token-file, --token-command or UTTER_TOKEN",
-                status: .configuration)
+    // MARK: - Failures
+
+    /// Refuses to send a secret in the clear, unless it was allowed.
+    func checkSecrets(of plan: DeliveryPlan) throws(CommandFailure) {
+        do throws(SecretRefusal) {
+            try plan.checkSecrets()
+        } catch {
+            throw failure(error, of: nil)
         }
     }
 
-    /// The failure of a take whose secrets cannot be had.
-    private static func failure(
-        _ take: TakeManifest, _ missing: [(secret: DeliveryRecord.Secret, why: String)]
-    ) -> CommandFailure {
-        let id = take.id.text
-        let lacks = missing.map { "its \($0.secret.place): \($0.why)" }
-        let parameters = missing.filter { !$0.secret.isToken }.compactMap(\.secret.query)
+    private func failure(_ error: SecretRefusal, of take: TakeManifest?) -> CommandFailure {
+        var (message, hint) = (error.description, Self.giveOne)
+        switch error {
+        case .lacking(_, _, .variable(let name)?, _):
+            hint = "set \(name), or give a token with --token-file or --token-command"
+        case .lacking(_, _, .credential?, _):
+            hint = "name it with LoadCredential=, or give a token with --token-file"
+        case .noToken, .lacking: break
+        case .forgotten(let missing):
+            let id = take?.id.text ?? ""
+            message = "take \(id) \(message)"
+            hint = "give what is missing: utter retry \(id) \(Self.options(for: missing))"
+        case .inClear: hint = "use https, or allow it with --insecure-token"
+        case .unusable(let error, let source):
+            let isOurs = source == .variable(ServiceVariables.tokenName)
+            return CommandFailure(
+                error, in: isOurs ? ServiceVariables.tokenName : source.description)
+        case .noRequest(let error): return CommandFailure(error, in: "auth.exchange")
+        }
+        return CommandFailure(message, hint: hint, status: .configuration)
+    }
+
+    private static let giveOne = "give one with --token-file, --token-command or UTTER_TOKEN"
+
+    /// What a person writes to give what is missing.
+    private static func options(for missing: [SecretRefusal.Missing]) -> String {
+        var parameters: [String] = []
         var words: [String] = []
-        if missing.contains(where: { !$0.secret.isToken && $0.secret.header != nil }) {
-            words.append("--header @FILE")
+        for secret in missing where !secret.isToken {
+            if case .query(let name) = secret.place { parameters.append(name) }
+            if case .header = secret.place, words.isEmpty { words.append("--header @FILE") }
         }
-        if parameters.count == 1, !missing.contains(where: { $0.secret.isToken }) {
+        let lacksToken = missing.contains(where: \.isToken)
+        if parameters.count == 1, !lacksToken {
             words.append("--to 'URL?\(parameters[0])={token}' --token-file FILE")
         } else {
             if !parameters.isEmpty { words.append("--to URL, with them in its query,") }
-            if missing.contains(where: { $0.secret.isToken }) { words.append("--token-file FILE") }
+            if lacksToken { words.append("--token-file FILE") }
         }
-        return CommandFailure(
-            "take \(id) is not sent without \(lacks.joined(separator: "; nor without "))",
-            hint: "give what is missing: utter retry \(id) \(words.joined(separator: " "))",
-            status: .configuration)
-    }
-
-    /// The token that the options give, or for a new take the environment.
-    private func newToken(
-        of service: RecognitionService, isKept: Bool, isKnown: Bool
-    ) throws(CommandFailure) -> (secret: String?, source: SecretSource, option: String)? {
-        if let tokenFile {
-            let secret = try SecretReader.file(tokenFile, option: "--token-file")
-            let path = Self.absolute(tokenFile)
-            return (secret, SecretFile.isRegular(path) ? .file(path) : .pipe, "--token-file")
-        }
-        if let tokenCommand { return (nil, .command(tokenCommand), "--token-command") }
-        if let tokenFd {
-            return (
-                try SecretReader.descriptor(tokenFd, option: "--token-fd"), .pipe, "--token-fd"
-            )
-        }
-        var why = ""
-        if let tokenCredential {
-            let option = "--token-credential"
-            guard
-                let secret = try SecretReader.credential(
-                    tokenCredential, option: option, why: &why)
-            else {
-                throw CommandFailure(
-                    "\(option): \(why)", hint: "name it with LoadCredential= in its unit",
-                    status: .configuration)
-            }
-            return (secret, .credential(tokenCredential), option)
-        }
-        let (authentication, origin) = (service.authentication, service.url.origin)
-        // A kept take knows where its token came from.
-        if !isKnown, let source = authentication.token?.source, authentication.belongs(to: origin),
-            let secret = try SecretReader.value(from: source, why: &why)
-        {
-            return (secret.text, source, source.description)
-        }
-        let name = ServiceVariables.tokenName
-        // For a kept take without one, only a variable that says whose token it is.
-        // A service that is named has its own token, unless this one says that it is meant.
-        guard authentication.token != nil || tokenHeader != nil,
-            authentication.origin == nil || to != nil || ServiceVariables.url != nil,
-            let token = ServiceVariables.token, ServiceVariables.tokenBelongs(to: origin),
-            !isKept || !isKnown && (ServiceVariables.url != nil || to != nil)
-        else { return nil }
-        return (token, .variable(name), name)
-    }
-}
-
-extension DeliveryRecord.Secret {
-    /// Whether it is what `--token-file` and its like give.
-    fileprivate var isToken: Bool {
-        if let part, part != "key" { return false }
-        return switch source {
-        case .variable(let name): name != ServiceVariables.urlName
-        case .file, .command, .credential, .pipe: true
-        case .headerFile, .given: false
-        }
+        return words.joined(separator: " ")
     }
 }

@@ -27,22 +27,8 @@ extension ServiceOptions {
 }
 
 extension ServiceSettings {
-    /// The token that the file has for an origin: for a kept take whose own cannot be had.
-    static func token(
-        for origin: Origin
-    ) throws(CommandFailure) -> (secret: SecretReader.Value, source: SecretSource)? {
-        for (_, settings) in try Configuration.current().services.sorted(by: { $0.key < $1.key }) {
-            var why = ""
-            guard let source = settings.token, try settings.origin() == origin,
-                let secret = try SecretReader.value(from: source, why: &why)
-            else { continue }
-            return (secret, source)
-        }
-        return nil
-    }
-
     /// Where the service is; nil as long as a word of its URL is not said.
-    private func origin() throws(CommandFailure) -> Origin? {
+    func origin() throws(CommandFailure) -> Origin? {
         if let url {
             return try explained(urlName) { () throws(ServiceError) in
                 try ServiceURL(TokenMark(in: url.text).url).origin
@@ -64,9 +50,7 @@ extension ServiceSettings {
         return url.map { "\(ConfigurationFile.path):\($0.place.line): \(name)" } ?? name
     }
 
-    /// Adds where the token comes from, unless the environment has one, and what is allowed.
-    ///
-    /// The token belongs to the origin that the plan has now: the profile's, or that of `url`.
+    /// Applies what is allowed, and refuses a secret in the URL.
     func apply(to plan: inout DeliveryPlan) throws(CommandFailure) {
         if let secret = plan.service.credentials.first {
             throw CommandFailure(
@@ -77,14 +61,5 @@ extension ServiceSettings {
         // Another server of that kind may be open to all.
         if url != nil { plan.service.authentication.token?.isRequired = false }
         if allowsTokenInClear { plan.allowsSecretsInClear = true }
-        guard let token else { return }
-        let origin = plan.service.url.origin
-        // The token of the environment is that of the URL beside it.
-        let isInEnvironment =
-            ServiceVariables.url != nil && ServiceVariables.token != nil
-            && ServiceVariables.tokenBelongs(to: origin)
-        plan.service.authentication.token?.source =
-            isInEnvironment ? .variable(ServiceVariables.tokenName) : token
-        plan.service.authentication.origin = origin
     }
 }

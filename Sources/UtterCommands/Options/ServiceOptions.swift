@@ -109,9 +109,6 @@ package struct ServiceOptions: ParsableArguments {
     @Flag(help: "Allow a token to travel over plain http to another machine.")
     package var insecureToken = false
 
-    @Flag(help: .hidden)
-    var insecureKey = false
-
     @Flag(help: "Do not try again; keep the take at the first failure.")
     var noRetry = false
 

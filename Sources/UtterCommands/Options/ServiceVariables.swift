@@ -10,28 +10,19 @@ enum ServiceVariables {
     /// The URL as it is written; nil when it is not set, or empty.
     static var url: String? { value(urlName) }
 
-    /// The token; nil when it is not set, or empty.
-    static var token: String? { value(tokenName) }
-
-    /// The origin that the variables describe: the token belongs to no other.
-    ///
-    /// Nil without a URL: the token then belongs to whatever service is named otherwise. A URL that
-    /// cannot be read has no origin, and the token goes nowhere.
-    static var origin: Result<Origin, ServiceError>? {
-        url.map { text in
-            Result { () throws(ServiceError) in
-                try ServiceURL(TokenMark(in: text).url).origin
-            }
-        }
+    /// Where the token of the environment may go: to the origin of the URL beside it.
+    static var claim: SecretOffers.Claim {
+        guard let url else { return .anywhere }
+        // One that cannot be read is told of where it is used.
+        return (try? ServiceURL(TokenMark(in: url).url).origin).map { .only($0) } ?? .nowhere
     }
 
-    /// Whether the token may be sent there.
-    static func tokenBelongs(to other: Origin) -> Bool {
-        switch origin {
-        case nil: true
-        case .success(let origin)?: origin == other
-        case .failure?: false
-        }
+    /// What the URL has in its query under the name of a secret; nil when that is nothing.
+    static func parameter(at place: Credential.Place) -> String? {
+        guard case .query(let name) = place else { return nil }
+        // As above.
+        let url = url.flatMap { try? ServiceURL(TokenMark(in: $0).url) }
+        return url?.parameter(name).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private static func value(_ name: String) -> String? {

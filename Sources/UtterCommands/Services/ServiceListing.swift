@@ -48,7 +48,7 @@ enum ServiceListing {
             case .variable(let name)?:
                 if (Environment[name] ?? "").isEmpty { return "\(name) is not set" }
             case .file(let path)?:
-                if !SecretFile.isRegular(path) { return "no file" }
+                if !OwnFile.isRegular(path) { return "no file" }
             case .credential, .command, .headerFile, .pipe, .given, nil: break
             }
         }

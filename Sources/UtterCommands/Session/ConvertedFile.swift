@@ -30,7 +30,7 @@ final class ConvertedFile: CaptureSource, @unchecked Sendable {
             return try source.open()
         } catch {
             // A pipe has been read from already.
-            guard case .foreignAudio = error, SecretFile.isRegular(name),
+            guard case .foreignAudio = error, OwnFile.isRegular(name),
                 let program = FFmpegDecoder.program
             else { throw error }
             source.close()

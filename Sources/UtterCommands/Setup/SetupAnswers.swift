@@ -34,12 +34,8 @@ struct SetupAnswers: Equatable {
 
     var tokenFileName: String { "\(profile)-token" }
 
-    /// The text of the file.
-    ///
-    /// - Parameter typedTokenPath: where a token that was typed is read; nil for the file beside
-    ///   this one.
-    /// - Returns: TOML.
-    func text(typedTokenPath: String? = nil) -> String {
+    /// The text of the file, in TOML; a token that was typed stands in the file beside it.
+    func text() -> String {
         var lines = [
             "# Written by utter setup. 'man utter' explains it; utter config edit changes it.",
             Self.line("service", profile),
@@ -53,7 +49,7 @@ struct SetupAnswers: Equatable {
         case .variable(let name): lines.append(Self.line("token-variable", name))
         case .file(let path): lines.append(Self.line("token-file", path))
         case .command(let command): lines.append(Self.line("token-command", command))
-        case .typed: lines.append(Self.line("token-file", typedTokenPath ?? tokenFileName))
+        case .typed: lines.append(Self.line("token-file", tokenFileName))
         }
         if allowsTokenInClear { lines.append("insecure-token = true") }
         if !words.isEmpty {

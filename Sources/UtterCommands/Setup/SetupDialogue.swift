@@ -186,7 +186,7 @@ struct SetupDialogue {
             }
         case .command(let command):
             do throws(CommandFailure) {
-                _ = try SecretReader.command(command, option: "token")
+                _ = try SecretCommand(command, option: "token").firstLine()
                 return nil
             } catch {
                 return error.message

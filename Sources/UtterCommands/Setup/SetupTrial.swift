@@ -46,7 +46,13 @@ struct SetupTrial {
             source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
         plan.delivery.retry = .never
         do throws(SystemError) {
-            let pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
+            // A token that was typed is on no disk yet.
+            let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
+            let asker = SecretAsker()
+            let pipeline = try Pipeline(spool: nil) { question in
+                if let typed { return typed }
+                return try await asker.answer(question)
+            }
             let outcome = await pipeline.start(plan).outcome
             pipeline.shutDown()
             return outcome
@@ -55,28 +61,9 @@ struct SetupTrial {
         }
     }
 
-    /// Makes takes by the answers alone; a token that was typed is on no disk yet.
+    /// Makes takes by the answers alone.
     private func planner() throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
-        guard case .typed(let token) = answers.token else { return try planner(by: answers.text()) }
-        let ends: (reading: Int32, writing: Int32)
-        do throws(SystemError) {
-            ends = try makePipe()
-        } catch {
-            throw CommandFailure(error)
-        }
-        let reading = OwnedDescriptor(taking: ends.reading)
-        defer { withExtendedLifetime(reading) {} }
-        // A line of a terminal is shorter than what a pipe takes at once.
-        let line = Array((token + "\n").utf8)
-        _ = unsafe write(ends.writing, line, line.count)
-        _ = close(ends.writing)
-        return try planner(by: answers.text(typedTokenPath: "/dev/fd/\(reading.number)"))
-    }
-
-    private func planner(
-        by settings: String
-    ) throws(CommandFailure) -> (any CaptureSource, CapturePlan) -> TakePlan {
-        try Configuration.use(settings)
+        try Configuration.use(answers.text())
         let options: ServiceOptions
         do {
             options = try ServiceOptions.parse([])

@@ -104,23 +104,6 @@ import Testing
         #expect(meant.connectionCount == 0)
     }
 
-    @Test func theTokenOfAServiceStaysAtItsOrigin() async throws {
-        let (meant, other) = (
-            try RecordingServer(otherwise: Self.answer), try RecordingServer(otherwise: Self.answer)
-        )
-        let bench = try Bench.withProfiles(
-            ["mine": profile(meant, more: "[auth]\nvariable = \"MINE_TOKEN\"")],
-            ["MINE_TOKEN": "sesame", "UTTER_URL": ""])
-        for (place, field) in [([], "Bearer sesame"), (["--to", other.url("")], nil)] {
-            let run = try bench.start(
-                ["send", "--service", "mine"] + place + [Clip.goForward.path])
-            let result = try await run.result()
-            #expect(result.outputText == "heard\n", "\(result.errorText)")
-            let server = place.isEmpty ? meant : other
-            #expect(server.requests.first?["Authorization"] == field)
-        }
-    }
-
     @Test func aTokenThatWasNotSentElsewhereIsSaidWhenOneIsWanted() async throws {
         let (meant, other) = (
             try RecordingServer(),

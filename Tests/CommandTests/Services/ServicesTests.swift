@@ -201,30 +201,4 @@ import Testing
         #expect(result.outputText.contains("request   POST \(server.url("/x")) with pcm"))
         #expect(try server.requests.first?.body == Clip.goForward.samples)
     }
-
-    @Test func theTokenOfTheEnvironmentGoesToNoServiceThatIsNamed() async throws {
-        let (server, other) = (try RecordingServer(otherwise: Self.heard), try RecordingServer())
-        let bench = try Bench.withProfiles(
-            ["mine": profile(server).replacing("[auth]", with: "[auth]\noptional = true")],
-            ["UTTER_URL": other.url(), "UTTER_TOKEN": "sesame"])
-        let arguments = ["send", "--service", "mine", "--set", "region=eu", Clip.goForward.path]
-        let one = try await bench.start(arguments).result()
-        #expect(one.outputText == "heard\n", "\(one.errorText)")
-        // Without UTTER_URL it belongs to what --to names, and to nothing that a name stands for.
-        let two = try await bench.start(arguments, variables: ["UTTER_URL": ""]).result()
-        #expect(two.outputText == "heard\n", "\(two.errorText)")
-        let three = try await bench.start(
-            arguments + ["--to", server.url("")], variables: ["UTTER_URL": ""]
-        ).result()
-        #expect(three.outputText == "heard\n", "\(three.errorText)")
-        #expect(
-            server.requests.map { $0["Authorization"] } == [nil, nil, "Bearer sesame"])
-        // The service's own is not sent to where it does not belong.
-        let four = try await bench.start(
-            arguments + ["--to", other.url("")],
-            variables: ["UTTER_URL": "", "UTTER_TOKEN": "", "MINE_KEY": "own"]
-        ).result()
-        #expect(four.status != .exited(0))
-        #expect(other.requests.map { $0["Authorization"] } == [nil])
-    }
 }
