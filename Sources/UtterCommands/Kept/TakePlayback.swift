@@ -40,7 +40,7 @@ package final class TakePlayback: Sendable {
     ///
     /// - Returns: how the process should exit.
     package func play(
-        _ take: TakeFolder, _ manifest: TakeManifest
+        _ take: KeptTake, of spool: Spool
     ) async throws(CommandFailure) -> ExitStatus {
         let result = await withCheckedContinuation {
             (heard: CheckedContinuation<Result<Void, CommandFailure>, Never>) in
@@ -48,7 +48,7 @@ package final class TakePlayback: Sendable {
                 let started = try NamedThread(name: "play") { [self] in
                     heard.resume(
                         returning: Result { () throws(CommandFailure) in
-                            try run(take, manifest)
+                            try run(take, of: spool)
                         })
                 }
                 thread.withLock { $0 = started }
@@ -63,21 +63,21 @@ package final class TakePlayback: Sendable {
     }
 
     /// On the thread `play`; what comes before a damaged place is heard all the same.
-    private func run(_ take: TakeFolder, _ manifest: TakeManifest) throws(CommandFailure) {
-        var source = try TakeSamples(of: take, manifest)
+    private func run(_ take: KeptTake, of spool: Spool) throws(CommandFailure) {
+        var source = try ofTakes { () throws(TakeStoreError) in try spool.samples(of: take) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var damage: CommandFailure?
         var hasBegun = false
         do throws(PlaybackError) {
             var loudspeaker = try Loudspeaker(opening: device)
-            let total = StatusLine.clock(.milliseconds((manifest.frames ?? 0) / 16))
+            let total = StatusLine.clock(take.length ?? .zero)
             var nextRedraw = ContinuousClock.now
             var samples: [Int16] = []
             while damage == nil {
-                do throws(CommandFailure) {
+                do throws(TakeSamples.Failure) {
                     guard try source.next(into: &samples) else { break }
                 } catch {
-                    damage = error
+                    damage = CommandFailure(error)
                 }
                 hasBegun = true
                 guard try loudspeaker.play(samples.span, unless: stop) else { return }
@@ -93,7 +93,7 @@ package final class TakePlayback: Sendable {
         if let damage { throw damage }
         guard hasBegun else {
             throw CommandFailure(
-                "take \(manifest.id.text) has no sound in it", status: .unusableAudio)
+                "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
     }
 }
