@@ -17,7 +17,7 @@ public struct AudioCodec: Sendable {
     /// The extension of the journal's file name, without the dot.
     package let fileExtension: String
     /// All extensions by which files of this form are called, without the dot.
-    package var fileExtensions: [String]
+    var fileExtensions: [String]
     /// The `Content-Type` of the request body (RFC 9110 §8.3).
     package let mediaType: String
     /// All media types that name this form, in lower case and without parameters.
@@ -29,7 +29,7 @@ public struct AudioCodec: Sendable {
     /// The offset in the journal at which the request body begins, in bytes.
     package var bodyOffset = 0
     /// The most that a second of speech comes to, in bytes; for the size of a ring.
-    package let highestByteRate: Int
+    let highestByteRate: Int
     /// What a second of speech comes to, in bytes; where it varies a generous mean.
     package let nominalByteRate: Int
     package let isLossless: Bool

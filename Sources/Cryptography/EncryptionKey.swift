@@ -44,7 +44,7 @@ public final class EncryptionKey: Sendable {
     }
 
     /// Whether the key is made of a passphrase.
-    package let isPassphrase: Bool
+    let isPassphrase: Bool
     private let state: Mutex<State>
 
     /// Takes over what a key file holds: a line of `makeText`, or else a passphrase.

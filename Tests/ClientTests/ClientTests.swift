@@ -113,7 +113,7 @@ import Utter
     }
 
     @Test func aDictationTurnsKeysIntoTakes() async throws {
-        let pipeline = try Pipeline(stateFolder: nil)
+        let pipeline = try Pipeline(spool: nil)
         defer { pipeline.shutDown() }
         let plan = TakePlan(
             source: Silence(), service: try service(),
@@ -161,6 +161,63 @@ import Utter
         let last = try #require(readings.withLock { $0.last })
         #expect(last.peakDecibels <= -90 && last.elapsed <= .milliseconds(500))
         #expect(last.state == .good || last.state == .zero)
+    }
+
+    @Test func whatIsKeptIsListedSentAgainCopiedRemovedAndBroughtBack() async throws {
+        var template = Array("/tmp/utter-client.XXXXXX".utf8CString)
+        let folder = try #require(mkdtemp(&template).map { String(cString: $0) })
+        defer { _ = system("rm -r '\(folder)'") }
+        let limits = SpoolLimits(takes: 100, bytes: 1 << 30, free: 0)
+        let spool = Spool(at: folder + "/state", limits: limits)
+        let pipeline = try Pipeline(spool: spool)
+        defer { pipeline.shutDown() }
+        var plan = TakePlan(
+            source: Silence(), service: try RecognitionService(url: ServiceURL(Self.url)))
+        plan.delivery.retry = .never
+        let id = await pipeline.start(plan).outcome.id
+
+        #expect(try spool.recover().isEmpty)
+        var kept = try spool.take("last")
+        let deadline = ContinuousClock.now + .seconds(60)
+        while kept.state != .kept, .now < deadline { kept = try spool.take("last") }
+        #expect(kept.id == id && kept.length == .milliseconds(500) && kept.began != nil)
+        #expect(kept.isWaiting && !kept.isAbandoned && !kept.mayBeDelivered)
+        #expect(kept.transcript == nil && kept.attempts == 1 && kept.audioPath != nil)
+        #expect(kept.reason?.hasPrefix("cannot connect to ") == true)
+        #expect(kept.service.hasPrefix("http://127.0.0.1:9/v1/recognize"))
+        #expect(kept.obstacle() == nil && kept.obstacle(waitingUpTo: .zero) == .old)
+        #expect(try spool.takes(where: .due).map(\.id) == [id])
+
+        var samples = try spool.samples(of: kept)
+        var (all, some): ([Int16], [Int16]) = ([], [])
+        while try samples.next(into: &some) { all += some }
+        #expect(all.count == 8_000 && samples.damageReport == nil)
+        #expect(try spool.export(kept, to: folder + "/out.flac") == nil)
+        #expect(throws: TakeStoreError.self) { try spool.export(kept, to: folder + "/out.mp3") }
+        #expect(try spool.reread(kept, by: AnswerRule("text")) == nil)
+        try spool.release(kept)
+
+        var again = try DeliveryPlan(of: kept)
+        again.retry = .never
+        let outcome = try await pipeline.resend(kept, by: again).outcome
+        #expect(outcome.id == id && outcome.attempts.map(\.number) == [2])
+        let batch = pipeline.resend(try spool.takes(where: .waiting), jobs: 2)
+        for await resent in batch {
+            switch resent.ending {
+            case .outcome(let outcome, let take): #expect(outcome.id == take.id)
+            // The take before may still be on its way to the disk.
+            case .elsewhere: #expect(resent.kept.id == id)
+            case .failed, .skipped, .left: Issue.record("\(resent.ending)")
+            }
+        }
+        batch.leave()
+
+        pipeline.shutDown()
+        #expect(try spool.remove(id))
+        #expect(try spool.removedTakes().map(\.id) == [id])
+        #expect(try spool.undoRemove().id == id)
+        #expect(try !spool.remove(id, forGood: true))
+        #expect(try spool.takes(where: .all).isEmpty)
     }
 
     @Test func allSourcesAndFormatsArePublic() throws {

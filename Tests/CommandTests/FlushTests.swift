@@ -78,33 +78,49 @@ import Utter
         #expect(try waiting(bench) == 0)
     }
 
-    @Test func aServiceThatIsDownDoesNotKeepAnotherFromItsTakes() async throws {
-        let server = try RecordingServer(
-            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "there"))
+    @Test func whatWasRefusedForGoodIsSentOnceAndNotAgain() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 422, text: "no"))
         let bench = try Bench()
-        _ = try await keep(2, in: bench)
-        _ = try await keep(1, for: server, in: bench)
-        let result = try await bench.run("flush", "--no-retry")
-        #expect(result.status == .exited(75))
-        #expect(result.outputText == "there\n")
-        #expect(result.errorText.contains("1 of 3 answered, 1 failed, 1 left"))
-        #expect(try waiting(bench) == 2)
+        for _ in 0..<2 {
+            let result = try await bench.run(
+                "send", "-q", "--to", server.url(), bench.fresh(.goForward))
+            #expect(result.status == .exited(69))
+        }
+        let flush = try await bench.run("flush")
+        #expect(flush.status == .exited(0))
+        #expect(flush.errorText.contains("2 takes wait until something about them is changed"))
+        #expect(server.requests.count == 2)
+        // The person may ask for it.
+        #expect(try await bench.run("retry", "all").status == .exited(69))
+        #expect(server.requests.count == 4)
     }
 
-    @Test func answersArePrintedInOrderHoweverManyAreSentAtOnce() async throws {
+    @Test func ofTwoFlushesAtOnceNeitherSaysAnythingFalse() async throws {
+        let (isSent, mayAnswer) = (Gate(), Gate())
         let server = try RecordingServer(
-            otherwise: [
-                .readHead, .readBodyToEnd,
-                .respondBy { request in
-                    let key = request.headers.first { $0.name.lowercased() == "idempotency-key" }
-                    return ServerAnswer(status: 200, text: key?.value ?? "")
-                },
-            ])
-        let bench = try Bench()
-        let ids = try await keep(4, in: bench)
-        let result = try await bench.run("flush", "--jobs", "3", "--to", server.url())
-        #expect(result.outputText == ids.map { "\"\($0)\"\n" }.joined())
-        #expect(result.errorText.contains("utter: 4 of 4 answered\n"))
+            scripts: [
+                .answer(status: 503, text: ""), .answer(status: 503, text: ""),
+                .answer(status: 503, text: ""),
+                [
+                    .readHead, .readBodyToEnd, .open(isSent), .stallUntil(mayAnswer),
+                    .respond(status: 200, text: "one"),
+                ],
+            ], otherwise: .answer(text: "other"))
+        // The audio stays, so that a second sending would be possible.
+        let bench = try Bench(["UTTER_KEEP_AUDIO": "1d"])
+        _ = try await keep(3, for: server, in: bench)
+        let first = try bench.start(["flush"])
+        #expect(await isSent.wait())
+        let second = try await bench.run("flush")
+        #expect(second.status == .exited(0))
+        #expect(second.outputText == "other\nother\n")
+        #expect(second.errorText.contains("2 of 2 answered\n"))
+        mayAnswer.open()
+        let result = try await first.result()
+        #expect(result.status == .exited(0))
+        #expect(result.outputText == "one\n")
+        #expect(result.errorText.contains("1 of 3 answered, 2 gone or sent by another utter\n"))
+        #expect(server.requests.count == 6)
     }
 
     @Test func ofTwoThatSendATakeOneIsRefused() async throws {
@@ -188,68 +204,6 @@ import Utter
         _ = try await run.result()
         #expect(try bench.onlyTake()?.manifest["state"] == .string("cancelled"))
         #expect(try await bench.run("retry", "last").outputText == "after all\n")
-    }
-
-    // MARK: - The parts
-
-    private func service(_ url: String, token: String? = nil) throws -> ServiceGate.Service {
-        .init(
-            try RecognitionService(
-                url: ServiceURL(url), credential: try token.map { try Credential(secret: $0) }))
-    }
-
-    @Test func theGateClosesAnOriginAtOnceForWhatConcernsAllOfIt() throws {
-        let hopeless: [TakeFailure] = [
-            .insecure(reason: "", host: ""), .notTLS(reason: "", host: ""),
-            .notDelivered(.cannotConnect(""), host: ""),
-            .notDelivered(.cannotResolve(""), host: ""),
-        ]
-        for failure in hopeless {
-            var gate = ServiceGate()
-            gate.note(failure, at: try service("http://a/x"))
-            #expect(gate.reason(against: try service("http://a/x")) == failure.description)
-            #expect(gate.reason(against: try service("http://a/y")) == failure.description)
-            #expect(gate.reason(against: try service("http://b/x")) == nil)
-        }
-    }
-
-    @Test func aRefusedTokenClosesItsOwnURLWithThatTokenOnly() throws {
-        var gate = ServiceGate()
-        gate.note(
-            .tokenRefused(status: 401, message: nil), at: try service("http://a/x", token: "1"))
-        #expect(gate.reason(against: try service("http://a/x", token: "1")) != nil)
-        #expect(gate.reason(against: try service("http://a/x", token: "2")) == nil)
-        #expect(gate.reason(against: try service("http://a/y", token: "1")) == nil)
-    }
-
-    @Test func aForeignRedirectClosesItsOwnURLOnly() throws {
-        var gate = ServiceGate()
-        gate.note(.redirectRefused(location: "", reason: ""), at: try service("http://a/x"))
-        #expect(gate.reason(against: try service("http://a/x")) != nil)
-        #expect(gate.reason(against: try service("http://a/x?y")) == nil)
-    }
-
-    @Test func theGateIsPatientWithWhatMayBeTheTakesOwnFault() throws {
-        let service = try service("http://a/x")
-        let broken = TakeFailure.unavailable(status: 500, message: nil)
-        var gate = ServiceGate()
-        for failure in Array(repeating: broken, count: 7) + [.refused(status: 422, message: nil)]
-            + Array(repeating: broken, count: 7) + [nil] + Array(repeating: broken, count: 7)
-        {
-            gate.note(failure, at: service)
-        }
-        #expect(gate.reason(against: service) == nil)
-        gate.note(broken, at: service)
-        #expect(gate.reason(against: service) != nil)
-    }
-
-    @Test func aServiceThatSaysThatItIsBusyIsBelievedTheSecondTime() throws {
-        let service = try service("http://a/x")
-        var gate = ServiceGate()
-        gate.note(.unavailable(status: 503, message: nil), at: service)
-        #expect(gate.reason(against: service) == nil)
-        gate.note(.unavailable(status: 429, message: nil), at: service)
-        #expect(gate.reason(against: service) != nil)
     }
 
     @Test(arguments: [1, 10, 20, 40, 80, 200])

@@ -27,20 +27,13 @@ import Testing
         #expect(try await bench.run("show", first.id).status == .exited(66))
     }
 
-    @Test func itComesBackAsItWas() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "after all"))
+    @Test func whatComesBackIsSaid() async throws {
         let bench = try Bench()
-        let takes = [try await bench.keep(), try await bench.keep(.digits)]
-        let audio = try readFile(takes[1].path + "/audio.wav")
-        _ = try await bench.run("rm", takes[0].id, takes[1].id)
-        #expect(try bench.takes().isEmpty)
-        let one = try await bench.run("rm", "--undo", takes[1].shortName)
-        #expect(one.errorText == "utter: brought back \(takes[1].id), 0:02.4, never delivered\n")
-        #expect(try readFile(takes[1].path + "/audio.wav") == audio)
-        #expect(try await bench.run("rm", "--undo").status == .exited(0))
-        #expect(try bench.takes().map(\.id).sorted() == takes.map(\.id).sorted())
-        let flush = try await bench.run("flush", "--to", server.url())
-        #expect(flush.outputText == "after all\nafter all\n")
+        let take = try await bench.keep()
+        _ = try await bench.run("rm", take.id)
+        let undo = try await bench.run("rm", "--undo")
+        #expect(undo.errorText == "utter: brought back \(take.id), 0:02.7, never delivered\n")
+        #expect(try bench.takes().map(\.id) == [take.id])
         let nothing = try await bench.run("rm", "--undo")
         #expect(nothing.status == .exited(66))
         #expect(nothing.errorText == "utter: error: nothing was removed within the last day\n")

@@ -2,12 +2,12 @@
 
 package struct OpusSettings: Sendable, Hashable, Codable {
     /// The bit rates that the codec takes, in bits per second.
-    package static let bitrates = 6_000...510_000
+    static let bitrates = 6_000...510_000
 
-    package static let complexities = 0...10
+    static let complexities = 0...10
 
     /// The page intervals that the encoder takes, in steps of 20 ms.
-    package static let pageIntervals = Duration.milliseconds(20)...Duration.milliseconds(100)
+    static let pageIntervals = Duration.milliseconds(20)...Duration.milliseconds(100)
 
     /// The mean bit rate that the codec aims at, in bits per second.
     package var bitrate: Int

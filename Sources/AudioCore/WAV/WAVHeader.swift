@@ -6,7 +6,7 @@
 /// or as `WAVE_FORMAT_EXTENSIBLE`, and any chunks before the data.
 package struct WAVHeader: Sendable, Hashable {
     /// The most channels that a file may have.
-    package static let maximumChannelCount = 64
+    static let maximumChannelCount = 64
 
     /// The sample rates that a file may have, in Hz.
     ///

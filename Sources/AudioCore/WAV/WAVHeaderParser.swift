@@ -9,7 +9,7 @@ package struct WAVHeaderParser: Sendable {
     static let maximumChunkCount = 1_024
 
     /// The most bytes that are ever wanted at once: a whole extensible format chunk.
-    package static let maximumWantedByteCount = 40
+    static let maximumWantedByteCount = 40
 
     /// Where the next wanted bytes begin, in bytes from the file's start.
     package private(set) var wantedOffset = 0

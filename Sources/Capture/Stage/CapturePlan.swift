@@ -14,7 +14,7 @@ public struct CapturePlan: Sendable {
     /// none.
     ///
     /// For a live source: a key that was touched.
-    package var leastFrames = 0
+    var leastFrames = 0
 
     /// Tells each time when a voice was heard and then none for this many frames at 16 kHz; nil is
     /// never.

@@ -9,7 +9,7 @@ internal import Glibc
 ///
 /// - Throws: `SystemError`: `ENOSPC` or `EDQUOT` when there is no room, `EOPNOTSUPP` when the file
 ///   system cannot promise any.
-package func reserveSpace(
+func reserveSpace(
     behind descriptor: Int32, byteCount: Int
 ) throws(SystemError) {
     let end = off_t(try status(of: descriptor).st_size)
@@ -21,7 +21,7 @@ package func reserveSpace(
 /// Gives back what is reserved behind the end of a file.
 ///
 /// Blocks on the disk.
-package func releaseSpace(behind descriptor: Int32) throws(SystemError) {
+func releaseSpace(behind descriptor: Int32) throws(SystemError) {
     let end = off_t(try status(of: descriptor).st_size)
     try retryingInterrupts("ftruncate") { ftruncate(descriptor, end) }
 }

@@ -95,7 +95,7 @@ package final class Journal: Sendable {
     /// Bytes that a power cut leaves on the disk.
     ///
     /// From any thread.
-    package var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
+    var durableByteCount: Int { max(0, durable.load(ordering: .relaxed)) }
 
     /// Whether no more bytes will come.
     ///

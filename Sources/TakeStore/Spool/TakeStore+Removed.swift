@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
+public import FoundationEssentials
 internal import Glibc
 internal import LinuxPlatform
+
+/// A take that was removed, and can be brought back for a day.
+public struct RemovedTake: Sendable {
+    /// The take's name.
+    public var id: TakeID
+    /// When it was removed.
+    public var date: Date
+}
 
 /// Takes that a person has removed, and may want back: the folder `removed` beside `takes`.
 ///
@@ -10,11 +18,6 @@ internal import LinuxPlatform
 /// deleted, and no key destroyed, before `destroyRemoved`.
 extension TakeStore {
     private static let removedName = "removed"
-
-    package struct Removed: Sendable {
-        package var id: TakeID
-        package var date: Date
-    }
 
     /// Moves a take to those that were removed, at once for every process that looks.
     ///
@@ -46,13 +49,13 @@ extension TakeStore {
     }
 
     /// The takes that can be brought back, the one removed last at the end.
-    package var removed: [Removed] {
+    package var removed: [RemovedTake] {
         // Without the folder none was removed; what cannot be listed cannot be brought back.
         guard let folder = removedFolder, let names = try? folder.names() else { return [] }
         return names.compactMap { name in
             guard let id = TakeID(name) else { return nil }
             let seconds = folder.modificationTime(of: name) ?? 0
-            return Removed(id: id, date: Date(timeIntervalSince1970: TimeInterval(seconds)))
+            return RemovedTake(id: id, date: Date(timeIntervalSince1970: TimeInterval(seconds)))
         }.sorted { ($0.date, $0.id.text) < ($1.date, $1.id.text) }
     }
 
@@ -75,7 +78,7 @@ extension TakeStore {
     ///
     /// - Returns: whether there was one.
     @discardableResult
-    package func destroyRemoved(where isOver: (Removed) -> Bool) -> Bool {
+    package func destroyRemoved(where isOver: (RemovedTake) -> Bool) -> Bool {
         let over = removed.filter(isOver)
         guard let folder = removedFolder else { return false }
         for take in over {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// How full the spool is.
 extension TakeStore {
     package enum Spare: Sendable {
-        case removed(Removed)
+        case removed(RemovedTake)
         /// The audio of an answered take whose text was handed over.
         case audio(TakeID)
     }

@@ -54,15 +54,10 @@ package final class TakeStore: Sendable {
         if key.salt == salt { note(salt, as: .passphraseSalt) }
     }
 
-    /// Opens the folder of takes as it is, without making any.
-    ///
-    /// - Returns: nil when there is none, and so no take.
-    package static func existing(
-        stateFolder: String, key: EncryptionKey? = nil
-    ) throws(TakeStoreError) -> TakeStore? {
+    /// Whether there is a folder of takes, so that it can be opened without being made.
+    package static func mayExist(in stateFolder: String) throws(TakeStoreError) -> Bool {
         try refuseDanger(at: stateFolder)
-        guard Folder.mayExist(at: stateFolder + "/takes") else { return nil }
-        return try TakeStore(stateFolder: stateFolder, key: key)
+        return Folder.mayExist(at: stateFolder + "/takes")
     }
 
     private static func refuseDanger(at stateFolder: String) throws(TakeStoreError) {

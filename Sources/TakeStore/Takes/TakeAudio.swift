@@ -185,5 +185,5 @@ extension TakeFolder {
 }
 
 extension SystemError {
-    package var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
+    var isOfKey: Bool { code == ENOKEY || code == EKEYREJECTED }
 }

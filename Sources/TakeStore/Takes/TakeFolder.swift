@@ -120,7 +120,7 @@ package final class TakeFolder: Sendable {
         folder.unlock()
     }
 
-    package func fileNames() throws(SystemError) -> [String] { try folder.names() }
+    func fileNames() throws(SystemError) -> [String] { try folder.names() }
 
     /// Replaces the manifest, `take.json`, atomically and durably.
     ///

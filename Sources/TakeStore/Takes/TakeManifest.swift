@@ -13,9 +13,9 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
     /// a form or in JSON, which a program that does not know of it would leave out. Version 4
     /// adds the profile of the service.
-    package static let currentVersion = 4
+    static let currentVersion = 4
     /// As many transfers are remembered, the newest.
-    package static let historyLimit = 16
+    static let historyLimit = 16
     private static let reasonLimit = 2_000
 
     package enum State: String, Sendable, Codable {

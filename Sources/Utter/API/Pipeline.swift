@@ -106,106 +106,6 @@ public final class Pipeline: Sendable {
         return Take(run: run)
     }
 
-    /// Sends a take that an earlier run has kept, in the form that the plan says.
-    ///
-    /// From any thread; blocks on the disk, and for the codec when the form is another than that of
-    /// the recording. What the plan says is what the take remembers from now on.
-    ///
-    /// - Parameters:
-    ///   - folder: the take's.
-    ///   - plan: where it goes and how.
-    ///   - attempts: how many attempts were known of when the caller decided to send the take; one
-    ///     that another process has sent, answered or cancelled since is left alone. Nil is anything.
-    /// - Returns: the take under its old name.
-    /// - Throws: `TakeStoreError` when there is no such take, its audio is gone, or it does not wait.
-    package func resend(
-        _ folder: TakeFolder, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
-    ) throws(TakeStoreError) -> Take {
-        guard let spool else { throw .notWanted }
-        let store = try spool.store()
-        guard try folder.isOurs() else { throw store.inUse(folder) }
-        guard store.holds(folder) else { throw .noSuchTake(folder.id.text) }
-        var manifest = try folder.manifest()
-        if let attempts, !manifest.isWaiting || manifest.attempts != attempts {
-            throw .notWaiting(take: folder.id.text)
-        }
-        guard let stated = manifest.byteCount,
-            let format = AudioCodec(rawValue: manifest.format)
-        else { throw .unreadable(take: folder.id.text, reason: "its audio is not complete") }
-        guard manifest.frames != 0 else {
-            throw .unreadable(take: folder.id.text, reason: "there is no sound in it")
-        }
-        let audio = try folder.openAudio(of: manifest)
-        // A take whose end the disk refused ends before the length that was recorded.
-        let shortfall = try folder.note(shortfallOf: audio, in: &manifest, format)
-        let kept = audio.journal(byteCount: min(stated, manifest.byteCount ?? stated))
-        let journal = try folder.convert(kept, from: format, to: plan.format)
-        let isKept = journal === kept
-        // What is sent now is not what was recorded then, when a part of it is silent.
-        let known = isKept && audio.damage.isEmpty ? manifest.sha256 : nil
-        var seal = JournalSeal(byteCount: journal.byteCount, sha256: known ?? "", loss: nil)
-        if known == nil {
-            seal.sha256 = try folder.reading { () throws(SystemError) in try journal.sha256() }
-        }
-        let frames = manifest.frames ?? 0
-        let bodyDigest = try folder.reading { () throws(SystemError) in
-            try plan.body(of: journal, frames: frames, of: folder.id).contentDigest()
-        }
-        let account = CaptureAccount(
-            encodedFrames: frames, gapFrames: manifest.gapFrames ?? 0,
-            encodedBytes: journal.byteCount)
-        let before = manifest
-        var plan = plan
-        // Another body, or one that is to be heard anew, is another request.
-        if before.state == .answered {
-            plan.idSuffix = "-\(manifest.attempts + 1)"
-        } else if plan.format != format {
-            plan.idSuffix = "-\(plan.format.name)"
-        }
-        let wantsSecrets = plan.service.lacksSecrets
-        let token = wantsSecrets ? nil : tokens.token(for: plan.service)
-        let exchange = plan.makeExchange(
-            from: manifest.progress, attemptsBefore: manifest.attempts,
-            takenBefore: manifest.taken ?? 0, hasToken: token != nil)
-        let part = TakePart(
-            start: plan.format.bodyOffset, exchange: exchange, digest: bodyDigest)
-        let run = TakeRun(
-            id: folder.id, plan: plan,
-            machine: TakeMachine(parts: [part], recorded: seal, wantsSecrets: wantsSecrets),
-            pipeline: self, account: account, audioPath: isKept ? nil : kept.path, token: token)
-        manifest.wasAnswered = before.state == .answered ? true : before.wasAnswered
-        manifest.state = .sending
-        manifest.holder = getpid()
-        manifest.reason = nil
-        manifest.redirect(to: plan.service.url.description, by: plan.record)
-        manifest.progress = exchange.progress
-        let first = exchange.request
-        let unsendable = plan.limitFailure(
-            frames: frames, byteCount: journal.byteCount)
-        if !wantsSecrets, !first.isForToken, unsendable == nil {
-            manifest.beginTransfer(first.number, at: Date(), to: first.url.description)
-        }
-        // Before the first byte leaves, so that a recovery knows that the take may have been
-        // sent. A full disk is no reason not to send what fills it.
-        try? folder.save(manifest)
-        let record = TakeRecord(
-            folder: folder, journal: kept, before: before, store: store, sync: sync,
-            manifest: manifest,
-            onSave: { [unwritten] in unwritten.note(folder.id, $0) })
-        let interruption =
-            manifest.isPart == true
-            ? "the end of '\(manifest.source)' may be missing: its reading was interrupted" : nil
-        for report in [audio.damageReport, shortfall, interruption].compactMap(\.self) {
-            run.handle(.protection(.damage(report)))
-        }
-        began(run)
-        run.hold(journal, record)
-        run.didComplete()
-        if let unsendable { run.handle(.unsendable(unsendable)) }
-        run.handle(.opened(nil))
-        return Take(run: run)
-    }
-
     /// Deletes what can be spared while the disk is short, on the sync thread: the journals of
     /// takes have their turn after each deletion.
     func makeRoom(in store: TakeStore, by limits: SpoolLimits) {
@@ -275,66 +175,12 @@ public final class Pipeline: Sendable {
         for run in running.withLock({ $0 }) { run.handle(.abandoned) }
     }
 
-    private func began(_ run: TakeRun) {
+    func began(_ run: TakeRun) {
         running.withLock { $0.append(run) }
         if let failure = run.plan.secretFailure { run.handle(.unsendable(failure)) }
     }
 
     func ended(_ run: TakeRun) {
         running.withLock { $0 = $0.filter { $0 !== run } }
-    }
-}
-
-extension TakeFolder {
-    fileprivate func reading<Value>(
-        _ body: () throws(SystemError) -> Value
-    ) throws(TakeStoreError) -> Value {
-        do throws(SystemError) {
-            return try body()
-        } catch {
-            throw .unreadable(take: id.text, reason: "its audio: \(error.reason)")
-        }
-    }
-
-    /// Corrects what is known of a take whose audio is shorter than it was when it was recorded.
-    ///
-    /// - Returns: what is missing, for a person; nil when nothing is.
-    fileprivate func note(
-        shortfallOf audio: TakeAudio, in manifest: inout TakeManifest, _ codec: AudioCodec
-    ) throws(TakeStoreError) -> String? {
-        guard let stated = manifest.byteCount, audio.byteCount < stated else { return nil }
-        let before = manifest.frames ?? 0
-        do {
-            (manifest.byteCount, manifest.frames) = try Recovery.wholePart(of: audio, codec)
-        } catch {
-            throw .unreadable(take: id.text, reason: "its audio: \(error)")
-        }
-        let frames = manifest.frames ?? 0
-        guard frames > 0 else {
-            throw .unreadable(take: id.text, reason: "nothing of its audio is on the disk")
-        }
-        manifest.sha256 = nil
-        manifest.gapFrames = manifest.gapFrames.map { min($0, frames) }
-        return "its last \((before - frames) / 16) ms are not on the disk"
-    }
-
-    /// The journal in another form, if it is not in that form already.
-    fileprivate func convert(
-        _ journal: Journal, from old: AudioCodec, to new: AudioCodec
-    ) throws(TakeStoreError) -> Journal {
-        do {
-            return try journal.converted(from: old, to: new, of: id)
-        } catch {
-            throw .unreadable(
-                take: id.text, reason: "it cannot be converted to \(new.name): \(error)")
-        }
-    }
-
-    fileprivate func isOurs() throws(TakeStoreError) -> Bool {
-        do throws(SystemError) {
-            return try lock()
-        } catch {
-            throw .unreadable(take: id.text, reason: error.description)
-        }
     }
 }

@@ -56,11 +56,27 @@ package struct CommandFailure: Error {
             status: error.isOfLimit ? .localIO : .internalError)
     }
 
+    /// What keeps a command from going on, whatever has thrown it.
+    init(of error: any Error) {
+        switch error {
+        case let failure as CommandFailure: self = failure
+        case let error as TakeStoreError: self.init(error)
+        case let error as TakeSamples.Failure: self.init(error)
+        case let error as SystemError: self.init(error)
+        default: self.init("\(error)", status: .internalError)
+        }
+    }
+
+    init(_ error: TakeSamples.Failure) {
+        let isDamaged = if case .damaged = error { true } else { false }
+        self.init(error.description, status: isDamaged ? .unusableAudio : .localIO)
+    }
+
     package init(_ error: TakeStoreError) {
         let status: ExitStatus =
             switch error {
-            case .noSuchTake, .audioGone, .notWaiting: .noInput
-            case .ambiguous: .usage
+            case .noSuchTake, .audioGone, .notWaiting, .notRemoved: .noInput
+            case .ambiguous, .misnamed: .usage
             case .unreadable, .unchangeable, .damaged, .laterVersion: .localIO
             case .keyMissing, .keyWrong, .keyUnavailable: .configuration
             case .inUse: .notDelivered

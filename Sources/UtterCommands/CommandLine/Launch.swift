@@ -59,7 +59,7 @@ package enum Launch {
                 pipeline: try Pipeline(
                     spool: keep.noKeep ? nil : spool, secrets: SecretAsker(signals).answer),
                 signals: signals, running: running, output: output, texts: texts,
-                audioTime: keep.keepAudio?.duration, lookup: TakeLookup(key: key),
+                audioTime: keep.keepAudio?.duration, spool: spool,
                 cassettes: cassettes)
         } catch {
             throw exit(CommandFailure(error), as: output.form)
@@ -89,10 +89,11 @@ package enum Launch {
     /// Says what went wrong.
     ///
     /// - Parameters:
-    ///   - failure: what went wrong.
+    ///   - error: what went wrong.
     ///   - form: what standard output has.
     /// - Returns: the value to throw.
-    package static func exit(_ failure: CommandFailure, as form: OutputForm = .text) -> any Error {
+    package static func exit(_ error: any Error, as form: OutputForm = .text) -> any Error {
+        let failure = CommandFailure(of: error)
         failure.report(as: form)
         return failure.status.code
     }

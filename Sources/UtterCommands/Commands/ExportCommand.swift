@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Glibc
+import LinuxPlatform
 import Utter
 
 struct ExportCommand: ParsableCommand {
@@ -20,12 +22,42 @@ struct ExportCommand: ParsableCommand {
     var encryption: EncryptionOptions
 
     func run() throws {
-        do throws(CommandFailure) {
-            let folder = try TakeLookup(encryption).take(take)
-            let manifest = try TakeLookup.manifest(folder)
-            try TakeExport.write(folder, manifest, to: file)
+        do {
+            let spool = try Spool(encryption)
+            let take = try spool.named(take)
+            if let report = try export(take, of: spool) {
+                StandardError.line("warning: \(report)")
+            }
         } catch {
             throw Launch.exit(error)
+        }
+    }
+
+    private func export(_ take: KeptTake, of spool: Spool) throws -> String? {
+        do {
+            guard file == "-" else { return try spool.export(take, to: file) }
+            let (bytes, report) = try spool.audioFile(of: take, named: file)
+            try writeAll(bytes)
+            return report
+        } catch let error as SystemError where error.code == EEXIST {
+            throw CommandFailure(
+                "'\(file)' exists already", hint: "choose another name", status: .localIO)
+        } catch let error as SystemError {
+            throw CommandFailure("cannot write '\(file)': \(error.reason)", status: .localIO)
+        }
+    }
+
+    /// Writes to standard output.
+    private func writeAll(_ bytes: [UInt8]) throws(SystemError) {
+        var written = 0
+        while written < bytes.count {
+            written += try retryingInterrupts("write") {
+                unsafe bytes.withUnsafeBytes {
+                    unsafe write(
+                        STDOUT_FILENO, $0.baseAddress.map { unsafe $0 + written },
+                        bytes.count - written)
+                }
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ struct LastCommand: ParsableCommand {
     }
 
     func run() throws {
-        do throws(CommandFailure) {
+        do {
             let places = try TextOutput(texts, form: json ? .object : .text)
             let takes = try takes()
             guard !takes.isEmpty else {
@@ -48,14 +48,12 @@ struct LastCommand: ParsableCommand {
         }
     }
 
-    private func takes() throws(CommandFailure) -> [TakeManifest] {
-        let lookup = try TakeLookup(encryption)
-        let takes = try TakeLookup.newest(
-            newest, in: lookup.store(),
-            where: { $0.state == .answered && ($0.transcript?.isEmpty == false || $0.isLocked) },
-            mayBe: { $0?.wasAnswered == true }
-        ).reversed()
-        for take in takes { try lookup.checkKey(of: take) }
-        return Array(takes)
+    private func takes() throws -> [TakeManifest] {
+        let spool = try Spool(encryption)
+        let takes = try spool.newest(newest, mayBe: { $0.known?.wasAnswered == true }) {
+            $0.state == .answered && ($0.transcript?.isEmpty == false || $0.lock != nil)
+        }
+        if let lock = takes.compactMap(\.lock).first { throw lock }
+        return takes.reversed().compactMap(\.known)
     }
 }

@@ -53,21 +53,19 @@ struct ListCommand: ParsableCommand {
     private static let quickBytes = 64 << 20
 
     func run() throws {
-        let store: TakeStore?
-        var (entries, dead): ([TakeEntry], [TakeID]) = ([], [])
-        do throws(CommandFailure) {
+        let spool: Spool
+        var (entries, dead): ([TakeEntry], [KeptTake]) = ([], [])
+        do {
             let maxAge = try KeepOptions.maxAge()
-            store = try TakeLookup(encryption).store()
-            if let store {
-                entries = try Self.entries(in: store, maxAge)
-                dead = entries.compactMap(\.deadTake)
-                if Self.isQuick(dead, in: store) {
-                    for id in dead { Recovery.recover(id, in: store) }
-                    if !dead.isEmpty { entries = try Self.entries(in: store, maxAge) }
-                    dead = []
-                } else {
-                    entries = entries.map(\.beingRecovered)
-                }
+            spool = try Spool(encryption)
+            entries = try TakeEntry.all(in: spool, maxAge: maxAge)
+            dead = entries.compactMap(\.take).filter(\.isAbandoned)
+            if Self.isQuick(dead) {
+                try spool.recover(dead)
+                if !dead.isEmpty { entries = try TakeEntry.all(in: spool, maxAge: maxAge) }
+                dead = []
+            } else {
+                entries = entries.map(\.beingRecovered)
             }
         } catch {
             throw Launch.exit(error)
@@ -77,32 +75,29 @@ struct ListCommand: ParsableCommand {
             let text =
                 json
                 ? JSONOutput.text(chosen, isPretty: true)
-                : TakeEntry.table(chosen, among: entries.compactMap(\.take))
+                : TakeEntry.table(chosen, among: entries.compactMap(\.take?.id))
                     .lines(columns: StandardOutput.columns).joined(separator: "\n")
             try StandardOutput.show(text)
             if !json { Self.tellAge(entries) }
         }
-        guard let store, !dead.isEmpty else { return }
+        guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
-        for id in dead { Recovery.recover(id, in: store) }
+        do {
+            try spool.recover(dead)
+        } catch {
+            throw Launch.exit(error)
+        }
     }
 
-    private static func entries(
-        in store: TakeStore, _ maxAge: Duration
-    ) throws(CommandFailure) -> [TakeEntry] {
-        try ofTakes { () throws(TakeStoreError) in try TakeEntry.all(in: store, maxAge: maxAge) }
-    }
-
-    private static func isQuick(_ dead: [TakeID], in store: TakeStore) -> Bool {
-        dead.count <= quickCount
-            && dead.reduce(0) { $0 + (store.audioByteCount(of: $1) ?? 0) } <= quickBytes
+    private static func isQuick(_ dead: [KeptTake]) -> Bool {
+        dead.count <= quickCount && dead.reduce(0) { $0 + ($1.audioByteCount ?? 0) } <= quickBytes
     }
 
     private func chosen(_ entries: [TakeEntry]) throws -> [TakeEntry] {
         guard waiting || newest != nil || grep != nil else { return entries }
         let expression = try grep.map { try Self.expression($0) }
         let takes = entries.filter { entry in
-            entry.isTake && (!waiting || entry.isWaiting)
+            entry.take != nil && (!waiting || entry.isWaiting)
                 && expression.map { entry.transcript?.contains($0) ?? false } ?? true
         }
         return takes.suffix(newest ?? takes.count)
@@ -111,7 +106,7 @@ struct ListCommand: ParsableCommand {
     /// Reminds of takes that have waited for longer than a week.
     private static func tellAge(_ entries: [TakeEntry]) {
         let waiting = entries.filter(\.isKept)
-        let days = waiting.map { $0.waited.components.seconds / 86_400 }.max() ?? 0
+        let days = waiting.compactMap { $0.take?.waited.components.seconds }.map { $0 / 86_400 }.max() ?? 0
         guard days >= 7 else { return }
         let count = waiting.count == 1 ? "1 take waits" : "\(waiting.count) takes wait"
         StandardError.line("\(count) for an answer, the oldest for \(days) days")

@@ -27,9 +27,9 @@ struct PlayCommand: AsyncParsableCommand {
     func run() async throws {
         let status: ExitStatus
         do throws(CommandFailure) {
-            let folder = try TakeLookup(encryption).take(take)
-            let manifest = try TakeLookup.manifest(folder)
-            status = try TakePlayback(on: device, isQuiet: quiet).play(folder, manifest)
+            let spool = try Spool(encryption)
+            let take = try spool.named(take)
+            status = try TakePlayback(on: device, isQuiet: quiet).play(take, of: spool)
         } catch {
             throw Launch.exit(error)
         }

@@ -51,36 +51,28 @@ struct RemoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        do throws(CommandFailure) {
-            let lookup = try TakeLookup(encryption)
-            guard let store = try lookup.store() else {
-                // Says that there is none.
-                for name in takes { _ = try lookup.take(name) }
-                guard undo else { return }
-                throw CommandFailure("there is no take yet", status: .noInput)
-            }
-            Retention.sweepRemoved(store)
-            let removal = try TakeRemoval(from: store, isForGood: now)
+        do {
+            let spool = try Spool(encryption, limits: KeepOptions.standard.limits)
+            let removal = TakeRemoval(from: spool, isForGood: now)
             if undo { return try removal.undo(takes) }
-            let named = try named(by: lookup, in: store, removal)
+            let named = try named(in: spool, removal)
             let others =
                 answered || older != nil
-                ? try TakeLookup.takes(in: store) { isWanted($0) }.map(\.id) : []
-            try removal.remove(
-                named, and: others.filter { !named.contains($0) }, isSure: yes)
+                ? try spool.takes().filter { take in
+                    isWanted(take) && !named.contains { $0.id == take.id }
+                } : []
+            try removal.remove(named, and: others, isSure: yes)
         } catch {
             throw Launch.exit(error)
         }
     }
 
-    private func named(
-        by lookup: TakeLookup, in store: TakeStore, _ removal: TakeRemoval
-    ) throws(CommandFailure) -> [TakeID] {
-        var found: [TakeID] = []
+    private func named(in spool: Spool, _ removal: TakeRemoval) throws -> [KeptTake] {
+        var found: [KeptTake] = []
         for name in takes {
             do throws(CommandFailure) {
-                let id = try lookup.take(name).id
-                if !found.contains(id) { found.append(id) }
+                let take = try spool.named(name)
+                if !found.contains(where: { $0.id == take.id }) { found.append(take) }
             } catch {
                 guard now, error.status == .noInput else { throw error }
                 try removal.destroyRemoved(name)
@@ -90,11 +82,11 @@ struct RemoveCommand: ParsableCommand {
     }
 
     /// Whether a take without a name on the command line is meant.
-    private func isWanted(_ manifest: TakeManifest) -> Bool {
-        guard answered ? manifest.state == .answered : !manifest.isWaiting else { return false }
+    private func isWanted(_ take: KeptTake) -> Bool {
+        guard take.state == .answered || !answered && take.state == .cancelled else { return false }
         guard let older else { return true }
         let limit = Date() - TimeInterval(older.duration.components.seconds)
         // A date that cannot be read is none that has passed.
-        return (try? Date(manifest.created, strategy: .iso8601)).map { $0 < limit } ?? false
+        return take.began.map { $0 < limit } ?? false
     }
 }

@@ -34,17 +34,14 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let folder: TakeFolder
+        let path: String?
         let manifest: TakeManifest
-        do throws(CommandFailure) {
-            folder = try TakeLookup(encryption).take(take)
-            manifest = try TakeLookup.manifest(folder)
+        do {
+            let take = try Spool(encryption).named(take)
+            (path, manifest) = (take.audioPath, try take.manifest.get())
         } catch {
             throw Launch.exit(error)
         }
-        // Playing and sending say why it cannot be read.
-        let isThere = (try? folder.audioByteCount(fileName: manifest.audio)) != nil
-        let path = isThere ? "\(folder.path)/\(manifest.audio)" : nil
         let text: String
         if json {
             text = JSONOutput.text(Report(manifest: manifest, path: path), isPretty: true)

@@ -26,7 +26,7 @@ struct StateCheck: Check {
             findings.append(.bad(error))
         }
         // What cannot be listed is said by what makes the list.
-        let waiting = (try? TakeLookup.takes(in: store) { $0.isWaiting }.count) ?? 0
+        let waiting = (try? Spool(at: folder).takes(where: .waiting).count) ?? 0
         if waiting > 0 {
             findings.append(
                 .warning(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cryptography
+internal import AudioCodecs
 package import Utter
 
 extension Hints {
@@ -22,8 +23,19 @@ extension Hints {
             "look at what is in it, then make it a folder of yours with mode 0700; or set "
                 + "XDG_STATE_HOME"
         case .unchangeable: "look who may write there, and whether the disk is read-only"
-        case .unreadable, .damaged, .audioGone(_, wasAnswered: false), .notWanted, .notWaiting: nil
+        case .misnamed(let take, let file, _): nameHint(for: file, take)
+        case .unreadable, .damaged, .audioGone(_, wasAnswered: false), .notWanted, .notWaiting,
+            .notRemoved:
+            nil
         }
+    }
+
+    private static func nameHint(for file: String, _ take: String) -> String {
+        let ending = file.lowercased().split(separator: ".").last ?? ""
+        let isRaw = ["raw", "pcm"].contains(ending)
+        let known = AudioCodec.allCases.dropFirst().map { ".\($0.fileExtension)" }
+        return "name it with \(known.joined(separator: ", ")), or convert it: "
+            + "utter export \(take) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT.\(ending)"
     }
 
     package static func of(_ shortage: SpoolShortage) -> String {

@@ -15,22 +15,21 @@ enum KeptTakes {
                 return try await compare(names, services, by: options, in: session)
             }
             if names.count > 1 {
-                try checkSecrets(of: names, isChanged, by: options, session.lookup)
+                try checkSecrets(of: names, isChanged, by: options, session.spool)
             }
             for name in names {
                 var next: ExitStatus
                 do throws(CommandFailure) {
-                    let folder = try folder(name, isChanged, session.lookup)
-                    let manifest = try TakeLookup.manifest(folder)
-                    try session.lookup.checkKey(of: manifest)
-                    let plan = try options.service.delivery(of: manifest, format: options.format)
+                    let take = try take(name, isChanged, session.spool)
+                    let plan = try options.service.delivery(of: take, format: options.format)
                     if options.changesAnswerAlone, options.output.form == .text,
-                        var answer = KeptAnswer(of: folder, manifest),
-                        let text = answer.text(by: plan.service.answer)
+                        let text = try ofTakes({ () throws(TakeStoreError) in
+                            try session.spool.reread(take, by: plan.service.answer)
+                        })
                     {
                         next = session.give(text)
                     } else {
-                        next = await session.resend(folder, by: plan)
+                        next = await session.resend(take.id, by: plan)
                     }
                 } catch {
                     error.report(as: options.output.form)
@@ -51,10 +50,8 @@ enum KeptTakes {
             throw CommandFailure(
                 "one recording is compared at a time", hint: "name one take", status: .usage)
         }
-        let folder = try folder(name, true, session.lookup)
-        let manifest = try TakeLookup.manifest(folder)
-        try session.lookup.checkKey(of: manifest)
-        return try await Comparison(of: folder, manifest, services, by: options, in: session).run()
+        let take = try take(name, true, session.spool)
+        return try await Comparison(of: take, services, by: options, in: session).run()
     }
 
     /// Sends what waits, at most `limit` takes and `jobs` at a time.
@@ -66,34 +63,33 @@ enum KeptTakes {
         by options: KeptTakeOptions
     ) async throws {
         try await start(options) { session throws(CommandFailure) in
-            guard let store = try session.lookup.store() else { return .textPrinted }
-            let clock = SpoolAge(in: store)
-            let queue = FlushQueue(
-                try TakeLookup.kept(in: store, tellsRecovery: !session.output.quiet),
-                isAsked: isAsked,
-                isChanged: { _ in options.changesSomething },
-                isDoubtful: { take in
-                    let word = options.service.onUnknown ?? .init(take.delivery)
-                    return take.mayBeDelivered && word != .resend
-                },
-                isOld: { take in maxAge.map { clock.age(since: take.id.date) >= $0 } ?? false })
-            if !session.output.quiet { tell(queue) }
-            var items: [Flush.Item] = []
+            let kept = try kept(in: session.spool, tellsRecovery: !session.output.quiet)
+            let obstacles = kept.map { take in
+                isAsked
+                    ? nil
+                    : take.obstacle(
+                        waitingUpTo: maxAge, isChanged: options.changesSomething,
+                        unknownOutcome: options.service.onUnknown)
+            }
+            if !session.output.quiet { tell(kept, obstacles) }
+            let due = KeptTake.inSendingOrder(
+                zip(kept, obstacles).filter { $0.1 == nil }.map(\.0))
+            var items: [(take: KeptTake, plan: DeliveryPlan)] = []
             var incomplete: ExitStatus?
             var left = 0
             var told: Set<String> = []
-            for manifest in queue.due.prefix(limit) {
+            for take in due.prefix(limit) {
                 do throws(CommandFailure) {
-                    try session.lookup.checkKey(of: manifest)
-                    var plan = try options.service.delivery(of: manifest, format: options.format)
-                    // The next run tries again, and other takes wait.
-                    plan.retry.pausesAfterRelease = Array(plan.retry.pausesAfterRelease.prefix(1))
-                    items.append(Flush.Item(manifest, plan: plan))
+                    var plan = try options.service.delivery(of: take, format: options.format)
+                    plan.cassettes = session.cassettes
+                    // A bar shows how many are answered, not how far each has come.
+                    plan.reportsProgress = false
+                    items.append((take, plan))
                 } catch {
                     // A wrong command line is wrong for all.
                     guard error.status == .configuration else { throw error }
                     // Without the key nothing can be sent; without a secret, others can.
-                    incomplete = incomplete ?? (manifest.isLocked ? error.status : .notDelivered)
+                    incomplete = incomplete ?? (take.lock != nil ? error.status : .notDelivered)
                     left += 1
                     guard told.insert(error.message).inserted else { continue }
                     var failure = error
@@ -103,10 +99,27 @@ enum KeptTakes {
             }
             try checkSecrets(of: items.map(\.plan), by: options)
             var flush = Flush(
-                items, left: left, beyond: max(0, queue.due.count - limit), isAsked: isAsked,
-                in: session)
+                items, left: left, beyond: max(0, due.count - limit), isAsked: isAsked, in: session)
             let status = await flush.run(jobs: jobs)
             return status == .textPrinted ? incomplete ?? status : status
+        }
+    }
+
+    /// The takes that are kept, oldest first, after those were recovered whose program died.
+    private static func kept(
+        in spool: Spool, tellsRecovery: Bool
+    ) throws(CommandFailure) -> [KeptTake] {
+        try ofTakes { () throws(TakeStoreError) in
+            var takes = try spool.takes()
+            let dead = takes.filter(\.isAbandoned)
+            if dead.count >= ListCommand.quickCount, tellsRecovery {
+                StandardError.line("recovering recordings whose program ended")
+            }
+            if !dead.isEmpty {
+                try spool.recover(dead)
+                takes = try spool.takes()
+            }
+            return takes.filter { $0.state == .kept && $0.audioPath != nil }
         }
     }
 
@@ -123,35 +136,37 @@ enum KeptTakes {
     }
 
     private static func checkSecrets(
-        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions,
-        _ lookup: TakeLookup
+        of names: [String], _ isChanged: Bool, by options: KeptTakeOptions, _ spool: Spool
     ) throws(CommandFailure) {
         guard options.service.bringsSecrets else { return }
-        var plans: [DeliveryPlan] = []
-        for name in names {
-            let manifest = try TakeLookup.manifest(try folder(name, isChanged, lookup))
-            try lookup.checkKey(of: manifest)
-            plans.append(try options.service.delivery(of: manifest, format: options.format))
+        let plans = try names.map { name throws(CommandFailure) in
+            try options.service.delivery(
+                of: take(name, isChanged, spool), format: options.format)
         }
         try checkSecrets(of: plans, by: options)
     }
 
-    private static func tell(_ queue: FlushQueue) {
+    private static func tell(_ takes: [KeptTake], _ obstacles: [KeptTake.Obstacle?]) {
+        let takes = { (isMeant: (KeptTake.Obstacle) -> Bool) in
+            zip(takes, obstacles).filter { $0.1.map(isMeant) ?? false }.map(\.0)
+        }
         tell(
-            queue.old, "is too old to be sent unasked", "are too old to be sent unasked",
-            "send what is old with")
+            takes { $0 == .old }, "is too old to be sent unasked",
+            "are too old to be sent unasked", "send what is old with")
         tell(
-            queue.doubtful, "may have been delivered, and is not sent again unasked",
+            takes { $0 == .doubtful }, "may have been delivered, and is not sent again unasked",
             "may have been delivered, and are not sent again unasked", "send it again with")
         tell(
-            queue.held, "waits until something about it is changed: 'utter list' says why",
+            takes { $0 == .held },
+            "waits until something about it is changed: 'utter list' says why",
             "wait until something about them is changed: 'utter list' says why", "send it now with")
         tell(
-            queue.later, "is tried again later", "are tried again later", "send it now with")
+            takes { if case .later = $0 { true } else { false } }, "is tried again later",
+            "are tried again later", "send it now with")
     }
 
     private static func tell(
-        _ takes: [TakeManifest], _ one: String, _ many: String, _ hint: String
+        _ takes: [KeptTake], _ one: String, _ many: String, _ hint: String
     ) {
         guard !takes.isEmpty else { return }
         let names = takes.map(\.id.text)
@@ -173,26 +188,18 @@ enum KeptTakes {
             readsPipe: false, body)
     }
 
-    /// Finds a take; `last` is the newest that waits for an answer, or when none does, or something
-    /// is to be done in another way, the newest that has its audio; `last~N` is the N-th before it.
-    private static func folder(
-        _ name: String, _ isChanged: Bool, _ lookup: TakeLookup
-    ) throws(CommandFailure) -> TakeFolder {
-        guard let steps = TakeNames.stepsBack(name) else { return try lookup.take(name) }
-        let store = try lookup.store()
-        let count = min(steps, 1 << 30) + 1
-        var takes = try TakeLookup.newest(
-            count, in: store, where: { $0.state != .answered }, mayBe: { _ in true })
-        if isChanged || takes.isEmpty {
-            takes = try TakeLookup.newest(
-                count, in: store, where: { store?.audioByteCount(of: $0.id) != nil },
-                mayBe: { _ in true })
+    /// Finds a take that can be sent with the key that there is.
+    private static func take(
+        _ name: String, _ isChanged: Bool, _ spool: Spool
+    ) throws(CommandFailure) -> KeptTake {
+        let found = try spool.find { () throws(TakeStoreError) in
+            try spool.take(toSend: name, isChanged: isChanged)
         }
-        guard takes.count == count, let last = takes.last else {
+        guard let found else {
             throw CommandFailure(
                 "no take waits for an answer, and none still has its audio",
                 hint: "run 'utter list' to see what is kept", status: .noInput)
         }
-        return try lookup.take(last.id.text)
+        return found
     }
 }

@@ -60,18 +60,18 @@ package final class TakePlayback: Sendable {
     ///
     /// - Returns: how the process should exit.
     package func play(
-        _ take: TakeFolder, _ manifest: TakeManifest
+        _ take: KeptTake, of spool: Spool
     ) throws(CommandFailure) -> ExitStatus {
-        var source = try TakeSamples(of: take, manifest)
+        var source = try ofTakes { () throws(TakeStoreError) in try spool.samples(of: take) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var samples: [Int16] = []
-        guard try source.next(into: &samples) else {
+        guard try read(&source, &samples) else {
             throw CommandFailure(
-                "take \(manifest.id.text) has no sound in it", status: .unusableAudio)
+                "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
         let heard: (damage: CommandFailure?, failure: CommandFailure?)
         do throws(SystemError) {
-            heard = try run(&source, &samples, frames: manifest.frames ?? 0)
+            heard = try run(&source, &samples, length: take.length ?? .zero)
         } catch {
             throw CommandFailure(error)
         }
@@ -85,7 +85,7 @@ package final class TakePlayback: Sendable {
     ///
     /// - Returns: what of the take could not be read, and why the program has failed.
     private func run(
-        _ source: inout TakeSamples, _ samples: inout [Int16], frames: Int
+        _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration
     ) throws(SystemError) -> (damage: CommandFailure?, failure: CommandFailure?) {
         let complaints = try makeMemoryFile()
         let ends = try makePipe()
@@ -99,7 +99,7 @@ package final class TakePlayback: Sendable {
             error: .given(complaints.duplicate()))
         var damage: CommandFailure?
         do throws(CommandFailure) {
-            try feed(&source, &samples, frames: frames, to: pipe)
+            try feed(&source, &samples, length: length, to: pipe)
         } catch {
             damage = error
         }
@@ -118,14 +118,24 @@ package final class TakePlayback: Sendable {
         CommandFailure("\(words[0]): \(reason)", hint: Hints.notPlayed, status: .noInput)
     }
 
+    private func read(
+        _ source: inout TakeSamples, _ samples: inout [Int16]
+    ) throws(CommandFailure) -> Bool {
+        do throws(TakeSamples.Failure) {
+            return try source.next(into: &samples)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
     /// Gives the program what it reads, and closes the pipe.
     private func feed(
-        _ source: inout TakeSamples, _ samples: inout [Int16], frames: Int,
+        _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration,
         to pipe: consuming OwnedDescriptor
     ) throws(CommandFailure) {
         let number = pipe.number
         defer { withExtendedLifetime(pipe) {} }
-        let total = StatusLine.clock(.milliseconds(frames / 16))
+        let total = StatusLine.clock(length)
         let encoder = WAVEncoder()
         var (bytes, byteCount) = ([UInt8](), 0)
         var nextRedraw = ContinuousClock.now
@@ -144,7 +154,7 @@ package final class TakePlayback: Sendable {
                 StandardError.write(LiveText.drawing("play \(position) / \(total)"))
             }
             bytes = []
-        } while try source.next(into: &samples)
+        } while try read(&source, &samples)
     }
 
     /// Waits until the program takes some; nil when it takes no more, or a signal has come.

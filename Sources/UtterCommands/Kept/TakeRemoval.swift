@@ -1,28 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// Removes takes, and brings them back: asks where something would be lost, and says what went.
-package struct TakeRemoval {
+struct TakeRemoval {
     private static let namedLimit = 5
 
-    private let store: TakeStore
+    private let spool: Spool
     /// Whether nothing can be brought back.
     private let isForGood: Bool
 
-    package init(from store: TakeStore, isForGood: Bool) throws(CommandFailure) {
-        self.store = store
-        // What is removed from a full disk is removed for its room.
-        let limits = try KeepOptions.standard.limits
-        self.isForGood = isForGood || store.isDiskShort(by: limits)
+    init(from spool: Spool, isForGood: Bool) {
+        (self.spool, self.isForGood) = (spool, isForGood || spool.removesForGood)
     }
 
     /// Removes takes: each that is named is said, and asked for first when it was never delivered; of
     /// the others only the number is said.
-    package func remove(
-        _ named: [TakeID], and others: [TakeID], isSure: Bool
-    ) throws(CommandFailure) {
-        let entries = named.map { TakeEntry($0, in: store) }
+    func remove(_ named: [KeptTake], and others: [KeptTake], isSure: Bool) throws {
+        let entries = named.map { TakeEntry($0, in: spool) }
         let lost = entries.filter(\.isUndelivered)
         if !isSure, !lost.isEmpty, Confirmation.isPossible, !Confirmation.ask(question(lost)) {
             StandardError.line("nothing was removed")
@@ -30,68 +25,45 @@ package struct TakeRemoval {
         }
         var back: [TakeID] = []
         for entry in entries {
-            guard let id = entry.take else { continue }
-            let isBack = try remove(id)
+            guard let id = entry.take?.id else { continue }
+            let isBack = try spool.remove(id, forGood: isForGood)
             if isBack { back.append(id) }
             StandardError.line(
                 "removed \(isBack || named.isEmpty ? "" : "for good: ")\(entry.account)")
         }
-        for id in others where try remove(id) { back.append(id) }
+        for take in others where try spool.remove(take.id, forGood: isForGood) { back.append(take.id) }
         if !others.isEmpty {
             StandardError.line("removed \(others.count) \(others.count == 1 ? "take" : "takes")")
         }
         guard !back.isEmpty else { return }
-        let names = back.count <= Self.namedLimit ? names(of: back) : ["all"]
+        let names = back.count <= Self.namedLimit ? try names(of: back) : ["all"]
         StandardError.hint(
             "bring \(back.count == 1 ? "it" : "them") back within a day with: utter rm --undo"
                 + (back.count == 1 ? "" : " " + names.joined(separator: " ")))
     }
 
-    package func destroyRemoved(_ name: String) throws(CommandFailure) {
-        let ids = try find([name])
-        store.destroyRemoved { ids.contains($0.id) }
-        for id in ids { StandardError.line("removed for good: \(id.text)") }
+    func destroyRemoved(_ name: String) throws(TakeStoreError) {
+        let id = try spool.removedTake(name)
+        try spool.remove(id, forGood: true)
+        StandardError.line("removed for good: \(id.text)")
     }
 
     /// Brings takes back by parts of their ids, or `all`; without a name, the one removed last.
-    package func undo(_ names: [String]) throws(CommandFailure) {
-        for id in try find(names) {
-            _ = try ofTakes { () throws(TakeStoreError) in try store.restore(id) }
-            StandardError.line("brought back \(TakeEntry(id, in: store).account)")
+    func undo(_ names: [String]) throws(TakeStoreError) {
+        var names = names.isEmpty ? ["last"] : names
+        if names == ["all"] {
+            names = try spool.removedTakes().map(\.id.text)
+            guard !names.isEmpty else { throw .notRemoved(nil) }
+        }
+        let ids = try names.map { name throws(TakeStoreError) in try spool.removedTake(name) }
+        for id in ids {
+            let take = try spool.undoRemove(id.text)
+            StandardError.line("brought back \(TakeEntry(take, in: spool).account)")
         }
     }
 
-    private func find(_ names: [String]) throws(CommandFailure) -> [TakeID] {
-        let removed = store.removed.map(\.id)
-        guard let last = removed.last else {
-            throw CommandFailure("nothing was removed within the last day", status: .noInput)
-        }
-        if names.isEmpty { return [last] }
-        if names == ["all"] { return removed }
-        return try names.map { name throws(CommandFailure) in
-            let found = name == "last" ? [last] : TakeNames(removed).matches(name)
-            guard let id = found.first else {
-                throw CommandFailure(
-                    "no take '\(name)' was removed within the last day", status: .noInput)
-            }
-            guard found.count == 1 else {
-                throw CommandFailure(TakeStoreError.ambiguous(name, found))
-            }
-            return id
-        }
-    }
-
-    private func remove(_ id: TakeID) throws(CommandFailure) -> Bool {
-        try ofTakes { () throws(TakeStoreError) in
-            let take = try store.take(id)
-            guard isForGood else { return try store.setAside(take) }
-            try store.remove(take)
-            return false
-        }
-    }
-
-    private func names(of ids: [TakeID]) -> [String] {
-        let names = TakeNames(store.removed.map(\.id)).shortNames
+    private func names(of ids: [TakeID]) throws(TakeStoreError) -> [String] {
+        let names = TakeNames(try spool.removedTakes().map(\.id)).shortNames
         return ids.map { names[$0] ?? $0.text }
     }
 
@@ -110,7 +82,7 @@ extension TakeEntry {
     fileprivate var isUndelivered: Bool { isWaiting || unreadable != nil }
 
     fileprivate var account: String {
-        let length = durationMs.map { StatusLine.clock(.milliseconds(Int64($0))) }
+        let length = take?.length.map { StatusLine.clock($0) }
         let fate =
             !isWaiting
             ? state : mayBeDelivered == true ? "may have been delivered" : "never delivered"

@@ -42,7 +42,7 @@ final class KnownFiles: Sendable {
     private var store: TakeStore? { try? spool?.store() }
 
     /// The kept take of a file that was to go to the same service; nil when there is none.
-    func take(of path: String, for plan: DeliveryPlan) -> TakeFolder? {
+    func take(of path: String, for plan: DeliveryPlan) -> TakeID? {
         guard let store, let size = Self.byteCount(of: path) else { return nil }
         let waiting = takes(ofFilesOf: size, in: store)
         // Most files are new, and are not read for this.
@@ -52,11 +52,11 @@ final class KnownFiles: Sendable {
                 && take.delivery?.profile?.texts.first?.name == plan.profile?.profile.name
         }
         // One that has gone meanwhile, or was answered, is none.
-        guard let id = take?.id, let folder = try? store.take(id),  // As is said above.
-            let state = try? folder.manifest().state,  // As above.
+        guard let id = take?.id,
+            let state = try? store.take(id).manifest().state,  // As is said above.
             Self.states.contains(state)
         else { return nil }
-        return folder
+        return id
     }
 
     /// Remembers what the file of a take was before the take began; nil when there is none.

@@ -28,6 +28,8 @@ final class RunningTake: Sendable {
         var status: ExitStatus?
         /// Where a person begins and ends takes: what to do about requests, and whether it did.
         var obeys: (@Sendable (Request) -> Bool)?
+        /// What is to be done when the program is asked to end.
+        var leaves: (@Sendable () -> Void)?
     }
 
     private let state = Mutex(State())
@@ -61,6 +63,7 @@ final class RunningTake: Sendable {
             for running in takes { running.take.stop() }
             return
         }
+        let leaves = state.withLock { $0.farewell == nil ? $0.leaves : nil }
         let (takes, status) = state.withLock { state -> ([Running], ExitStatus?) in
             let isUrgent = request == .cancel || request == .dismiss || request == .leaveNow
             if isUrgent, let status = state.status ?? state.farewell?.status {
@@ -71,6 +74,7 @@ final class RunningTake: Sendable {
             return (state.takes, nil)
         }
         if let status { leave(status) }
+        leaves?()
         for running in takes {
             running.take.end(for: request, isCancellable: running.isCancellable)
         }
@@ -85,6 +89,15 @@ final class RunningTake: Sendable {
             defer { state.isStopped = false }
             return state.isStopped
         }
+    }
+
+    /// Has something done when the program is asked to end, or has been.
+    func whenLeaving(_ body: @escaping @Sendable () -> Void) {
+        let isLeaving = state.withLock { state in
+            state.leaves = body
+            return state.farewell != nil
+        }
+        if isLeaving { body() }
     }
 
     /// Obeys again itself.

@@ -19,7 +19,7 @@ struct SendBatch: OrderedBatch {
     private var gate = ServiceGate()
     /// Why the other files are skipped, until that is said.
     private var skipReason: String?
-    var status = ExitStatus.textPrinted
+    private var status = ExitStatus.textPrinted
 
     init(
         _ files: [String], in session: TakeSession, isServiceUnset: Bool,
@@ -64,6 +64,10 @@ struct SendBatch: OrderedBatch {
             return nil
         }
         return prepared
+    }
+
+    private mutating func fail(_ status: ExitStatus) {
+        if self.status == .textPrinted { self.status = status }
     }
 
     private static func send(

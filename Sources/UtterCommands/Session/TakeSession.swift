@@ -33,8 +33,8 @@ package struct TakeSession {
     let audioTime: Duration?
     /// Where requests and their answers are written; nil is nowhere.
     let cassettes: CassetteFolder?
-    /// Finds takes on the disk, with the key that this session has.
-    let lookup: TakeLookup
+    /// The takes on the disk, with the key that this session has.
+    let spool: Spool
 
     /// What to say when nothing listens where a service is looked for that nothing names.
     static let serviceUnset =
@@ -54,11 +54,11 @@ package struct TakeSession {
     /// Prepares to run takes.
     init(
         pipeline: Pipeline, signals: Signals, running: RunningTake, output: OutputOptions,
-        texts: TextOutput, audioTime: Duration?, lookup: TakeLookup,
+        texts: TextOutput, audioTime: Duration?, spool: Spool,
         cassettes: CassetteFolder? = nil
     ) {
         self.cassettes = cassettes
-        self.lookup = lookup
+        self.spool = spool
         known = KnownFiles(in: pipeline.spool)
         self.pipeline = pipeline
         self.signals = signals
@@ -96,9 +96,9 @@ package struct TakeSession {
 
     /// Begins a take, or goes on with the one that is kept of the same file.
     func begin(_ plan: TakePlan) async -> Take {
-        if let file, let folder = known.take(of: file, for: plan.delivery),
+        if let file, let kept = known.take(of: file, for: plan.delivery),
             // One that is sent by another process is no reason not to send the file.
-            let take = try? await pipeline.patientlyResend(folder, by: plan.delivery)
+            let take = try? await pipeline.resend(kept, by: plan.delivery)
         {
             return take
         }
@@ -127,13 +127,13 @@ package struct TakeSession {
     /// Sends a take of an earlier run to its end.
     ///
     /// - Returns: how the process should exit.
-    package func resend(_ folder: TakeFolder, by plan: DeliveryPlan) async -> ExitStatus {
+    package func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
         plan.reportsProgress = showsProgress
         plan.cassettes = cassettes
         do throws(TakeStoreError) {
             return await follow(
-                try await pipeline.patientlyResend(folder, by: plan), by: plan, as: .sending)
+                try await pipeline.resend(id, by: plan), by: plan, as: .sending)
         } catch {
             return refuse(CommandFailure(error))
         }
@@ -267,13 +267,10 @@ package struct TakeSession {
             running.farewell != nil
         }
         if answer == nil { StandardError.write("\n") }
-        guard let answer, ["y", "yes"].contains(answer.lowercased()),
-            let spool = pipeline.spool
-        else { return nil }
+        guard let answer, ["y", "yes"].contains(answer.lowercased()) else { return nil }
         await pipeline.settled()
         do throws(TakeStoreError) {
-            return try await pipeline.patientlyResend(
-                try spool.store().find(outcome.id.text), by: plan)
+            return try await pipeline.resend(outcome.id, by: plan)
         } catch {
             StandardError.error(error.description)
             return nil

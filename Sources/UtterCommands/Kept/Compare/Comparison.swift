@@ -12,8 +12,7 @@ struct Comparison {
 
     private static let sampleLimit = 128 << 20
 
-    private let folder: TakeFolder
-    private let manifest: TakeManifest
+    private let kept: KeptTake
     private let services: [String]
     private let options: KeptTakeOptions
     private let session: TakeSession
@@ -25,10 +24,10 @@ struct Comparison {
     }
 
     init(
-        of folder: TakeFolder, _ manifest: TakeManifest, _ services: [String],
-        by options: KeptTakeOptions, in session: TakeSession
+        of kept: KeptTake, _ services: [String], by options: KeptTakeOptions,
+        in session: TakeSession
     ) throws(CommandFailure) {
-        (self.folder, self.manifest, self.services) = (folder, manifest, services)
+        (self.kept, self.services) = (kept, services)
         (self.options, self.session) = (options, session)
         guard !options.service.bringsSecrets, options.service.to == nil else {
             throw CommandFailure(
@@ -95,7 +94,7 @@ struct Comparison {
                 take = try await resend(by: plan.delivery)
             } else {
                 var plan = TakePlan(
-                    source: SampleSource(manifest.id.text, samples), capture: CapturePlan(),
+                    source: SampleSource(kept.id.text, samples), capture: CapturePlan(),
                     delivery: plan.delivery)
                 plan.isCompleteSoon = true
                 take = pipeline.start(plan)
@@ -112,7 +111,7 @@ struct Comparison {
 
     private func resend(by plan: DeliveryPlan) async throws(CommandFailure) -> Take {
         do throws(TakeStoreError) {
-            return try await session.pipeline.patientlyResend(folder, by: plan)
+            return try await session.pipeline.resend(kept, by: plan)
         } catch {
             throw CommandFailure(error)
         }
@@ -126,30 +125,36 @@ struct Comparison {
 
     private func plan(for service: String) throws(CommandFailure) -> Plan {
         let delivery = try options.service.of(service).delivery(
-            of: manifest, format: options.format)
-        let own = manifest.delivery
+            of: kept, format: options.format)
+        let own = kept.known?.delivery
         let isOwn =
             delivery.profile?.profile.name == own?.profile?.texts.first?.name
             && delivery.service.url.text == own?.url
         var plan = Plan(delivery: delivery, isOwn: isOwn)
         if isOwn {
             plan.delivery = try options.service.of(nil).delivery(
-                of: manifest, format: options.format)
+                of: kept, format: options.format)
         }
         plan.delivery.reportsProgress = false
         return plan
     }
 
     private func samples() throws(CommandFailure) -> [Int16] {
-        var source = try TakeSamples(of: folder, manifest)
+        var source = try ofTakes { () throws(TakeStoreError) in
+            try session.spool.samples(of: kept)
+        }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var (samples, next): ([Int16], [Int16]) = ([], [])
-        while try source.next(into: &next) {
-            samples += next
-            guard samples.count <= Self.sampleLimit else {
-                throw CommandFailure(
-                    "take \(manifest.id.text) is too long to be compared", status: .unusableAudio)
+        do throws(TakeSamples.Failure) {
+            while samples.count <= Self.sampleLimit, try source.next(into: &next) {
+                samples += next
             }
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard samples.count <= Self.sampleLimit else {
+            throw CommandFailure(
+                "take \(kept.id.text) is too long to be compared", status: .unusableAudio)
         }
         return samples
     }

@@ -1,55 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// Sends many kept takes, a few at a time, and prints their answers in order.
-package struct Flush: OrderedBatch {
-    /// One take and how it is delivered.
-    package struct Item: Sendable {
-        package let id: TakeID
-        package private(set) var plan: DeliveryPlan
-        let attempts: Int
-
-        package init(_ take: TakeManifest, plan: DeliveryPlan) {
-            id = take.id
-            attempts = take.attempts
-            self.plan = plan
-            // A bar shows how many are answered, not how far each has come.
-            self.plan.reportsProgress = false
-        }
-
-        fileprivate var service: ServiceGate.Service { .init(plan.service) }
-    }
-
-    enum Ending: Sendable {
-        case outcome(TakeOutcome, Take)
-        case refused(TakeStoreError)
-        /// The service takes no more.
-        case left
-    }
-
+struct Flush {
     private let session: TakeSession
-    private let items: [Item]
+    private let takes: [KeptTake]
+    private let plans: [TakeID: DeliveryPlan]
     private let total: Int
     /// As many more wait for the next run.
     private let beyond: Int
     /// Whether the person has asked for these takes, however often they were sent.
     private let isAsked: Bool
     private let progress: BatchProgress
-    private var gate = ServiceGate()
-    /// The failures that have closed the gate, by the items that met them.
-    private var closing: [Int: TakeFailure] = [:]
     /// Why takes are skipped, as far as that was said.
     private var told: Set<String> = []
-    var status = ExitStatus.textPrinted
+    private var status = ExitStatus.textPrinted
 
     /// Prepares to send takes, in this order; `left` more cannot be sent now, and `beyond` are too
     /// many for this run.
-    package init(
-        _ items: [Item], left: Int = 0, beyond: Int = 0, isAsked: Bool = false,
+    init(
+        _ items: [(take: KeptTake, plan: DeliveryPlan)], left: Int = 0, beyond: Int = 0, isAsked: Bool = false,
         in session: TakeSession
     ) {
-        (self.session, self.items) = (session, items)
+        self.session = session
+        takes = items.map(\.take)
+        plans = Dictionary(items.map { ($0.take.id, $0.plan) }) { first, _ in first }
         (self.beyond, self.isAsked) = (beyond, isAsked)
         total = items.count + left
         var count = BatchCount("flush", total: total)
@@ -57,9 +33,15 @@ package struct Flush: OrderedBatch {
         progress = BatchProgress(count, on: total > 0 ? session.makeLiveLine() : nil)
     }
 
-    package mutating func run(jobs: Int) async -> ExitStatus {
+    mutating func run(jobs: Int) async -> ExitStatus {
         guard total > 0 else { return .textPrinted }
-        await runAll(jobs: jobs)
+        let batch = session.pipeline.resend(takes, jobs: jobs) {
+            [plans] take throws(TakeStoreError) in
+            guard let plan = plans[take.id] else { throw .noSuchTake(take.id.text) }
+            return plan
+        }
+        session.running.whenLeaving { batch.leave() }
+        for await resent in batch { tell(resent) }
         let count = progress.end()
         guard !session.output.quiet else { return session.farewellStatus ?? status }
         StandardError.line(count.summary(at: .now))
@@ -68,69 +50,38 @@ package struct Flush: OrderedBatch {
         }
         if beyond > 0 {
             StandardError.line("\(beyond) more \(beyond == 1 ? "take waits" : "takes wait")")
-            StandardError.hint("send more with: utter flush --limit \(items.count + beyond)")
+            StandardError.hint("send more with: utter flush --limit \(takes.count + beyond)")
         }
         return session.farewellStatus ?? status
     }
 
-    var itemCount: Int { items.count }
-
-    func job(_ index: Int) -> @Sendable () async -> Ending {
-        let item = items[index]
-        let isClosed = gate.reason(against: item.service) != nil || session.farewellStatus != nil
-        return { [session] in isClosed ? .left : await Self.send(item, in: session) }
-    }
-
-    private static func send(_ item: Item, in session: TakeSession) async -> Ending {
-        do throws(TakeStoreError) {
-            guard let store = try session.pipeline.spool?.store() else { throw .notWanted }
-            var plan = item.plan
-            plan.cassettes = session.cassettes
-            let take = try await session.pipeline.patientlyResend(
-                store.take(item.id), by: plan, ifStillAfter: item.attempts)
-            session.running.begin(take, isCancellable: false)
-            let outcome = await take.outcome
-            session.running.end(take, isUnprotected: outcome.unprotected != nil)
-            return .outcome(outcome, take)
-        } catch {
-            return .refused(error)
-        }
-    }
-
-    mutating func learn(_ ending: Ending, _ index: Int) {
-        guard case .outcome(let outcome, _) = ending else { return }
-        let item = items[index]
-        switch outcome.result {
-        case .success: gate.note(nil, at: item.service)
-        case .failure(let failure):
-            let wasOpen = gate.reason(against: item.service) == nil
-            gate.note(failure, at: item.service)
-            if wasOpen, gate.reason(against: item.service) != nil { closing[index] = failure }
-        }
-    }
-
-    mutating func tell(_ ending: Ending, _ index: Int) {
-        switch ending {
-        case .left:
+    private mutating func tell(_ resent: ResentTake) {
+        switch resent.ending {
+        case .left: progress.note { $0.left += 1 }
+        case .skipped(let reason):
             progress.note { $0.left += 1 }
-            tellSkipped(items[index])
+            tellSkipped(resent.kept, reason)
         // What another process sends, has had answered, or has removed meanwhile is no failure.
-        case .refused(.inUse), .refused(.notWaiting), .refused(.noSuchTake):
-            progress.note { $0.elsewhere += 1 }
-        case .refused(let error):
+        case .elsewhere: progress.note { $0.elsewhere += 1 }
+        case .failed(let error):
             progress.note { $0.failed += 1 }
             progress.write { StandardError.error(error.description) }
             fail(CommandFailure(error).status)
         case .outcome(let outcome, let take):
+            session.running.end(take, isUnprotected: outcome.unprotected != nil)
             progress.note { Self.count(outcome, in: &$0) }
-            fail(progress.write { tell(outcome, of: take, closing[index]) })
+            fail(progress.write { tell(outcome, of: take, isLast: resent.closesService) })
         }
     }
 
+    private mutating func fail(_ status: ExitStatus) {
+        if self.status == .textPrinted { self.status = status }
+    }
+
     /// Says of the first take that a service is not asked for why that is so.
-    private mutating func tellSkipped(_ item: Item) {
-        guard let reason = gate.reason(against: item.service) else { return }
-        let text = "skipping the other takes for \(item.plan.service.url): \(reason)"
+    private mutating func tellSkipped(_ take: KeptTake, _ reason: String) {
+        let url = plans[take.id]?.service.url.description ?? take.service
+        let text = "skipping the other takes for \(url): \(reason)"
         guard told.insert(text).inserted else { return }
         progress.write { StandardError.line(text) }
     }
@@ -146,11 +97,11 @@ package struct Flush: OrderedBatch {
 
     /// Prints what became of a take, and lets go of it.
     ///
-    /// A failure that concerns more takes than this one has its hint.
+    /// A failure that concerns more takes than this one (`isLast`) has its hint.
     ///
     /// - Returns: how the process should exit for it.
     private func tell(
-        _ outcome: TakeOutcome, of take: Take, _ closing: TakeFailure?
+        _ outcome: TakeOutcome, of take: Take, isLast: Bool
     ) -> ExitStatus {
         let id = outcome.id.text
         var status = ExitStatus(outcome)
@@ -172,9 +123,10 @@ package struct Flush: OrderedBatch {
             }
         // It waits on.
         case .failure(.left): status = .textPrinted
-        case .failure(let failure): StandardError.error("take \(id): \(failure.description)")
+        case .failure(let failure):
+            StandardError.error("take \(id): \(failure.description)")
+            if isLast { StandardError.hint(Hints.of(failure)) }
         }
-        if let closing { StandardError.hint(Hints.of(closing)) }
         let given = session.give(outcome, status)
         guard given.isSafe else {
             StandardError.hint("the transcript of take \(id) is in the take: utter show \(id)")

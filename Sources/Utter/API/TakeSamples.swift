@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCodecs
-package import LinuxPlatform
-package import TakeStore
+internal import AudioCodecs
+public import LinuxPlatform
+internal import TakeStore
 
-/// The samples of a sealed journal, 16 kHz mono, read a little at a time.
-package struct JournalSamples {
-    package enum Failure: Error, Sendable, Equatable {
+/// The samples of a complete take, 16 kHz mono, read a little at a time.
+public struct TakeSamples {
+    /// Why no more samples can be had.
+    public enum Failure: Error, Sendable, Equatable {
+        /// The disk does not give them back.
         case unreadable(SystemError)
-        case damaged(UndecodableAudio)
+        /// The audio holds something else than what was recorded.
+        case damaged(reason: String)
     }
+
+    /// What of the audio is silent because it was altered or damaged; nil when nothing is.
+    public let damageReport: String?
 
     private let journal: Journal
     private let decoder: any AudioDecoder
@@ -18,9 +24,8 @@ package struct JournalSamples {
     private var hasEnded = false
     private var buffer = [UInt8](repeating: 0, count: 4_096)
 
-    /// Begins at the first sample of a journal that was recorded in this form.
-    package init(_ journal: Journal, codec: AudioCodec) {
-        self.journal = journal
+    init(_ journal: Journal, codec: AudioCodec, damageReport: String? = nil) {
+        (self.journal, self.damageReport) = (journal, damageReport)
         decoder = codec.makeDecoder()
         header = codec.header
     }
@@ -31,7 +36,7 @@ package struct JournalSamples {
     ///
     /// - Returns: false at the end.
     /// - Throws: `Failure`.
-    package mutating func next(into samples: inout [Int16]) throws(Failure) -> Bool {
+    public mutating func next(into samples: inout [Int16]) throws(Failure) -> Bool {
         samples.removeAll(keepingCapacity: true)
         // A page may hold no whole sample.
         while samples.isEmpty, !hasEnded {
@@ -46,7 +51,7 @@ package struct JournalSamples {
                 try decoder.decode(buffer.span.extracting(first: count), into: &samples)
                 if hasEnded { try decoder.finish(into: &samples) }
             } catch {
-                throw .damaged(error)
+                throw .damaged(reason: error.description)
             }
         }
         return !samples.isEmpty
@@ -65,12 +70,12 @@ package struct JournalSamples {
     }
 }
 
-extension JournalSamples.Failure: CustomStringConvertible {
+extension TakeSamples.Failure: CustomStringConvertible {
     /// What happened and why, in one line without capital and full stop.
-    package var description: String {
+    public var description: String {
         switch self {
         case .unreadable(let error): "reading the take failed: \(error.reason)"
-        case .damaged(let error): "the take is damaged: \(error.description)"
+        case .damaged(let reason): "the take is damaged: \(reason)"
         }
     }
 }

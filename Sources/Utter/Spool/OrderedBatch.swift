@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Utter
-
 /// Recordings that are sent a few at a time, and whose endings are told in their own order.
-protocol OrderedBatch {
+package protocol OrderedBatch {
     associatedtype Ending: Sendable
 
     var itemCount: Int { get }
-    /// The status of the first that failed, in their order.
-    var status: ExitStatus { get set }
 
     /// Prepares the next one, when its turn has come.
     func job(_ index: Int) -> @Sendable () async -> Ending
@@ -19,7 +15,7 @@ protocol OrderedBatch {
 }
 
 extension OrderedBatch {
-    mutating func runAll(jobs: Int) async {
+    package mutating func runAll(jobs: Int) async {
         var endings: [Int: Ending] = [:]
         var told = 0
         await withTaskGroup(of: (Int, Ending).self) { group in
@@ -40,9 +36,5 @@ extension OrderedBatch {
                 }
             }
         }
-    }
-
-    mutating func fail(_ status: ExitStatus) {
-        if self.status == .textPrinted { self.status = status }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+package import SpeechService
 
 /// Decides which services are worth asking again while many takes are sent.
 ///

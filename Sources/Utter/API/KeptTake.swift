@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import FoundationEssentials
+package import TakeStore
+
+/// A take on the disk, as it was at one moment.
+public struct KeptTake: Sendable {
+    /// What has become of a take.
+    public enum State: String, Sendable {
+        /// Audio is still being captured.
+        case recording
+        /// The audio is complete, and not sent yet.
+        case sealed
+        /// The audio is complete, and on its way.
+        case sending
+        /// There is a transcript.
+        case answered
+        /// There is no transcript; the audio waits to be sent again.
+        case kept
+        /// The take was cancelled; its audio is deleted after a time.
+        case cancelled
+        /// What is known of the take was damaged; recovery builds it anew from the audio.
+        case damaged
+        /// A later version of this library wrote the take, and can read it.
+        case later
+        /// The disk does not give the take back.
+        case unreadable
+    }
+
+    /// Why a take that waits is not sent unasked.
+    public enum Obstacle: Sendable, Hashable {
+        /// The same request would fail again: something about it must change.
+        case held
+        /// The service may have the take already, and its plan said not to send it twice.
+        case doubtful
+        /// The service has failed with the take several times; it is sent again from then on.
+        case later(Date)
+        /// The take has waited for too long.
+        case old
+    }
+
+    /// The take's name.
+    public let id: TakeID
+    /// What has become of it.
+    public let state: State
+    /// Why it has no transcript, or why it cannot be read, in one line; nil when nothing is wrong.
+    public let reason: String?
+    /// Where its audio is; nil when that was deleted or cannot be looked at.
+    public let audioPath: String?
+    /// Whether the program that recorded or sent the take has died, so that `Spool.recover` brings the
+    /// take to an end.
+    public let isAbandoned: Bool
+    /// What the take remembers, or why that cannot be read.
+    package let manifest: Result<TakeManifest, TakeStoreError>
+    /// Why what is encrypted of it cannot be read; nil when it can, or nothing is.
+    package let lock: TakeStoreError?
+    package let audioByteCount: Int?
+    /// How long it has waited for its answer.
+    package let waited: Duration
+
+    /// Looks at a take; blocks on the disk, never on another process.
+    init(_ id: TakeID, in store: TakeStore, by clock: SpoolAge) {
+        self.id = id
+        var (reason, isDead): (String?, Bool) = (nil, false)
+        var (path, byteCount): (String?, Int?) = (nil, nil)
+        var lock: TakeStoreError?
+        do throws(TakeStoreError) {
+            let take = try store.take(id)
+            let manifest = try take.manifest()
+            // What cannot be looked at is nowhere.
+            byteCount = try? take.audioByteCount(fileName: manifest.audio)
+            if byteCount != nil { path = "\(take.path)/\(manifest.audio)" }
+            isDead = manifest.state == .kept && byteCount == nil
+            reason = manifest.reason
+            if manifest.isLocked {
+                lock = take.keyError
+                let isWrong = if case .keyWrong = take.keyError { true } else { false }
+                reason = "encrypted" + (isWrong ? " under another key" : ", and no key was given")
+            } else if !manifest.isAtRest, (try? take.lock()) == true {
+                // While a program lives, it holds the lock.
+                take.unlock()
+                isDead = true
+                let deed = manifest.state == .recording ? "recording" : "sending"
+                reason = "was \(deed) when its program ended"
+            }
+            state = State(rawValue: manifest.state.rawValue) ?? .unreadable
+            waited = state == .kept ? clock.age(since: id.date) : .zero
+            self.manifest = .success(manifest)
+        } catch {
+            reason = error.description
+            manifest = .failure(error)
+            waited = .zero
+            switch error {
+            case .damaged: (state, isDead) = (.damaged, true)
+            case .laterVersion: state = .later
+            default: (state, isDead) = (.unreadable, !store.hasManifest(id))
+            }
+        }
+        (self.reason, isAbandoned, self.lock) = (reason, isDead, lock)
+        (audioPath, audioByteCount) = (path, byteCount)
+    }
+
+    // What cannot be read is told by `reason`.
+    package var known: TakeManifest? { try? manifest.get() }
+
+    /// When it began; nil when neither its name nor what it remembers says so.
+    public var began: Date? {
+        // Without a manifest the name says it, which the clock of an earlier take may have made.
+        known.flatMap { try? Date($0.created, strategy: .iso8601) } ?? id.date
+    }
+
+    /// How long it is, once its audio is complete.
+    public var length: Duration? { known?.frames.map { .milliseconds(Double($0) / 16) } }
+
+    /// What was said in it; nil without an answer, and empty when nothing was heard.
+    public var transcript: String? { known?.transcript }
+
+    /// The name of the service's profile, or the URL without its query; empty when that is not known.
+    public var service: String { known?.delivery?.profile?.texts.first?.name ?? known?.url ?? "" }
+
+    /// How many requests have carried it, over all programs.
+    public var attempts: Int { known?.attempts ?? 0 }
+
+    /// Whether it has no answer, and may get one.
+    public var isWaiting: Bool { [.recording, .sealed, .sending, .kept].contains(state) }
+
+    /// Whether the service may have it although no answer came.
+    public var mayBeDelivered: Bool { known?.mayBeDelivered ?? false }
+
+    /// Why a take that waits is not sent unasked; nil when it may be sent now, or does not wait.
+    ///
+    /// - Parameters:
+    ///   - limit: a take that has waited for longer is not sent; nil is no limit.
+    ///   - isChanged: whether it is sent by another request than the one that failed.
+    ///   - unknownOutcome: what happens to a take that the service may have; nil is what its plan said.
+    ///   - now: the time.
+    public func obstacle(
+        waitingUpTo limit: Duration? = .seconds(30 * 86_400), isChanged: Bool = false,
+        unknownOutcome: RetryPolicy.UnknownOutcome? = nil, at now: Date = Date()
+    ) -> Obstacle? {
+        guard state == .kept, let manifest = known else { return nil }
+        if let limit, waited >= limit { return .old }
+        let word = unknownOutcome ?? .init(manifest.delivery)
+        if manifest.mayBeDelivered, word != .resend { return .doubtful }
+        if manifest.isHeld == true, !isChanged { return .held }
+        if let next = manifest.nextTry, next > now { return .later(next) }
+        return nil
+    }
+
+    /// Takes in the order in which they are sent: those that no delivery has failed with go first, so
+    /// that a take with which the service always fails holds up no other.
+    package static func inSendingOrder(_ takes: [KeptTake]) -> [KeptTake] {
+        // Stable: those alike stay in the order of their age.
+        takes.enumerated().sorted { one, two in
+            let before = one.element.known?.failures ?? 0
+            let after = two.element.known?.failures ?? 0
+            return before == after ? one.offset < two.offset : before < after
+        }.map(\.element)
+    }
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import TakeStore
+@testable import Utter
+
+/// Kept takes are sent again, some at a time, and none holds up another.
+@Suite struct ResendBatchTests {
+    private let bench: SpoolBench
+    private let pipeline: Pipeline
+    private let body = WAVBytes.pcm(SpoolBench.samples)
+
+    init() throws {
+        bench = try SpoolBench()
+        pipeline = try bench.pipeline()
+    }
+
+    private func words(_ takes: [KeptTake], jobs: Int = 1) async -> [String] {
+        var words: [String] = []
+        for await resent in pipeline.resend(takes, jobs: jobs) { words.append(resent.word) }
+        return words
+    }
+
+    /// Answers with the take's id.
+    private static let echo: [ServerStep] = [
+        .readHead, .readBodyToEnd,
+        .respondBy { ServerAnswer(status: 200, text: $0["Idempotency-Key"] ?? "") },
+    ]
+
+    @Test func aTakeIsSentToWhereItWasMeantToGo() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let kept = try bench.keep(1, for: server.url("/there"))
+        let take = try await pipeline.resend(kept)
+        let outcome = try await take.end()
+        #expect(try outcome.result.get().text == "heard")
+        #expect(take.id == kept.id)
+        #expect(server.requests.map(\.target) == ["/there"])
+        #expect(server.requests.map(\.body) == [body])
+        take.release()
+        #expect(await bench.settled(pipeline))
+        let answered = try #require(try bench.spool.takes().first)
+        #expect(answered.state == .answered && answered.audioPath == nil)
+        await #expect(throws: TakeStoreError.audioGone(take: kept.id.text, wasAnswered: true)) {
+            try await pipeline.resend(answered)
+        }
+        pipeline.shutDown()
+    }
+
+    @Test(arguments: [1, 3, 9])
+    func endingsComeInTheOrderGivenHoweverManyAreSentAtOnce(_ jobs: Int) async throws {
+        let server = try RecordingServer(otherwise: Self.echo)
+        let takes = try (1...6).map { try bench.keep($0, for: server.url()) }
+        #expect(await words(takes, jobs: jobs) == takes.map { "\"\($0.id.text)\"" })
+        #expect(server.requests.count == 6)
+        pipeline.shutDown()
+    }
+
+    @Test(arguments: [("/500", 3, 3), ("/401", 1, 1), ("/404", 3, 0), ("/redirect", 3, 0)])
+    func aServiceThatFailsKeepsNoOtherFromItsTakes(
+        path: String, tries: Int, due: Int
+    ) async throws {
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd,
+                .respondBy { request in
+                    switch request.target {
+                    case "/ok": ServerAnswer(status: 200, text: "heard")
+                    case "/redirect":
+                        ServerAnswer(
+                            status: 307,
+                            headers: [HeaderField("Location", "https://other.example/")], text: "")
+                    default:
+                        ServerAnswer(status: Int(request.target.dropFirst()) ?? 404, text: "no")
+                    }
+                },
+            ])
+        let takes = try (1...6).map { try bench.keep($0, for: server.url($0 > 3 ? "/ok" : path)) }
+        var texts: [String] = []
+        for await resent in pipeline.resend(takes, jobs: 1, by: Self.once) {
+            if let text = resent.text { texts.append(text) }
+        }
+        #expect(texts == ["heard", "heard", "heard"])
+        let isGate = path == "/401" || path == "/redirect"
+        #expect(server.requests.count { $0.target == path } == (isGate ? 1 : tries))
+        #expect(await bench.settled(pipeline))
+        // What was refused for good is not sent again unasked.
+        let held = try bench.spool.takes(where: .waiting).filter { $0.obstacle() == .held }
+        #expect(held.count == (path == "/404" ? 3 : path == "/redirect" ? 1 : 0))
+        pipeline.shutDown()
+    }
+
+    private static let once: @Sendable (KeptTake) throws(TakeStoreError) -> DeliveryPlan = {
+        take throws(TakeStoreError) in
+        var plan = try DeliveryPlan(of: take)
+        plan.retry = .never
+        return plan
+    }
+
+    @Test func theFailureThatClosesAServiceIsMarkedAndTheRestSaysWhy() async throws {
+        let server = try RecordingServer(otherwise: .answer(status: 401, text: "who are you"))
+        let takes = try (1...3).map { try bench.keep($0, for: server.url()) }
+        var all: [ResentTake] = []
+        for await resent in pipeline.resend(takes, jobs: 1) { all.append(resent) }
+        #expect(all.map(\.closesService) == [true, false, false])
+        let failure = try #require(all.first?.failure)
+        for resent in all.dropFirst() {
+            guard case .skipped(let reason) = resent.ending else {
+                Issue.record("\(resent.ending)")
+                continue
+            }
+            #expect(reason == failure.description)
+        }
+        #expect(server.requests.count == 1)
+        pipeline.shutDown()
+    }
+
+    @Test func ofTwoBatchesAtOnceEachTakeIsSentByOne() async throws {
+        let (isSent, mayAnswer) = (Gate(), Gate())
+        let server = try RecordingServer(
+            scripts: [
+                [
+                    .readHead, .readBodyToEnd, .open(isSent), .stallUntil(mayAnswer),
+                    .respond(status: 200, text: "one"),
+                ]
+            ], otherwise: .answer(text: "other"))
+        let takes = try (1...3).map { try bench.keep($0, for: server.url()) }
+        let first = Task { await words(takes) }
+        #expect(await isSent.wait())
+        let other = try bench.pipeline()
+        var second: [String] = []
+        for await resent in other.resend(takes, jobs: 1) {
+            second.append(resent.word)
+            if case .outcome(_, let take) = resent.ending { take.release() }
+        }
+        #expect(second == ["elsewhere", "other", "other"])
+        #expect(await bench.settled(other))
+        mayAnswer.open()
+        #expect(await first.value == ["one", "elsewhere", "elsewhere"])
+        #expect(server.requests.count == 3)
+        other.shutDown()
+        pipeline.shutDown()
+    }
+
+    @Test func aTakeThatWasRemovedMeanwhileIsElsewhere() async throws {
+        let kept = try bench.keep(1)
+        try bench.spool.remove(kept.id)
+        #expect(await words([kept]) == ["elsewhere"])
+        pipeline.shutDown()
+    }
+
+    @Test func aTakeThatCannotBeReadFailsAlone() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let takes = [
+            try bench.keep(1) { $0.delivery = nil }, try bench.keep(2, for: server.url()),
+        ]
+        let words = await words(takes)
+        #expect(words.first?.contains("it does not know where it was meant to go") == true)
+        #expect(words.last == "heard")
+        pipeline.shutDown()
+    }
+
+    @Test func aBatchThatIsLeftKeepsWhatRunsAndSendsNoMore() async throws {
+        let isSent = Gate()
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .open(isSent), .readOn])
+        let takes = try (1...3).map { try bench.keep($0, for: server.url()) }
+        let batch = pipeline.resend(takes, jobs: 1)
+        let endings = Task { () -> [String] in
+            var words: [String] = []
+            for await resent in batch { words.append(resent.word) }
+            return words
+        }
+        #expect(await isSent.wait())
+        batch.leave()
+        #expect(await endings.value == [TakeFailure.left.description, "left", "left"])
+        #expect(server.requests.count == 1)
+        #expect(await bench.settled(pipeline))
+        #expect(try bench.spool.takes().map(\.state) == [.kept, .kept, .kept])
+        pipeline.shutDown()
+    }
+
+    @Test func aCancelledTaskKeepsItsTakes() async throws {
+        let isSent = Gate()
+        let server = try RecordingServer(
+            otherwise: [.readHead, .readBodyToEnd, .open(isSent), .readOn])
+        let takes = try (1...3).map { try bench.keep($0, for: server.url()) }
+        let task = Task { await words(takes) }
+        #expect(await isSent.wait())
+        task.cancel()
+        _ = await task.value
+        // The take that ran comes to rest by itself.
+        let rest = try await bench.eventually { $0.allSatisfy { $0.state == .kept } }
+        #expect(rest.map(\.state) == [.kept, .kept, .kept])
+        #expect(server.requests.count == 1)
+        pipeline.shutDown()
+    }
+
+    @Test func aCancelledTaskThatWaitsForAnOutcomeLeavesItsTakeAlone() async throws {
+        let (isSent, mayAnswer) = (Gate(), Gate())
+        let server = try RecordingServer(
+            otherwise: [
+                .readHead, .readBodyToEnd, .open(isSent), .stallUntil(mayAnswer),
+                .respond(status: 200, text: "heard"),
+            ])
+        let take = try await pipeline.resend(bench.keep(1, for: server.url()))
+        let task = Task { await take.outcome }
+        #expect(await isSent.wait())
+        task.cancel()
+        mayAnswer.open()
+        #expect(try await task.value.result.get().text == "heard")
+        pipeline.shutDown()
+    }
+
+    @Test func aTaskThatIsCancelledWhileItResendsLeavesTheTakeWaitingOrSent() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let kept = try bench.keep(1, for: server.url())
+        let task = Task { try await pipeline.resend(kept) }
+        task.cancel()
+        #expect(try await task.value.end().result.get().text == "heard")
+        pipeline.shutDown()
+    }
+
+    // MARK: - Secrets
+
+    @Test func aRememberedSecretIsAskedForAndGoesToItsOrigin() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let questions = Mutex<[SecretQuestion]>([])
+        let pipeline = try bench.pipeline { question in
+            questions.withLock { $0.append(question) }
+            return "sesame"
+        }
+        let origin = try ServiceURL(server.url()).origin
+        let kept = try bench.keep(1, for: server.url()) { manifest in
+            var own = DeliveryRecord.Secret(
+                header: "Authorization", form: "Token {}", origin: origin.description)
+            own.command = "pass speech"
+            // It was given for another service, and goes there alone.
+            var foreign = DeliveryRecord.Secret(
+                header: "X-Key", form: "{}", origin: "https://other.example")
+            foreign.command = "pass other"
+            manifest.delivery?.secrets = [own, foreign]
+        }
+        #expect(try await pipeline.resend(kept).end().result.get().text == "heard")
+        let request = try #require(server.requests.first)
+        #expect(request["Authorization"] == "Token sesame" && request["X-Key"] == nil)
+        #expect(
+            questions.withLock { $0 } == [
+                SecretQuestion(source: .command("pass speech"), origin: origin, isRefused: false)
+            ])
+        pipeline.shutDown()
+    }
+
+    @Test func anotherServiceGetsItsOwnSecretsNeverTheOldOnes() async throws {
+        let server = try RecordingServer(otherwise: .answer(text: "heard"))
+        let kept = try bench.keep(1) { manifest in
+            var secret = DeliveryRecord.Secret(
+                header: "Authorization", form: "Bearer {}", origin: "http://127.0.0.1:9")
+            secret.command = "pass old"
+            manifest.delivery?.secrets = [secret]
+        }
+        let service = try RecognitionService(url: ServiceURL(server.url()))
+        let take = try await pipeline.resend(kept, by: DeliveryPlan(service: service))
+        #expect(try await take.end().result.get().text == "heard")
+        #expect(try #require(server.requests.first)["Authorization"] == nil)
+        pipeline.shutDown()
+        let answered = try #require(try bench.spool.takes().first)
+        #expect(answered.known?.delivery?.secrets == nil)
+    }
+
+    @Test func aPipelineThatIsDroppedInTheMidstOfATakeLosesNothing() async throws {
+        let server = try RecordingServer(otherwise: [.readHead, .readOn])
+        let voice = TestSignal.voice(frames: 320, sampleRate: 16_000)
+        let speaker = try Speaker()
+        do {
+            let pipeline = try bench.pipeline()
+            _ = pipeline.start(
+                TakePlan(
+                    source: speaker.source,
+                    service: try RecognitionService(url: ServiceURL(server.url())), retry: .never))
+        }
+        speaker.say(voice)
+        _ = try #require(await server.wait(untilBytes: 640))
+        // It runs on: no recovery touches it.
+        #expect(try bench.spool.recover().isEmpty)
+        #expect(try bench.spool.takes().map(\.state) == [.recording])
+        speaker.say(voice)
+        _ = try #require(await server.wait(untilBytes: 1_280))
+        server.stop()
+        speaker.fallSilent()
+        let kept = try #require(try await bench.eventually { $0.first?.state == .kept }.first)
+        #expect(kept.length == .milliseconds(40))
+        var (all, some): ([Int16], [Int16]) = ([], [])
+        var samples = try bench.spool.samples(of: kept)
+        while try samples.next(into: &some) { all += some }
+        #expect(all == voice + voice)
+        pipeline.shutDown()
+    }
+}
+
+extension SpoolBench {
+    /// Waits until the disk has what a pipeline has given it.
+    func settled(_ pipeline: Pipeline) async -> Bool {
+        let done = Gate()
+        pipeline.sync.perform { done.open() }
+        return await done.wait()
+    }
+
+    /// The takes once they fulfil a condition, or after a time without it.
+    func eventually(_ isWanted: ([KeptTake]) -> Bool) async throws -> [KeptTake] {
+        let deadline = MonotonicTime.now + .patience
+        while true {
+            let takes = try spool.takes()
+            if isWanted(takes) || MonotonicTime.now >= deadline { return takes }
+            await Task.yield()
+        }
+    }
+}

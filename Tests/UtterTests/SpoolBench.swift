@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import FoundationEssentials
+import TestSupport
+import Testing
+
+@testable import TakeStore
+@testable import Utter
+
+/// A spool of the test's own, and the takes that earlier programs have left in it.
+final class SpoolBench: Sendable {
+    let folder: TemporaryFolder
+    let spool: Spool
+
+    init(limits: SpoolLimits = SpoolLimits(takes: 1_000, bytes: 4 << 30, free: 0)) throws {
+        folder = try TemporaryFolder()
+        spool = Spool(at: folder.path("state"), limits: limits)
+    }
+
+    static let samples = [Int16](repeating: 7, count: 1_000)
+
+    func id(_ number: Int) throws -> TakeID {
+        try #require(TakeID("20261121-0600\(10 + number)-abcdefghjk\(10 + number)"))
+    }
+
+    /// Leaves a take that waits and was meant for a URL.
+    @discardableResult
+    func keep(
+        _ number: Int, for url: String = "http://127.0.0.1:9/",
+        change: (inout TakeManifest) throws -> Void = { _ in }
+    ) throws -> KeptTake {
+        let store = try spool.store()
+        let take = try store.makeTake(try id(number))
+        // Said, because a child of another test may hold the descriptor until it executes.
+        defer { take.unlock() }
+        let audio = WAVBytes.speech(Self.samples)
+        try folder.write(audio, to: "state/takes/\(take.id.text)/audio.wav")
+        let plan = DeliveryPlan(service: try RecognitionService(url: ServiceURL(url)))
+        var manifest = TakeManifest(
+            id: take.id, created: take.id.date ?? Date(), audio: "audio.wav", format: "pcm",
+            source: "default", url: url)
+        manifest.delivery = plan.record
+        manifest.byteCount = audio.count
+        manifest.frames = Self.samples.count
+        manifest.state = .kept
+        try change(&manifest)
+        try take.save(manifest)
+        return KeptTake(take.id, in: store, by: SpoolAge(in: store))
+    }
+
+    /// The takes as they are once no child of another test holds a copy of a lock of this process.
+    func takes(
+        _ choice: TakeChoice = .all, until isWanted: ([KeptTake]) -> Bool
+    ) throws -> [KeptTake] {
+        let deadline = MonotonicTime.now + .patience
+        while true {
+            let takes = try spool.takes(where: choice)
+            if isWanted(takes) || MonotonicTime.now >= deadline { return takes }
+        }
+    }
+
+    func pipeline(secrets: SecretProvider? = nil) throws -> Pipeline {
+        try Pipeline(
+            spool: Spool(
+                at: folder.path("state"), limits: spool.limits, retention: .withoutAnsweredAudio),
+            secrets: secrets)
+    }
+}
+
+extension ResentTake {
+    var text: String? {
+        guard case .outcome(let outcome, _) = ending else { return nil }
+        return try? outcome.result.get().text  // A failure has none.
+    }
+
+    var failure: TakeFailure? {
+        guard case .outcome(let outcome, _) = ending, case .failure(let failure) = outcome.result
+        else { return nil }
+        return failure
+    }
+
+    /// The ending in a word.
+    var word: String {
+        switch ending {
+        case .outcome: text ?? failure?.description ?? ""
+        case .elsewhere: "elsewhere"
+        case .failed(let error): error.description
+        case .skipped: "skipped"
+        case .left: "left"
+        }
+    }
+}
