@@ -14,12 +14,9 @@ package struct KeySource: Sendable {
     /// What the environment or the file of settings says.
     package static let environment = KeySource(file: nil, command: nil)
 
-    /// Reads the key.
+    /// Reads the key; nil when takes are not to be encrypted.
     ///
     /// Waits for the command, which may ask the person.
-    ///
-    /// - Returns: nil when takes are not to be encrypted.
-    /// - Throws: `CommandFailure` when there is to be a key and it cannot be used.
     package func key() throws(CommandFailure) -> EncryptionKey? {
         if let file { return try Self.key(inFile: file, named: "--encrypt-key") }
         if let command { return try Self.key(from: command, named: "--encrypt-key-command") }
