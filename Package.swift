@@ -119,7 +119,7 @@ let package = Package(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
-                "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
+                "LinuxPlatform", "Settings", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(

@@ -22,8 +22,6 @@ package protocol AudioDecoder: AnyObject {
     func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio)
 
     /// Ends the file, and appends what the last bytes decode to; less than a frame is dropped.
-    ///
-    /// - Throws: `UndecodableAudio` when no audio could have followed.
     func finish(into output: inout [Int16]) throws(UndecodableAudio)
 }
 

@@ -8,8 +8,6 @@
 /// nothing.
 package protocol AudioEncoder: AnyObject, Sendable {
     /// Appends the file's header.
-    ///
-    /// - Throws: `EncodingError` when the codec cannot start.
     func begin(into output: inout [UInt8]) throws(EncodingError)
 
     /// Takes frames in, and appends what became ready: nothing, a part of a page, or several.
@@ -21,8 +19,6 @@ package protocol AudioEncoder: AnyObject, Sendable {
     func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError)
 
     /// Appends everything that is still inside the encoder and the file's end mark.
-    ///
-    /// - Throws: `EncodingError` when the codec fails.
     func finish(into output: inout [UInt8]) throws(EncodingError)
 
     /// What the file would begin with if it had been known before what is known now: how long it is.

@@ -8,8 +8,6 @@ package protocol AudioRecoverer: AnyObject {
     func append(_ bytes: Span<UInt8>)
 
     /// Says what is whole, when all of the file was given.
-    ///
-    /// - Throws: `EncodingError` when there is no memory.
     func finish() throws(EncodingError) -> IntactAudio
 }
 

@@ -10,12 +10,6 @@ package enum SettingsDocument {
     package static let byteLimit = 1 << 20
 
     /// Reads a text.
-    ///
-    /// - Parameters:
-    ///   - text: the text.
-    ///   - file: the name that every place in it gets; nil where there is one file only.
-    /// - Throws: `SettingsError` with the place where it is no TOML.
-    /// - Returns: the outermost table.
     package static func parse(
         _ text: String, file: String? = nil
     ) throws(SettingsError) -> SettingsTable {

@@ -2,13 +2,6 @@
 
 extension SettingsReader {
     /// A length of time in seconds.
-    ///
-    /// - Parameters:
-    ///   - key: its name.
-    ///   - limit: the longest.
-    ///   - allowsZero: whether it may be 0.
-    /// - Throws: `SettingsError`, also for what is infinite or no number.
-    /// - Returns: the time; nil when there is none.
     package mutating func seconds(
         _ key: String, upTo limit: Int, allowsZero: Bool = false
     ) throws(SettingsError) -> Duration? {

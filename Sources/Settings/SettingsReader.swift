@@ -158,8 +158,6 @@ package struct SettingsReader {
     package func path(_ key: String) -> String { name.map { "\($0).\(key)" } ?? key }
 
     /// Demands that every member has been asked for.
-    ///
-    /// - Throws: `SettingsError` with the first that has not, and the name that may have been meant.
     package func finish() throws(SettingsError) {
         if let (error, _) = unknown({ _, _ in nil }).first { throw error }
     }

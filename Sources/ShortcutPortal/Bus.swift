@@ -35,16 +35,12 @@ internal import Glibc
     deinit { unsafe sd_bus_flush_close_unref(bus) }
 
     /// Has signals come that a rule describes.
-    ///
-    /// - Throws: `BusError` when the bus refuses it.
     package func listen(to rule: String) throws(BusError) {
         let code = unsafe sd_bus_add_match(bus, nil, rule, nil, nil)
         if code < 0 { throw BusError(code, "listen to \(rule)") }
     }
 
     /// Takes a name on the bus.
-    ///
-    /// - Throws: `BusError` when another program has it.
     package func take(name: String) throws(BusError) {
         let code = unsafe sd_bus_request_name(bus, name, 0)
         if code < 0 { throw BusError(code, "take the name \(name)") }
@@ -108,8 +104,6 @@ internal import Glibc
     // MARK: - For a program that answers
 
     /// Answers a call.
-    ///
-    /// - Throws: `BusError` when the bus has ended.
     package func answer(_ call: BusMessage, _ values: [BusValue]) throws(BusError) {
         var made: OpaquePointer?
         let code = unsafe sd_bus_message_new_method_return(call.pointer, &made)
@@ -117,8 +111,6 @@ internal import Glibc
     }
 
     /// Answers a call with an error.
-    ///
-    /// - Throws: `BusError` when the bus has ended.
     package func refuse(_ call: BusMessage, _ name: String, _ text: String) throws(BusError) {
         var error = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
         defer { unsafe sd_bus_error_free(&error) }
@@ -129,8 +121,6 @@ internal import Glibc
     }
 
     /// Sends a signal.
-    ///
-    /// - Throws: `BusError` when the bus has ended.
     package func signal(
         _ signal: String, from path: String, _ values: [BusValue]
     ) throws(BusError) {

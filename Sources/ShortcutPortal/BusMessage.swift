@@ -31,8 +31,6 @@ internal import CSystemd
     // MARK: - Writing
 
     /// Adds values.
-    ///
-    /// - Throws: `BusError` when one is not of its type, or memory has run out.
     func append(_ values: [BusValue]) throws(BusError) {
         for value in values { try append(value) }
     }

@@ -84,8 +84,6 @@ package final class ShortcutSession {
     }
 
     /// Waits for what the desktop tells next.
-    ///
-    /// - Throws: `PortalError` when it will not tell anything any more.
     package func next() throws(PortalError) -> Event {
         while true {
             guard let message = try receive(by: nil) else { continue }

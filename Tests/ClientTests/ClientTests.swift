@@ -220,6 +220,45 @@ import Utter
         #expect(try spool.takes(where: .all).isEmpty)
     }
 
+    @Test func aServiceIsDescribedByItsProfile() throws {
+        let profiles = Profiles.shipped + .folder("/nonexistent")
+        #expect(profiles.names.contains("deepgram"))
+        let profile = try profiles.profile("deepgram")
+        #expect(profile.title.hasPrefix("Deepgram") && profile.name == "deepgram")
+        #expect(!profile.isLive && profile.codecs.contains(.flac))
+        let language = try #require(profile.words.first { $0.name == "language" })
+        #expect(!language.isRequired && language.choices.isEmpty)
+        #expect([language.standard, language.about].count == 2)
+        let service = try Service("deepgram", words: ["language": "en"], format: .flac)
+        var plan = TakePlan(source: Silence(), service: service)
+        plan.delivery.retry = .never
+        #expect(plan.delivery.format == .flac)
+        #expect(service.delivery.service.url.description.contains("deepgram"))
+        #expect(service.profile?.name == "deepgram")
+        #expect(Service(try self.service()).profile == nil)
+        #expect(profile.tokenSource == .variable("DEEPGRAM_API_KEY"))
+        do throws(ProfileError) {
+            _ = try Service(profile, words: ["tenant": "x"], token: .file("/run/key"))
+            Issue.record("it has no tenant")
+        } catch {
+            #expect(error.description.hasSuffix(" has no tenant"))
+        }
+    }
+
+    @Test func aProgramReadsItsSecretsItself() async throws {
+        let reading = SecretSource.file("/nonexistent/key")
+        let error = await #expect(throws: ReadingError.self) { try await reading.read() }
+        #expect(error?.description.contains("/nonexistent/key") == true)
+        let pipeline = try Pipeline(stateFolder: nil) { try await $0.source.read() }
+        defer { pipeline.shutDown() }
+        let service = try RecognitionService(
+            url: ServiceURL(Self.url), credential: Credential(askedOf: reading))
+        let outcome = await pipeline.start(
+            TakePlan(source: Silence(), service: Service(service))
+        ).outcome
+        #expect(outcome.result == .failure(.secretMissing(reason: error?.description ?? "")))
+    }
+
     @Test func allSourcesAndFormatsArePublic() throws {
         let sources: [any CaptureSource] = [
             Microphone(device: "default"), FileReplay(path: "/dev/null", pace: .unpaced), Silence(),

@@ -16,14 +16,12 @@ import Testing
 
     /// A profile, with something in place of each word that it needs.
     private func service(_ name: String) throws -> RecognitionService {
-        let texts = try ProfileChain.texts(
-            of: name, in: [{ (name: String) in ShippedProfiles.text(of: name) }])
-        let profile = try ServiceProfile(texts: try #require(texts))
+        let profile = try Profiles.shipped.profile(name)
         var words: [String: String] = [:]
         for word in profile.words where word.isRequired {
             words[word.name] = word.name == "instance" ? "https://a.example" : "w"
         }
-        return try profile.service(words: words, format: try #require(profile.formats.first))
+        return try Service(profile, words: words).delivery.service
     }
 
     /// The answers of a profile by the names of their cases; of a row of requests the last one.

@@ -53,14 +53,14 @@ import Testing
     @Test func aPipeWithoutAWriterIsNotAwaitedForEver() throws {
         let path = folder.path("pipe")
         try #require(mkfifo(path, 0o600) == 0)
-        let error = #expect(throws: SecretSourceError.self) {
+        let error = #expect(throws: ReadingError.self) {
             try OwnFile(path, patience: .zero).firstLine()
         }
         #expect(error?.description == "'\(path)' is a pipe from which nothing came for 0 s")
     }
 
     private func reason(_ source: SecretSource) async -> String {
-        do throws(SecretSourceError) {
+        do throws(ReadingError) {
             return try await source.read()
         } catch {
             return error.description

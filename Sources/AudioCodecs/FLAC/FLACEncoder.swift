@@ -129,8 +129,6 @@ internal import CFLAC
     }
 
     /// What a file begins with whose first samples are lost: its header, and frames of silence.
-    ///
-    /// - Throws: `EncodingError.codecFailed` when there is no memory.
     static func beginning(silentFrameCount: Int) throws(EncodingError) -> [UInt8] {
         let encoder = try FLACEncoder()
         var bytes: [UInt8] = []

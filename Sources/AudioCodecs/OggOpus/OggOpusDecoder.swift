@@ -42,9 +42,6 @@ package final class OggOpusDecoder: AudioDecoder {
     package init() {}
 
     /// Takes bytes in and appends what they decode to.
-    ///
-    /// - Throws: `UndecodableAudio`, with the words of an `OggOpusError`, when the bytes are not an
-    ///   Ogg Opus stream, or a damaged one.
     package func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {

@@ -46,8 +46,6 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Appends the two header pages.
-    ///
-    /// - Throws: `EncodingError.codecFailed` when there is no memory.
     package func begin(into output: inout [UInt8]) throws(EncodingError) {
         for var header in [identificationHeader, commentHeader] {
             try pages.queue(&header, byteCount: header.count, granulePosition: 0)
@@ -56,8 +54,6 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Takes frames in, and appends the pages that became full.
-    ///
-    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
     package func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
@@ -71,8 +67,6 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Appends the rest, filled up with silence that the last granule position trims off.
-    ///
-    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
     package func finish(into output: inout [UInt8]) throws(EncodingError) {
         takenFrameCount += frames.count
         let end = preSkip + takenFrameCount * Self.granulesPerFrame

@@ -75,9 +75,6 @@ internal import COpus
     }
 
     /// Takes the packets of the page that was read last.
-    ///
-    /// - Throws: `OggOpusError.packetTooLong` when an unfinished packet has more bytes than
-    ///   `limit` already.
     mutating func beginPackets(limit: Int) throws(OggOpusError) {
         guard unsafe ogg_stream_pagein(&stream, &page) == 0 else {
             throw .notAPage(offset: offset)

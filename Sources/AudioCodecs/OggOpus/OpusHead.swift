@@ -19,9 +19,6 @@ struct OpusHead: Equatable {
     let outputGain: Int
 
     /// Reads the first packet of a stream.
-    ///
-    /// - Throws: `OggOpusError.notOpus` when it is something else, a newer version, or has more
-    ///   channels than stereo.
     init(packet: Span<UInt8>) throws(OggOpusError) {
         guard packet.count >= 19, Self.hasPrefix("OpusHead", packet) else {
             throw .notOpus(reason: "the first packet is not 'OpusHead'")

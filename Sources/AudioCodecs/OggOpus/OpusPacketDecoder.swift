@@ -31,8 +31,6 @@ internal import Glibc
     }
 
     /// Decodes one packet and appends its samples.
-    ///
-    /// - Throws: `OggOpusError.damagedPacket` when it is not an Opus packet (RFC 6716 §3.4).
     func decode(_ packet: Span<UInt8>, into output: inout [Int16]) throws(OggOpusError) {
         // libopus takes an empty packet for a lost one and makes something up.
         guard !packet.isEmpty else {

@@ -31,8 +31,6 @@ package struct OpusSettings: Sendable, Hashable, Codable {
     }
 
     /// Packets of 20 ms on one page.
-    ///
-    /// - Throws: `EncodingError.unsupportedSetting` when a setting is outside its range.
     func packetsPerPage() throws(EncodingError) -> Int {
         guard Self.bitrates.contains(bitrate) else {
             throw .unsupportedSetting(

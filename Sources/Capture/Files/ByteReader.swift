@@ -38,8 +38,6 @@ struct ByteReader: ~Copyable {
     /// Opens a file.
     ///
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
-    ///
-    /// - Throws: `CaptureError.fileForbidden`, `.limitReached` or `.cannotOpen`.
     init(opening path: String) throws(CaptureError) {
         let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
         guard number >= 0 else {
@@ -95,8 +93,6 @@ struct ByteReader: ~Copyable {
     }
 
     /// Reads until `wanted` bytes are there, or as many as can be had now.
-    ///
-    /// - Throws: `SystemError` of `read`, `pread` or `poll`.
     mutating func fill(_ wanted: Int) throws(SystemError) -> Fill {
         reserve(wanted)
         if start == end || start + wanted > buffer.count { moveToFront() }
@@ -110,8 +106,6 @@ struct ByteReader: ~Copyable {
     }
 
     /// Repeats `step` until it has its bytes or the input has ended; blocks meanwhile.
-    ///
-    /// - Throws: `SystemError` of `step` or `poll`; `ETIMEDOUT` when the deadline has passed.
     mutating func wait(
         until deadline: ContinuousClock.Instant,
         for step: (inout ByteReader) throws(SystemError) -> Fill
@@ -125,8 +119,6 @@ struct ByteReader: ~Copyable {
     }
 
     /// Skips to a position.
-    ///
-    /// - Throws: `SystemError` of `read` or `poll`.
     mutating func skip(to target: Int) throws(SystemError) -> Fill {
         consume(min(byteCount, max(0, target - position)))
         guard fileByteCount == nil else {

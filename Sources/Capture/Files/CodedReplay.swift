@@ -79,8 +79,6 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     /// Reads the headers, up to the first sound or the end.
     ///
     /// Waits up to 10 s for those of a pipe.
-    ///
-    /// - Throws: `CaptureError` when it cannot be read, or is not what it begins like.
     package func open() throws(CaptureError) -> StreamFormat {
         if let descriptor {
             reader = try ByteReader(

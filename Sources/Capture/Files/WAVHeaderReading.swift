@@ -11,9 +11,6 @@ struct WAVHeaderReading {
     let deadline: ContinuousClock.Instant
 
     /// Reads the header.
-    ///
-    /// - Throws: `CaptureError` when the bytes cannot be read, do not come in time, or are no
-    ///   WAV file of use.
     func header(from reader: inout ByteReader) throws(CaptureError) -> WAVHeader {
         var parser = WAVHeaderParser()
         while true {

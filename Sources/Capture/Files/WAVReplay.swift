@@ -90,8 +90,6 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// Opens the file and reads its header.
     ///
     /// Waits up to 10 s for the header of a pipe.
-    ///
-    /// - Throws: `CaptureError` when there is no such file or it is not a WAV file of use.
     package func open() throws(CaptureError) -> StreamFormat {
         var opened = try openedReader()
         let header = try WAVHeaderReading(name: name, deadline: .now + Self.headerWait)

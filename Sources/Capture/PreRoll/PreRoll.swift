@@ -45,8 +45,6 @@ package final class PreRoll: Sendable {
     }
 
     /// The microphone for one take.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     package func source() throws(SystemError) -> any CaptureSource {
         try LentMicrophone(of: self, kept)
     }

@@ -40,8 +40,6 @@ final class EncodedOutput {
     func awaitDrain() -> Bool { producer.awaitDrain() }
 
     /// Makes what comes before the first frame.
-    ///
-    /// - Throws: `EncodingError` when the encoder fails.
     func begin() throws(EncodingError) {
         encoded.reserveCapacity(encoder.maximumByteCount(forFrames: 2 * silence.count))
         try encoder.begin(into: &encoded)
@@ -49,8 +47,6 @@ final class EncodedOutput {
 
     /// Encodes what was just captured; without room in the ring all of it becomes a gap, since a
     /// live source cannot wait.
-    ///
-    /// - Throws: `EncodingError` when the encoder fails.
     func encodeOrOwe(_ speech: borrowing [Int16]) throws(EncodingError) {
         guard try writeSilence(), hasRoom(forFrames: speech.count) else {
             account.addCaptured(-speech.count)
@@ -72,8 +68,6 @@ final class EncodedOutput {
     }
 
     /// Encodes the last frames, and makes what comes behind them.
-    ///
-    /// - Throws: `EncodingError` when the encoder fails.
     func finishEncoding(_ speech: borrowing [Int16]) throws(EncodingError) {
         try encode(speech, first: speech.count)
         try encoder.finish(into: &encoded)

@@ -27,8 +27,6 @@ struct CassetteExchange: Sendable {
     }
 
     /// Answers, while the body comes.
-    ///
-    /// - Throws: any error, when the connection must be closed.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
         let (cassette, number, differences) = tape.take(

@@ -23,8 +23,6 @@ enum AudioMediaType: Sendable, Equatable {
     /// (RFC 2586 §2). What speech services have made of the parameters is understood, too:
     /// `rate=16k`, `bit=16`, `endianness=little-endian`, and the capabilities of GStreamer,
     /// `audio/x-raw,format=(string)S16LE,rate=(int)16000`.
-    ///
-    /// - Throws: `UnsupportedMediaType` for anything that is not understood whole.
     init(parsing value: String?) throws(UnsupportedMediaType) {
         guard let value, !value.isEmpty else {
             throw UnsupportedMediaType(reason: "the request has no Content-Type")

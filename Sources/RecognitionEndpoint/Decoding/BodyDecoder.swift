@@ -13,16 +13,12 @@ struct BodyDecoder {
     var wantedFormat: String? { (decoder as? FormDecoder)?.wantedFormat }
 
     /// Creates a decoder for a media type.
-    ///
-    /// - Throws: `BodyFailure.notAudio` when PCM of this rate or layout cannot be converted.
     init(_ mediaType: AudioMediaType) throws(BodyFailure) {
         decoder = mediaType.makeDecoder()
         try makeConverter()
     }
 
     /// Takes bytes in, cut anywhere, and appends what they decode to.
-    ///
-    /// - Throws: `BodyFailure.notAudio`.
     mutating func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(BodyFailure) {
@@ -36,8 +32,6 @@ struct BodyDecoder {
     }
 
     /// Ends the body, and appends what is still inside.
-    ///
-    /// - Throws: `BodyFailure.notAudio` when the body ended before its header did.
     mutating func finish(into output: inout [Int16]) throws(BodyFailure) {
         samples.removeAll(keepingCapacity: true)
         do throws(UndecodableAudio) {

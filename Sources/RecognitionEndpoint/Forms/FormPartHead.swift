@@ -27,8 +27,6 @@ struct FormPartHead: Sendable, Equatable {
 
     /// What kind of audio the part is: by the extension of the file's name, as services of this kind
     /// do, or else by its type.
-    ///
-    /// - Throws: `UnsupportedMediaType` when neither is known.
     var mediaType: AudioMediaType {
         get throws(UnsupportedMediaType) {
             if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }

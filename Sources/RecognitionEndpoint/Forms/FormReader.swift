@@ -34,8 +34,6 @@ struct FormReader {
     var isWhole: Bool { if case .end = place { true } else { false } }
 
     /// Takes bytes in, and appends those of the file.
-    ///
-    /// - Throws: `UndecodableAudio` when they are no form, or one with two files.
     mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(UndecodableAudio) {
         for index in bytes.indices { pending.append(bytes[index]) }
         while try step(into: &audio) {}

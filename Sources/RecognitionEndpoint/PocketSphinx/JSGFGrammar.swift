@@ -17,9 +17,6 @@ struct JSGFGrammar: Sendable, Equatable {
     }
 
     /// Reads a grammar.
-    ///
-    /// - Throws: `JSGFError` with the line at which the text stops being JSGF, or when a rule is
-    ///   used and not defined, is defined twice, or none is public.
     init(parsing bytes: [UInt8]) throws(JSGFError) {
         let statements = try Self.statements(of: bytes)
         let heads = statements.prefix(2).map { $0.map(\.text) }

@@ -16,8 +16,6 @@ internal import Glibc
     private let decoder: OpaquePointer
 
     /// Loads a model: 0.05 s with a grammar, 0.15 s and 100 MB with the language model.
-    ///
-    /// - Throws: `RecognitionEndpointError.modelRefused` with PocketSphinx's own reason.
     init(_ prepared: PreparedModel) throws(RecognitionEndpointError) {
         var arguments = [
             "utter", "-hmm", prepared.model.acousticModelFolder, "-dict",

@@ -11,8 +11,6 @@ final class RecognitionJob: Sendable {
     private let mediaType: AudioMediaType
 
     /// Creates a job that no thread works at yet.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     init(_ mediaType: AudioMediaType) throws(SystemError) {
         self.mediaType = mediaType
         body = try BodyQueue()

@@ -13,8 +13,6 @@ struct BodyClaim: Sendable, Equatable {
     var digest: String?
 
     /// Reads the fields of a head.
-    ///
-    /// - Throws: `Refusal` when the key is too long.
     init(_ fields: HTTPFields) throws(Refusal) {
         key = HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }
         digest = HTTPField.Name("Content-Digest").flatMap { fields[$0] }

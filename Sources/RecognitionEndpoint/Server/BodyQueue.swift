@@ -31,8 +31,6 @@ final class BodyQueue: Sendable {
     private let wakeup: Wakeup
 
     /// Creates an empty queue.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     init(capacity: Int = 262_144) throws(SystemError) {
         self.capacity = capacity
         wakeup = try Wakeup()

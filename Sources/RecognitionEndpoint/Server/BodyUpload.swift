@@ -29,8 +29,6 @@ struct BodyUpload: Sendable {
     }
 
     /// Takes the body until its end, even when it is not needed any more.
-    ///
-    /// - Throws: what the connection says when it broke off, or `CancellationError`.
     @concurrent func take(_ body: RequestBody) async throws {
         try await withTaskCancellationHandler {
             do {

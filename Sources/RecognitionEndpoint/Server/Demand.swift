@@ -9,8 +9,6 @@ enum Demand: Sendable, Equatable {
     case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
 
     /// Reads the head of a request.
-    ///
-    /// - Throws: `Refusal` with the status and the reason.
     init(
         _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {

@@ -50,8 +50,6 @@ struct FaultPlan: Sendable, Equatable {
     init() {}
 
     /// Reads the value of `X-Misbehave`.
-    ///
-    /// - Throws: `FaultPlanError` at the first item that is not understood.
     init(parsing text: String) throws(FaultPlanError) {
         var items = try Self.items(in: text)
         byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0

@@ -18,8 +18,6 @@ struct MisbehavingExchange {
     }
 
     /// Reads as much as the plan says, and answers.
-    ///
-    /// - Throws: any error, when the connection must be closed.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         guard case .answer(let answer) = plan.action else { return }
         if plan.byteCount > 0 { try await writer.inviteBody(of: request) }

@@ -30,8 +30,6 @@ struct RecognitionExchange: Sendable {
     }
 
     /// Answers.
-    ///
-    /// - Throws: any error, when the connection must be closed.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let demand: Demand
         do {

@@ -13,8 +13,6 @@ extension AnswerRule {
     ///
     /// Without `select` values are told apart as those of the usual services; with it, as it says,
     /// and failures as usual unless `success` says what is none.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)
@@ -40,12 +38,6 @@ extension AnswerRule {
 
 extension ValueRule {
     /// Reads what the table `answer` says of values.
-    ///
-    /// - Parameters:
-    ///   - reader: the table.
-    ///   - isDocument: whether the answer is one value.
-    ///   - hasSuccess: whether it says what success is, so that failures need no mark.
-    /// - Throws: `SettingsError` where it is wrong.
     fileprivate init(
         _ reader: inout SettingsReader, isDocument: Bool, hasSuccess: Bool
     ) throws(SettingsError) {

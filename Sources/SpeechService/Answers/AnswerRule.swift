@@ -8,12 +8,12 @@ public struct AnswerRule: Sendable, Hashable {
     /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
     package var success: ValueCondition?
     /// What is true of an answer that says that there was no speech.
-    package var noSpeech: ValueCondition?
+    var noSpeech: ValueCondition?
     /// Texts that stand for a recording without speech, such as "[BLANK_AUDIO]"; in lower case and
     /// without white space.
     package var silence: Set<String> = []
     /// Whether an answer without a byte says that there was no speech, not that something failed.
-    package var emptyIsNoSpeech = false
+    var emptyIsNoSpeech = false
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.

@@ -52,13 +52,6 @@ struct AnswerValues: Sendable {
     }
 
     /// Takes the next value.
-    ///
-    /// - Parameters:
-    ///   - value: what it is; a string is its own text.
-    ///   - event: the name of its event, or nil.
-    ///   - bytes: what it was made of.
-    /// - Throws: `AnswerError` when the service says that it failed, or too much is to be kept.
-    /// - Returns: what the decoder's caller shall hear of it, or nil.
     mutating func take(
         _ value: JSONValue, of event: String? = nil, madeOf bytes: [UInt8]
     ) throws(AnswerError) -> Hypothesis? {
@@ -96,9 +89,6 @@ struct AnswerValues: Sendable {
     }
 
     /// Ends the answer, which has come whole.
-    ///
-    /// - Throws: `AnswerError` when it is none.
-    /// - Returns: the text that has become final by that, or nil.
     mutating func finish() throws(AnswerError) -> Hypothesis? {
         guard isSuccess || saysNoSpeech else {
             throw complaint ?? .serviceReported(message: "it does not say that it has succeeded")

@@ -5,7 +5,7 @@ package struct ErrorPlaces: Sendable, Hashable {
     /// Where its words are; the first that has some counts.
     package var messages: [JSONPath]
     /// Fields of the response's head that have them, before the body; names in lower case.
-    package var messageHeaders: [String]
+    var messageHeaders: [String]
     package var codes: [JSONPath]
 
     package init(

@@ -22,7 +22,7 @@ package struct ValueRule: Sendable, Hashable {
     package var confidence = Self.paths("confidence", "speech.confidence")
     package var duration = Self.paths("duration")
     /// How many seconds one unit of that time is.
-    package var durationUnit = 1.0
+    var durationUnit = 1.0
     /// What is true of a value that says that the service has heard the end of the speech.
     package var stop: JSONPath?
     package var skipped: Set<String> = []

@@ -22,8 +22,6 @@ package struct JSONPath: Sendable, Hashable {
     }
 
     /// Reads a path.
-    ///
-    /// - Throws: `ServiceError.invalidPath` with the byte at which it cannot be read.
     package init(_ text: String) throws(ServiceError) {
         var reader = JSONPathReader(text)
         steps = try reader.steps()

@@ -32,8 +32,6 @@ public struct AudioForm: Sendable, Hashable {
         }
 
         /// Reads `name=value`.
-        ///
-        /// - Throws: as above, and without a `=`.
         package init(_ text: String) throws(ServiceError) {
             guard let sign = text.firstIndex(of: "=") else {
                 throw .invalidForm(

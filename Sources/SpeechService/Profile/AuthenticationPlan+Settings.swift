@@ -15,8 +15,6 @@ extension AuthenticationPlan {
     }
 
     /// Reads the table `auth` of a service's description.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         let kind = try reader.word("kind", as: Kind.self) ?? .bearer
         // What a profile that is extended says of another kind says nothing here.
@@ -105,9 +103,6 @@ extension AuthenticationPlan {
     }
 
     /// The plan with words in place of their marks.
-    ///
-    /// - Parameter word: the value of a word; nil when it has none.
-    /// - Returns: the plan.
     package func resolved(by word: (String) -> String?) -> AuthenticationPlan {
         var plan = self
         switch use {

@@ -2,21 +2,21 @@
 
 internal import Settings
 
-package struct BodyPlan: Sendable, Hashable {
-    package enum Kind: String, Sendable, CaseIterable {
+struct BodyPlan: Sendable, Hashable {
+    enum Kind: String, Sendable, CaseIterable {
         case raw
         case form
         case json
     }
 
-    package var kind = Kind.raw
+    var kind = Kind.raw
     /// The audio's type instead of its format's own; of a JSON document, the document's.
-    package var contentType: WordTemplate?
-    package var fileField = AudioForm.usualFileField
+    var contentType: WordTemplate?
+    var fileField = AudioForm.usualFileField
     /// The audio's file name in a form; nil for `audio` with the extension of its format.
-    package var fileName: String?
-    package var fields: [ProfileField] = []
-    package var template = ""
+    var fileName: String?
+    var fields: [ProfileField] = []
+    var template = ""
 
     init() {}
 

@@ -32,8 +32,6 @@ public struct ConnectionSettings: Sendable, Hashable {
     public init() {}
 
     /// Reads the table `connection` of a service's description.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         http = try reader.word("http") ?? .one
         proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }

@@ -69,8 +69,6 @@ public struct Credential: Sendable, Hashable {
     package var isKnown: Bool { secret != nil }
 
     /// The same with the secret that the owner has answered.
-    ///
-    /// - Throws: `ServiceError.invalidCredential` when it cannot be sent.
     package func holding(_ secret: String) throws(ServiceError) -> Credential {
         Credential(place: place, form: form, checked: try Self.checked(secret), source: source)
     }

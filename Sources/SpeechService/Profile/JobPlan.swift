@@ -28,11 +28,6 @@ package struct JobPlan: Sendable, Hashable {
     }
 
     /// Whether a URL that an answer names may be followed.
-    ///
-    /// - Parameters:
-    ///   - origin: where it leads.
-    ///   - service: where the profile leads.
-    /// - Returns: whether that is the service's own, or one that the profile allows.
     package func allows(_ origin: Origin, of service: Origin) -> Bool {
         origin == service || origins.contains(origin)
             || steps.contains { $0.ownOrigin == origin }

@@ -26,8 +26,6 @@ extension JobStep {
     }
 
     /// The fields of the request, of those that have a value.
-    ///
-    /// - Throws: `ServiceError.invalidHeader`.
     package func fields(_ value: (String) -> String?) throws(ServiceError) -> [HeaderField] {
         var fields: [HeaderField] = []
         for header in headers {

@@ -13,13 +13,7 @@ package enum ProfileChain {
     /// Finds the texts of the profile of a name.
     ///
     /// A profile that extends one of its own name means the one that it hides: the next of `shelves`
-    /// that has it.
-    ///
-    /// - Parameters:
-    ///   - name: the profile's name.
-    ///   - shelves: where profiles are looked for, in this order; each gives the text of a name.
-    /// - Returns: the texts, the profile's own first; nil when there is none of this name.
-    /// - Throws: `SettingsError` when one is no TOML, or extends what it cannot.
+    /// that has it. The profile's own text comes first; nil is none of this name.
     package static func texts(
         of name: String, in shelves: [Shelf]
     ) throws -> [ProfileText]? {
@@ -30,14 +24,7 @@ package enum ProfileChain {
         return nil
     }
 
-    /// Finds the texts of a profile whose own text is known.
-    ///
-    /// - Parameters:
-    ///   - own: the text.
-    ///   - index: the shelf on which it stood; -1 for one that stands before all.
-    ///   - shelves: where the others are looked for.
-    /// - Returns: the texts, `own` first.
-    /// - Throws: `SettingsError` when one is no TOML, or extends what it cannot.
+    /// Finds the texts of a profile whose own text stands on the shelf of this index; -1 is before all.
     package static func texts(
         of own: ProfileText, at index: Int = -1,
         in shelves: [Shelf]

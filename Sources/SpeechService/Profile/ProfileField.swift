@@ -1,24 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 /// A query parameter, a header field or a form's field of a profile.
-package struct ProfileField: Sendable, Hashable {
-    package var name: String
-    package var value: WordTemplate
+struct ProfileField: Sendable, Hashable {
+    var name: String
+    var value: WordTemplate
     /// Whether the value is a JSON document, in whose strings words may stand.
-    package var isJSON = false
-    package var place: SettingsPlace
+    var isJSON = false
+    var place: SettingsPlace
 
     /// Reads a table of fields in the order in which they are written; an empty text takes a field
     /// away that another profile has.
-    ///
-    /// - Parameters:
-    ///   - key: the table's name.
-    ///   - reader: of the table around it.
-    ///   - allowsJSON: whether a value may be a table with a member `json`.
-    /// - Throws: `SettingsError` when one is no text.
-    /// - Returns: the fields; none without such a table.
     static func read(
         _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
     ) throws(SettingsError) -> [ProfileField] {

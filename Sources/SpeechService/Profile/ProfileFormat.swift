@@ -6,12 +6,12 @@ internal import Settings
 /// A form of audio that a service reads, and what a request with it has of its own.
 package struct ProfileFormat: Sendable, Hashable {
     package var codec: AudioCodec
-    package var contentType: WordTemplate?
-    package var fileName: String?
-    package var query: [ProfileField] = []
-    package var headers: [ProfileField] = []
-    package var fields: [ProfileField] = []
-    package var words: [String: String] = [:]
+    var contentType: WordTemplate?
+    var fileName: String?
+    var query: [ProfileField] = []
+    var headers: [ProfileField] = []
+    var fields: [ProfileField] = []
+    var words: [String: String] = [:]
 
     init(codec: AudioCodec) { self.codec = codec }
 

@@ -3,11 +3,11 @@
 internal import Settings
 
 /// A word that a person says of a request, such as the language, and what is sent for it.
-package struct ProfileWord: Sendable, Hashable {
+public struct ProfileWord: Sendable, Hashable {
     /// A value that a person says, and the one that the service knows.
-    package struct Value: Sendable, Hashable {
-        package var said: String
-        package var sent: String
+    struct Value: Sendable, Hashable {
+        var said: String
+        var sent: String
     }
 
     /// Words that need no description: a template that has them is enough.
@@ -15,19 +15,29 @@ package struct ProfileWord: Sendable, Hashable {
     /// Words whose values a person does not say; the take's name is filled in with each request.
     package static let fixed = ["rate": "16000", "take": TakeMark.text]
 
-    package var name: String
-    package var about: String?
+    /// What it is called, such as `language`.
+    public internal(set) var name: String
+    /// What it is for.
+    public internal(set) var about: String?
     /// What counts when it is not said; nil is nothing.
-    package var standard: String?
+    public internal(set) var standard: String?
     /// Whether the service cannot be asked without it.
-    package var isRequired = false
+    public internal(set) var isRequired = false
     /// What is sent for what is said; other values are sent as they are.
-    package var values: [Value] = []
-    package var isLimited = false
+    var values: [Value] = []
+    var isLimited = false
     /// Whether it may stand under a name that sounds like that of a secret.
-    package var isPublic = false
+    var isPublic = false
     /// Whether slashes in it part the path in which it stands, as in `openai/whisper-large-v3`.
-    package var isPath = false
+    var isPath = false
+
+    /// What may be said; empty when that is anything.
+    public var choices: [String] { isLimited ? values.map(\.said) : [] }
+
+    /// Whether it may be said; what the service itself calls it is understood too.
+    package func takes(_ value: String) -> Bool {
+        !isLimited || values.contains { $0.said == value || $0.sent == value }
+    }
 
     package init(name: String) { self.name = name }
 
@@ -61,20 +71,13 @@ package struct ProfileWord: Sendable, Hashable {
     }
 
     /// What is sent.
-    ///
-    /// - Parameters:
-    ///   - said: what a person says, or nil.
-    ///   - service: what the service is called, for a message.
-    /// - Throws: `ProfileError` when nothing is, and must be, or when the service has no such value.
-    /// - Returns: the value, or nil for none.
     package func value(for said: String?, of service: String) throws(ProfileError) -> String? {
         guard let said = said ?? standard, !said.isEmpty else {
             guard !isRequired else { throw .missingWord(name, service: service) }
             return nil
         }
         if let known = values.first(where: { $0.said == said }) { return known.sent }
-        // What the service itself calls it is understood too.
-        guard isLimited, !values.contains(where: { $0.sent == said }) else { return said }
+        guard !takes(said) else { return said }
         throw .valueNotTaken(
             said, word: name, service: service, taken: values.map(\.said))
     }

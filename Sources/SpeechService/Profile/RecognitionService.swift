@@ -66,8 +66,6 @@ public struct RecognitionService: Sendable, Hashable {
     }
 
     /// Creates a description of what a profile says, which holds no secret whatever its names are.
-    ///
-    /// - Throws: `ServiceError.invalidHeader` when `contentType` cannot be a field's value.
     init(
         ofProfile url: ServiceURL, headers: [HeaderField], contentType: String?, answer: AnswerRule
     ) throws(ServiceError) {
@@ -113,7 +111,7 @@ public struct RecognitionService: Sendable, Hashable {
     }
 
     /// The fields that hold a secret.
-    package var secretHeaders: [HeaderField] {
+    var secretHeaders: [HeaderField] {
         credentials.compactMap { credential in
             guard case .header(let name) = credential.place, let value = credential.value
             else { return nil }

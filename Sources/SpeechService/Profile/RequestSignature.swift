@@ -51,8 +51,6 @@ package struct TextSignature: Sendable, Hashable {
     package var headers: [SettingsText]
 
     /// Reads the table `auth.signature`.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let message = try reader.string("message") else {
             throw SettingsError("'\(reader.path("message"))' is not there")

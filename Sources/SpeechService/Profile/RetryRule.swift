@@ -22,8 +22,6 @@ package struct RetryRule: Sendable, Hashable {
     package init() {}
 
     /// Reads the table `retry` of a service's description.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         statuses = try Self.statuses("statuses", &reader)
         tokenRefusals = try Self.statuses("token-refused", &reader)
@@ -47,11 +45,6 @@ package struct RetryRule: Sendable, Hashable {
 
 extension RetryRule {
     /// What a final status means for a recording that was sent.
-    ///
-    /// - Parameters:
-    ///   - status: the final one.
-    ///   - code: the service's own code of the error, or nil.
-    /// - Returns: its meaning.
     package func verdict(status: Int, code: String? = nil) -> StatusVerdict {
         let usual = StatusVerdict.of(status: status)
         switch usual {

@@ -12,8 +12,6 @@ package struct ServiceLimits: Sendable, Hashable {
     package init() {}
 
     /// Reads the table `limits` of a service's description.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     package init(_ reader: inout SettingsReader) throws(SettingsError) {
         longest = try reader.seconds("seconds", upTo: Self.limit)
         shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)

@@ -26,12 +26,6 @@ extension ServiceProfile {
     }
 
     /// What is sent for each word.
-    ///
-    /// - Parameters:
-    ///   - said: what a person says, by the names of the words.
-    ///   - format: the form of audio, which has words of its own.
-    /// - Throws: `ProfileError` when the service has no such word or value, or needs one.
-    /// - Returns: the values of the words that have one.
     package func values(
         of said: [String: String], format: ProfileFormat
     ) throws(ProfileError) -> [String: String] {
@@ -47,12 +41,6 @@ extension ServiceProfile {
     }
 
     /// Makes the description of the service.
-    ///
-    /// - Parameters:
-    ///   - said: what a person says, by the names of the words.
-    ///   - format: the form of audio.
-    /// - Throws: `ProfileError` when it cannot be made of that.
-    /// - Returns: the service, without its secret.
     package func service(
         words said: [String: String] = [:], format: ProfileFormat
     ) throws(ProfileError) -> RecognitionService {
@@ -81,13 +69,11 @@ extension ServiceProfile {
     }
 
     /// Reads texts, as `init(texts:)` does.
-    ///
-    /// - Throws: `ProfileError.unreadable`.
     package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {
         do throws(SettingsError) {
             return try ServiceProfile(texts: texts)
         } catch {
-            throw .unreadable(error, service: texts.first?.place ?? "the profile")
+            throw .unreadable(ReadingError(error, of: texts.first?.place ?? "the profile"))
         }
     }
 

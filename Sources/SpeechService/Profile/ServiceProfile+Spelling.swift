@@ -5,8 +5,6 @@ internal import Settings
 extension ServiceProfile {
     /// Demands that what has no words in it can be sent as it is: what has some is looked at when
     /// they are said.
-    ///
-    /// - Throws: `SettingsError` at the place of what cannot.
     func checkSpelling(urlPlace: SettingsPlace?) throws(SettingsError) {
         if url.words.isEmpty {
             try placed("'url'", at: urlPlace) { () throws(ServiceError) in

@@ -1,47 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCodecs
+public import AudioCodecs
 package import Settings
 
 /// The description of a service as data: how a request to it is made, and how its answer is read.
 ///
 /// It is read from the text of a file, and those of the profiles that it extends. What it says is
 /// complete but for the words, which a person says, and the secret.
-package struct ServiceProfile: Sendable, Hashable {
+public struct ServiceProfile: Sendable, Hashable {
     /// The texts it was read from, its own first.
     package let texts: [ProfileText]
     package let table: SettingsTable
 
-    package var title: String
+    /// What the service is called.
+    public internal(set) var title: String
     package var docs: String?
     /// What is known of whether the profile works: when and against what it was tried, or that it
     /// was not.
     package var verified: String?
     /// Where the recording is sent to, without what `query` adds.
     package var url: WordTemplate
-    package var method = RequestMethod.post
-    package var query: [ProfileField] = []
-    package var headers: [ProfileField] = []
-    package var words: [ProfileWord] = []
-    package var body = BodyPlan()
+    var method = RequestMethod.post
+    var query: [ProfileField] = []
+    var headers: [ProfileField] = []
+    /// What a person may say to it.
+    public internal(set) var words: [ProfileWord] = []
+    var body = BodyPlan()
     /// The forms of audio that the service reads, the best first; without any, it reads all.
-    package var formats: [ProfileFormat] = []
+    var formats: [ProfileFormat] = []
     package var transfer = TransferSettings()
     /// The secret.
     package var authentication = AuthenticationPlan()
-    package var limits = ServiceLimits()
-    package var connection = ConnectionSettings()
-    package var exchange = ExchangePlan.post
+    var limits = ServiceLimits()
+    var connection = ConnectionSettings()
+    var exchange = ExchangePlan.post
     package var answer = AnswerRule.automatic
     /// Which refusals are tried again, and which are those of a token.
-    package var retry = RetryRule()
+    var retry = RetryRule()
 
-    package var name: String { texts.first?.name ?? "" }
+    /// The name of the profile.
+    public var name: String { texts.first?.name ?? "" }
+
+    /// The forms of audio that the service reads, the best first; none means all.
+    public var codecs: [AudioCodec] { formats.map(\.codec) }
+
+    /// Whether a recording is sent while it is made, or when it is complete.
+    public var isLive: Bool { transfer.framing != .length }
+
+    /// Where the token comes from; nil for a service without, or where the profile leaves it open.
+    public var tokenSource: SecretSource? { authentication.token?.source }
 
     /// Reads texts.
-    ///
-    /// - Parameter texts: the profile's own, that of the profile which it extends, and so on.
-    /// - Throws: `SettingsError`, whose place names the text.
     package init(texts: [ProfileText]) throws(SettingsError) {
         var table = SettingsTable()
         for text in texts.reversed() {

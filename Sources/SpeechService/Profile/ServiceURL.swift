@@ -55,8 +55,6 @@ public struct ServiceURL: Sendable, Hashable {
     /// The URL that a `Location` field means in an answer from here.
     ///
     /// As RFC 3986 §5 and RFC 9110 §10.2.2 say.
-    ///
-    /// - Throws: `ServiceError` when it is no URL that can be posted to.
     package func resolving(location: String) throws(ServiceError) -> ServiceURL {
         // A reference to the same document; libcurl takes it for one to the folder.
         if location.isEmpty || location.hasPrefix("#") { return self }

@@ -44,13 +44,7 @@ package struct TokenRequest: Sendable {
 }
 
 extension TokenExchange {
-    /// Makes the request.
-    ///
-    /// - Parameters:
-    ///   - secrets: what it is made with.
-    ///   - uuid: a number of its own.
-    /// - Returns: the request; secret.
-    /// - Throws: `ServiceError` when what comes of its texts cannot be sent.
+    /// Makes the request, which is secret.
     package func request(
         with secrets: ClientSecrets, uuid: String
     ) throws(ServiceError) -> TokenRequest {
@@ -83,8 +77,6 @@ extension TokenExchange {
 
 extension TokenExchange {
     /// A fetched token at its place in a request.
-    ///
-    /// - Throws: `ServiceError.invalidCredential` when it cannot be sent.
     package func credential(_ token: String) throws(ServiceError) -> Credential {
         try Credential(place: place, form: form, secret: token)
     }

@@ -19,15 +19,13 @@ package struct TokenExchange: Sendable, Hashable {
     package var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
-    package var expiry: JSONPath?
+    var expiry: JSONPath?
     /// How long it is good unless the answer tells.
     package var lifetime = usualLifetime
     package var place = Credential.Place.header("Authorization")
     package var form = SecretForm.plain
 
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         guard let url = try reader.string("url") else {
             throw SettingsError("'\(reader.path("url"))' is not there")

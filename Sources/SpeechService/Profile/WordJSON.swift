@@ -2,10 +2,8 @@
 
 internal import Settings
 
-package enum WordJSON {
+enum WordJSON {
     /// Demands that a text is JSON.
-    ///
-    /// - Throws: `SettingsError` at `place`.
     static func check(
         _ text: String, path: String, at place: SettingsPlace?
     ) throws(SettingsError) {
@@ -16,14 +14,9 @@ package enum WordJSON {
         }
     }
 
-    /// The document with the values of its words; what has a word without a value is left out.
-    ///
-    /// - Parameters:
-    ///   - text: the document.
-    ///   - words: the values by the names of the words.
-    ///   - marks: words that stay as they are.
-    /// - Returns: the document, or nil when nothing is left or it is no JSON.
-    package static func filled(
+    /// The document with the values of its words; what has a word without a value is left out, and
+    /// nil is left when that is all.
+    static func filled(
         _ text: String, by words: [String: String], keeping marks: [String] = []
     ) -> String? {
         var words = words

@@ -43,12 +43,7 @@ package struct WordTemplate: Sendable, Hashable {
         }
     }
 
-    /// The text with the values of its words.
-    ///
-    /// - Parameters:
-    ///   - values: the values by the names of the words.
-    ///   - spelled: makes a value fit for its place.
-    /// - Returns: the text, or nil when a word has no value.
+    /// The text with the values of its words, made fit for their place; nil when one has none.
     package func filled(
         by values: [String: String], spelled: (String) -> String = { $0 }
     ) -> String? {
@@ -65,10 +60,6 @@ package struct WordTemplate: Sendable, Hashable {
     }
 
     /// The text with the values of its words; a word without one stays as it is.
-    ///
-    /// - Parameter value: the value of a word, as it is to stand there; asked once for each, in
-    ///   order.
-    /// - Returns: the text.
     package func filled(_ value: (String) -> String?) -> String {
         parts.map { part in
             switch part {

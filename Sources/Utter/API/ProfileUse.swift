@@ -4,8 +4,8 @@ package import AudioCodecs
 package import SpeechService
 internal import TakeStore
 
-/// A profile, and what a person says with it.
-package struct ProfileUse: Sendable, Hashable {
+/// A profile, and what a person says with it; plans that are copied share one.
+package final class ProfileUse: Sendable {
     package let profile: ServiceProfile
     /// What is said, by the names of the words.
     package let words: [String: String]
@@ -14,11 +14,7 @@ package struct ProfileUse: Sendable, Hashable {
 
     /// Chooses the form of audio.
     ///
-    /// - Parameters:
-    ///   - profile: the profile.
-    ///   - words: what is said, by the names of the words.
-    ///   - codec: the form of audio that is wanted; nil for the service's best.
-    /// - Throws: `ProfileError` when the service does not read it.
+    /// Nil is the service's best.
     package init(
         _ profile: ServiceProfile, words: [String: String], codec: AudioCodec?
     ) throws(ProfileError) {
@@ -29,9 +25,7 @@ package struct ProfileUse: Sendable, Hashable {
 }
 
 extension DeliveryPlan {
-    /// Makes the plan that a profile describes.
-    ///
-    /// - Throws: `ProfileError` when the service lacks what is said, or needs more.
+    /// Makes the plan that a profile describes, without its secrets.
     package init(_ use: ProfileUse) throws(ProfileError) {
         let profile = use.profile
         self.init(
@@ -53,14 +47,8 @@ extension ProfileUse {
             format: format.codec.name)
     }
 
-    /// Reads what a take remembers.
-    ///
-    /// - Parameters:
-    ///   - record: what it remembers.
-    ///   - words: what is said now; it counts more.
-    ///   - codec: the form of audio that is wanted now; nil for the one of before.
-    /// - Throws: `ProfileError`.
-    init(
+    /// Reads what a take remembers; what is said now counts more.
+    convenience init(
         _ record: DeliveryRecord.Profile, words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
         let profile = try ServiceProfile.reading(

@@ -66,11 +66,7 @@ final class SecretKeeper: Sendable {
 
     /// Asks for what a service lacks.
     ///
-    /// - Parameters:
-    ///   - service: names its secrets.
-    ///   - refused: what it was sent, and has refused.
-    /// - Returns: the credentials that were lacking; a failure if one of them cannot be had, or if all
-    ///   are as they were.
+    /// Fails if one of them cannot be had, or if all are as they were (`refused`).
     func credentials(
         of service: RecognitionService, afterRefusalOf refused: [Credential] = []
     ) async -> Result<[Credential], Failure> {

@@ -29,6 +29,13 @@ public struct TakePlan: Sendable {
         self.delivery = delivery
     }
 
+    /// Creates a plan of a take to a service.
+    public init(
+        source: any CaptureSource, service: Service, capture: CapturePlan = CapturePlan()
+    ) {
+        self.init(source: source, capture: capture, delivery: service.delivery)
+    }
+
     /// Creates a plan; what is not given is the default that suits a person speaking.
     public init(
         source: any CaptureSource, service: RecognitionService, format: AudioCodec = .pcm,

@@ -5,15 +5,7 @@ internal import SpeechService
 internal import TakeStore
 
 extension DeliveryPlan {
-    /// Makes what decides which requests deliver a take.
-    ///
-    /// - Parameters:
-    ///   - progress: how far a job of an earlier run has come.
-    ///   - wantsLength: whether the service is known to want the length of a body.
-    ///   - attemptsBefore: how many attempts earlier runs have made.
-    ///   - takenBefore: how many of them the service may have taken whole.
-    ///   - hasToken: whether there is a token that an earlier run has fetched.
-    /// - Returns: the exchange, before its first request.
+    /// Makes what decides which requests deliver a take, before the first of them.
     func makeExchange(
         from progress: ExchangeProgress? = nil, wantsLength: Bool = false, attemptsBefore: Int = 0,
         takenBefore: Int = 0, hasToken: Bool = false

@@ -53,13 +53,6 @@ extension DeliveryPlan {
     ///
     /// What its profile describes is made anew; what the take remembers otherwise than the profile had
     /// it was said by the person, and counts.
-    ///
-    /// - Parameters:
-    ///   - record: what the take remembers.
-    ///   - words: what is said to its profile now.
-    ///   - codec: the form of audio that is wanted now of its profile; nil for the one of before.
-    /// - Throws: `ProfileError` when the record is not one that this program has written, or when the
-    ///   service has no such word or form.
     package init(
         _ record: DeliveryRecord, words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {

@@ -2,6 +2,7 @@
 
 package import Settings
 internal import Synchronization
+internal import Utter
 
 /// What the person's file of settings says.
 ///
@@ -22,9 +23,6 @@ package struct Configuration: Sendable {
     package init() {}
 
     /// Reads what a file holds.
-    ///
-    /// - Throws: `SettingsError` for a name that is not known or a value that is none, unless a
-    ///   recording can do without the line.
     package init(_ table: SettingsTable) throws(SettingsError) {
         var root = SettingsReader(table)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
@@ -122,8 +120,6 @@ extension Configuration {
     static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
 
     /// That of this process's person, which is read once.
-    ///
-    /// - Throws: `CommandFailure` when the file cannot be used.
     package static func current() throws(CommandFailure) -> Configuration {
         try known.withLock { known in
             let result =
@@ -142,7 +138,7 @@ extension Configuration {
             let configuration = try Configuration(SettingsDocument.parse(text))
             if let problem = configuration.problems.first { throw problem }
             return configuration
-        }.mapError { SettingsFile(path: ConfigurationFile.path).failure($0) }
+        }.mapError { CommandFailure(ReadingError($0, of: ConfigurationFile.path)) }
         known.withLock { $0 = result }
         _ = try result.get()
     }
@@ -153,20 +149,24 @@ extension Configuration {
     /// Reads the file anew.
     ///
     /// Lines that a recording can do without are left out with a warning, if it `warns`.
-    ///
-    /// - Throws: `CommandFailure` when the file cannot be used.
     static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
-        let file = SettingsFile(path: ConfigurationFile.path)
-        guard let table = try file.table() else { return Configuration() }
+        let path = ConfigurationFile.path
+        let text: String?
+        do throws(ReadingError) {
+            text = try OwnFile(path).settingsText()
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard let text else { return Configuration() }
         do throws(SettingsError) {
-            let configuration = try Configuration(table)
+            let configuration = try Configuration(SettingsDocument.parse(text))
             for problem in configuration.problems {
                 guard warns else { throw problem }
-                StandardError.line("warning: left out: \(problem.text(of: file.path))")
+                StandardError.line("warning: left out: \(problem.text(of: path))")
             }
             return configuration
         } catch {
-            throw file.failure(error)
+            throw CommandFailure(ReadingError(error, of: path))
         }
     }
 }

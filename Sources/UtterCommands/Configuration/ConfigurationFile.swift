@@ -13,15 +13,13 @@ package enum ConfigurationFile {
 
     /// A path that stands in the file: `~/` is the home, and what is relative begins beside the
     /// file.
-    package static func expanded(_ text: String) -> String {
+    static func expanded(_ text: String) -> String {
         if text.hasPrefix("/") { return text }
         if text.hasPrefix("~/") { return Environment.home + text.dropFirst() }
         return Environment.configurationFolder + "/" + text
     }
 
     /// Writes a new file, whole or not at all, and makes its folder.
-    ///
-    /// - Throws: `CommandFailure` when it exists, or cannot be written.
     static func make(_ text: String) throws(CommandFailure) {
         try makeFolder()
         try SecretFile.make(Array(text.utf8), at: path)
@@ -29,8 +27,6 @@ package enum ConfigurationFile {
 
     /// Makes the folder and those around it, each for its owner alone, as the XDG Base Directory
     /// Specification demands.
-    ///
-    /// - Throws: `CommandFailure` when that cannot be.
     static func makeFolder() throws(CommandFailure) {
         let folder = Environment.configurationFolder
         var made = ""

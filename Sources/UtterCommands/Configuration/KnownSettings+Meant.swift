@@ -32,11 +32,6 @@ extension KnownSettings {
     private static func token(_ source: String) -> String { "services.NAME.token-\(source)" }
 
     /// The name of the setting that a name means which is none.
-    ///
-    /// - Parameters:
-    ///   - path: the name with that of its table, such as `recording.tial`.
-    ///   - isTable: whether it is a table.
-    /// - Returns: nil when nothing is near enough.
     static func meant(by path: String, isTable: Bool) -> String? {
         let path = path.lowercased().replacing("_", with: "-")
         let last = path.split(separator: ".").last.map(String.init) ?? path

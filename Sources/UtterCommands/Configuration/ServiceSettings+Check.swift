@@ -5,8 +5,6 @@ internal import Utter
 
 extension ServiceSettings {
     /// Demands that there is the profile, and that it has what is said to it.
-    ///
-    /// - Throws: `CommandFailure` at the place of the first that is wrong.
     func check() throws(CommandFailure) {
         let service: ServiceProfile
         do throws(CommandFailure) {

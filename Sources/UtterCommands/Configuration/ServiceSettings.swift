@@ -14,9 +14,9 @@ package struct ServiceSettings: Sendable {
     /// Where the token comes from, instead of where the profile says.
     package var token: SecretSource?
     /// The member that says so, and where it stands.
-    package var tokenEntry: (key: String, entry: Configuration.Entry)?
+    var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
-    package var allowsTokenInClear = false
+    var allowsTokenInClear = false
     package var format: Configuration.Entry?
     /// What is said for its words, `language`, `model` and `prompt` among them.
     package var words: [String: Configuration.Entry] = [:]
@@ -25,14 +25,12 @@ package struct ServiceSettings: Sendable {
     static let usualWords = ["language", "model", "prompt"]
 
     /// Reads the table.
-    ///
-    /// - Throws: `SettingsError` where it is wrong.
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.name = name
         let entry = try Self.entry("profile", &reader)
         profile =
             entry.map {
-                Services.isPath($0.text) ? ConfigurationFile.expanded($0.text) : $0.text
+                Profiles.isPath($0.text) ? ConfigurationFile.expanded($0.text) : $0.text
             } ?? name
         place = entry?.place
         url = try Self.entry("url", &reader)
@@ -71,8 +69,6 @@ package struct ServiceSettings: Sendable {
     }
 
     /// Demands that a table holds no secret itself.
-    ///
-    /// - Throws: `SettingsError` at the place of the first.
     static func refuseSecrets(
         in reader: SettingsReader, alsoNamed names: [String] = []
     ) throws(SettingsError) {

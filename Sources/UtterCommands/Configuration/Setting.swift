@@ -65,8 +65,6 @@ package protocol AnySetting: Sendable {
 
 extension AnySetting {
     /// What the variable says; nil when it is not set, or empty.
-    ///
-    /// - Throws: `CommandFailure` that names it when it is wrong.
     func variableText() throws(CommandFailure) -> String? {
         guard let variable, let text = Environment[variable], !text.isEmpty else { return nil }
         guard accepts(text) else {

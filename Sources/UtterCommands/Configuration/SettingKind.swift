@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Utter
+
 package enum SettingKind: Sendable {
     case text
     case count
@@ -15,7 +17,7 @@ package enum SettingKind: Sendable {
     func isPath(_ text: String) -> Bool {
         switch self {
         case .path: true
-        case .nameOrPath: Services.isPath(text)
+        case .nameOrPath: Profiles.isPath(text)
         case .text, .count, .size, .flag: false
         }
     }

@@ -6,10 +6,6 @@ internal import Utter
 /// All settings as `utter config` prints them.
 enum SettingsListing {
     /// What counts now, as a file would say it; what says nothing is a remark.
-    ///
-    /// - Parameter isExplained: whether each line names where its value stands.
-    /// - Throws: `CommandFailure` when a variable or the file is wrong.
-    /// - Returns: a line for each setting.
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
         let configuration = try Configuration.current()
         var rows: [(text: String, origin: String)] = []
@@ -28,8 +24,6 @@ enum SettingsListing {
     }
 
     /// Reads the file anew, the variables, and the descriptions of the services that are named.
-    ///
-    /// - Throws: `CommandFailure` for the first that is wrong.
     static func check() throws(CommandFailure) {
         let configuration = try Configuration.reading()
         for setting in KnownSettings.all { _ = try setting.variableText() }
@@ -69,7 +63,7 @@ enum SettingsListing {
         let service = configuration.services[name]
         let profile = try Services.profile(named: name, isOption: false)
         guard setting.name != KnownSettings.format.name else {
-            return profile.formats.first.map { ($0.codec.name, profile.name) }
+            return profile.codecs.first.map { ($0.name, profile.name) }
         }
         guard service?.words[setting.name] == nil else { return nil }
         return profile.words.first { $0.name == setting.name }?.standard

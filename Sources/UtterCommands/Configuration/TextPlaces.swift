@@ -6,7 +6,7 @@ package struct TextPlaces: Sendable {
         "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
     ]
 
-    package let sinks: [TextSink]
+    let sinks: [TextSink]
 
     /// Reads words with commas between them; nil when one is not known.
     package init?(_ text: String) {

@@ -7,7 +7,7 @@ struct ConfigurationCheck: Check {
     func run() async -> [Finding] {
         do throws(CommandFailure) {
             try SettingsListing.check()
-            for name in try Services.names() { _ = try Services.profile(name) }
+            for name in Services.names { _ = try Services.profile(name) }
         } catch {
             return [.bad(error)]
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
 package import Utter
 
 extension Hints {
@@ -14,12 +13,29 @@ extension Hints {
         case .valueNotOfHost(_, let word, _):
             "write letters, digits, '-' and '.' for the \(word)"
         case .formatNotTaken(_, _, let taken): taken.first.map { "write --format \($0)" }
-        case .unreadable(let error, _):
-            error.place?.file?.hasPrefix("/") == false
+        case .unreadable(let error): of(error)
+        case .unusable(let error, _): of(error)
+        case .unknownService:
+            "see 'utter services'; describe another one with: utter services new NAME"
+        case .forgotten, .noFile: nil
+        }
+    }
+
+    package static func of(_ error: ReadingError) -> String? {
+        switch error.remedy {
+        case .correct(ConfigurationFile.path): "correct it with: utter config edit"
+        case .correct(let file):
+            file.hasPrefix("shipped/")
                 ? "say it in a profile of your own, which counts first: utter services new NAME"
                 : "correct it there"
-        case .unusable(let error, _): of(error)
-        case .forgotten: nil
+        case .move: "move it away"
+        case .closeToReaders(let path):
+            "change that with: chmod 600 \(ShellWord.quoted(path))"
+        case .closeToWriters(let path):
+            "change that with: chmod go-w \(ShellWord.quoted(path))"
+        case .writeFirstLine: "write the token on its first line, and nothing else there"
+        case .writeToPipe: "see whether a program writes to it"
+        case nil: nil
         }
     }
 
@@ -33,8 +49,13 @@ extension CommandFailure {
         let status: ExitStatus =
             switch error {
             case .unreadable, .unusable, .forgotten: .configuration
+            case .noFile: .noInput
             default: .usage
             }
         self.init(error.description, hint: Hints.of(error), status: status)
+    }
+
+    init(_ error: ReadingError) {
+        self.init(error.description, hint: Hints.of(error), status: .configuration)
     }
 }

@@ -9,8 +9,6 @@ package struct AgeArgument {
     package let duration: Duration
 
     /// Reads an age.
-    ///
-    /// - Throws: `ValidationError` when it is none.
     package init(parsing text: String) throws {
         guard let age = AgeArgument(text) else {
             throw ValidationError("An age is a number with its unit, such as 7d, 12h or 30m.")

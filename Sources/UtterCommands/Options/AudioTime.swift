@@ -8,8 +8,6 @@ package struct AudioTime: Sendable {
     package let duration: Duration
 
     /// Reads a time.
-    ///
-    /// - Throws: `ValidationError` when it is none.
     package init(parsing text: String) throws {
         guard let time = AudioTime(text) else {
             throw ValidationError(

@@ -44,7 +44,7 @@ package struct BodyOptions: ParsableArguments {
 
     private var isOfForm: Bool { !form.isEmpty || fileField != nil || fileName != nil }
 
-    package var isGiven: Bool { isOfForm || jsonBody != nil || body != nil }
+    var isGiven: Bool { isOfForm || jsonBody != nil || body != nil }
 
     package mutating func validate() throws {
         let excluded: [(isGiven: Bool, name: String)] = [
@@ -59,8 +59,6 @@ package struct BodyOptions: ParsableArguments {
     }
 
     /// Applies these options.
-    ///
-    /// - Throws: `CommandFailure` when the form or the document cannot be sent.
     func change(_ plan: inout DeliveryPlan, keepsFormat: Bool) throws(CommandFailure) {
         let old = plan.service.body
         plan.service.body = try changed(old)

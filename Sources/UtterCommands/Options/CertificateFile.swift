@@ -14,14 +14,6 @@ enum CertificateFile {
     ]
 
     /// Checks that a file holds certificates in PEM; of a pipe, that it can be read.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be read, or holds none.
-    ///
-    /// - Parameters:
-    ///   - path: the file.
-    ///   - option: behind which it was named.
-    ///   - what: what it is to hold.
-    ///   - markers: lines of which it has one.
     static func check(
         _ path: String, option: String = "--cacert", holds what: String = "certificate",
         in markers: [String] = certificate

@@ -75,7 +75,7 @@ package struct ConnectionOptions: ParsableArguments {
     /// Where the proxy's login is, unless a file is named.
     static let loginVariable = "UTTER_PROXY_LOGIN"
 
-    package var isGiven: Bool {
+    var isGiven: Bool {
         http != nil || proxy != nil || noProxy != nil || proxyLoginFile != nil || cacert != nil
             || clientCert != nil || clientKey != nil || minTls != nil || !pinnedKey.isEmpty
             || ip != nil || !resolve.isEmpty
@@ -91,8 +91,6 @@ package struct ConnectionOptions: ParsableArguments {
     }
 
     /// Applies these options.
-    ///
-    /// - Throws: `CommandFailure` when one is wrong, or a file cannot be used.
     func change(_ settings: inout ConnectionSettings) throws(CommandFailure) {
         if let http { settings.http = http }
         if let proxy {
@@ -154,8 +152,6 @@ package struct ConnectionOptions: ParsableArguments {
     }
 
     /// Fetches the login that a kept take remembers by its source, unless these options say another.
-    ///
-    /// - Throws: `CommandFailure` when it cannot be had.
     func addLogin(
         to settings: inout ConnectionSettings, of record: DeliveryRecord, take: String
     ) throws(CommandFailure) {

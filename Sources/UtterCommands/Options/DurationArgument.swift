@@ -63,7 +63,7 @@ package struct DurationArgument: ExpressibleByArgument {
     }
 
     /// The longest recording unless told otherwise: 30 minutes.
-    package static let standardMaximum = DurationArgument(duration: .seconds(1_800))
+    static let standardMaximum = DurationArgument(duration: .seconds(1_800))
 
     private init(duration: Duration) { self.duration = duration }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// The key under which takes are kept on the disk.
 package struct EncryptionOptions: ParsableArguments {
@@ -11,13 +11,13 @@ package struct EncryptionOptions: ParsableArguments {
             "Keep takes encrypted, with the key or passphrase in this file; 'utter key new' makes "
                 + "a key. Otherwise UTTER_ENCRYPT_KEY_FILE.",
             valueName: "file"))
-    package var encryptKey: String?
+    var encryptKey: String?
 
     @Option(
         help: ArgumentHelp(
             "The same, with what this shell command prints. Otherwise UTTER_ENCRYPT_KEY_COMMAND.",
             valueName: "command"))
-    package var encryptKeyCommand: String?
+    var encryptKeyCommand: String?
 
     package func validate() throws {
         if encryptKey != nil && encryptKeyCommand != nil {

@@ -39,7 +39,7 @@ package enum Environment {
     package static var stateFolder: String { folder("XDG_STATE_HOME", "/.local/state") }
 
     /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
-    package static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }
+    static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }
 
     /// Where what lives as long as the person's session is: `$XDG_RUNTIME_DIR/utter`; nil when there
     /// is no such folder.

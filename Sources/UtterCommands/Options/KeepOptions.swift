@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 internal import Utter
 
 /// What stays on the disk.
@@ -12,13 +12,13 @@ package struct KeepOptions: ParsableArguments {
             "How long the audio stays after its transcript was printed: 7d, 12h, forever, or 0. "
                 + "Otherwise UTTER_KEEP_AUDIO, otherwise 24h.", valueName: "age"),
         transform: AudioTime.init(parsing:))
-    package var keepAudio: AudioTime?
+    var keepAudio: AudioTime?
 
     @Flag(help: "Write nothing to the disk; what cannot be delivered is gone.")
     package var noKeep = false
 
     @Flag(help: "Record nothing unless it can be kept on the disk.")
-    package var requireKeep = false
+    var requireKeep = false
 
     @Option(
         help: ArgumentHelp(
@@ -74,7 +74,7 @@ package struct KeepOptions: ParsableArguments {
 
 extension KeepOptions {
     /// How long takes are sent without being asked for.
-    package static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
+    static func maxAge(_ option: AgeArgument? = nil) throws(CommandFailure) -> Duration {
         try KnownSettings.ageLimit.value(option)?.duration ?? SpoolAge.longestWait
     }
 

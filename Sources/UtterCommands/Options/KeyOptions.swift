@@ -20,10 +20,6 @@ struct KeyOptions: ParsableArguments {
     }
 
     /// What these options and the settings say.
-    ///
-    /// - Parameter isForOne: whether the first take is the only one.
-    /// - Returns: how the person talks.
-    /// - Throws: `CommandFailure` when the variable or the file of settings is wrong.
     func manner(isForOne: Bool) throws(CommandFailure) -> TalkManner {
         let chosen = try KnownSettings.key.value(key)
         let answerTime = try KnownSettings.answerTime.value()

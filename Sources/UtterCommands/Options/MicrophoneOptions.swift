@@ -30,8 +30,6 @@ struct MicrophoneOptions: ParsableArguments {
     }
 
     /// The name of that microphone, and how often it is read.
-    ///
-    /// - Throws: as `microphone`.
     func source(
         _ device: String?
     ) throws(CommandFailure) -> (device: String, period: Duration) {

@@ -45,7 +45,7 @@ package struct OutputOptions: ParsableArguments {
     package var record: String?
 
     @Flag(help: "With --record, write the bodies that were sent too: they hold the audio.")
-    package var recordBodies = false
+    var recordBodies = false
 
     package mutating func validate() throws {
         if recordBodies && record == nil {
@@ -59,8 +59,6 @@ package struct OutputOptions: ParsableArguments {
     package var form: OutputForm { events ? .events : json ? .object : .text }
 
     /// These options, and where they say nothing, what the file of settings says.
-    ///
-    /// - Throws: `CommandFailure` when that is wrong.
     func completed() throws(CommandFailure) -> OutputOptions {
         let given: Detail? = quiet ? .quiet : verbose ? .verbose : nil
         let detail = try KnownSettings.detail.value(given)

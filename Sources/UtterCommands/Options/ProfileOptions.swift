@@ -49,7 +49,7 @@ package struct ProfileOptions: ParsableArguments {
         return words
     }
 
-    package var isGiven: Bool { service != nil || !words.isEmpty }
+    var isGiven: Bool { service != nil || !words.isEmpty }
 
     private static func pair(_ text: String) -> (name: String, value: String)? {
         guard let sign = text.firstIndex(of: "="), WordTemplate.isName(text[..<sign]) else {

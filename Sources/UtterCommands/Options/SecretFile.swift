@@ -10,20 +10,20 @@ package enum SecretFile {
     package static func read(
         _ path: String, option: String = "--token-file"
     ) throws(CommandFailure) -> String {
-        try named(option) { () throws(SecretSourceError) in try OwnFile(path).firstLine() }
+        try named(option) { () throws(ReadingError) in try OwnFile(path).firstLine() }
     }
 
     /// Reads the whole file.
     package static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
-        try named(option) { () throws(SecretSourceError) in try OwnFile(path).bytes() }
+        try named(option) { () throws(ReadingError) in try OwnFile(path).bytes() }
     }
 
     /// Reads the header fields of a file, of which there must be one.
     static func headerFields(_ path: String) throws(CommandFailure) -> [HeaderField] {
         let option = "--header @\(path)"
-        let fields = try named(option) { () throws(SecretSourceError) in
+        let fields = try named(option) { () throws(ReadingError) in
             try OwnFile(path).headerFields()
         }
         guard !fields.isEmpty else {
@@ -35,9 +35,9 @@ package enum SecretFile {
     }
 
     static func named<Value>(
-        _ option: String, _ read: () throws(SecretSourceError) -> Value
+        _ option: String, _ read: () throws(ReadingError) -> Value
     ) throws(CommandFailure) -> Value {
-        do throws(SecretSourceError) {
+        do throws(ReadingError) {
             return try read()
         } catch {
             throw CommandFailure(
@@ -68,17 +68,6 @@ package enum SecretFile {
                     "'\(path)' exists already", hint: "choose another name", status: .localIO)
             }
             throw CommandFailure("cannot write '\(path)': \(error.reason)", status: .localIO)
-        }
-    }
-}
-
-extension Hints {
-    static func of(_ error: SecretSourceError) -> String? {
-        switch error.remedy {
-        case .closeToOthers(let path): "change that with: chmod 600 \(ShellWord.quoted(path))"
-        case .writeFirstLine: "write the token on its first line, and nothing else there"
-        case .writeToPipe: "see whether a program writes to it"
-        case nil: nil
         }
     }
 }

@@ -6,13 +6,9 @@ package import Utter
 
 /// How the options become the plan of a delivery.
 extension ServiceOptions {
-    /// Makes takes to the service that these options and the environment describe.
-    ///
-    /// - Parameter format: how they travel; nil for PCM, or WAV in a form or in JSON, where a
-    ///   service learns the rate from the audio itself.
-    /// - Returns: a function that makes a take of a source.
-    /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
-    package func planner(
+    /// Makes takes to the service that these options and the environment describe; no format is PCM, or
+    /// WAV in a form or in JSON, where a service learns the rate from the audio itself.
+    func planner(
         format: AudioCodec?
     ) throws(CommandFailure) -> @Sendable (any CaptureSource, CapturePlan) -> TakePlan {
         let delivery = try delivery(format: format)
@@ -84,7 +80,7 @@ extension ServiceOptions {
     }
 
     /// Whether a token is given here that belongs to one origin only.
-    package var bringsSecrets: Bool {
+    var bringsSecrets: Bool {
         tokenFile != nil || tokenCommand != nil || tokenFd != nil || tokenCredential != nil
             || header.contains { line in
                 line.hasPrefix("@") || SecretName.isSecret(String(line.prefix { $0 != ":" }))

@@ -6,13 +6,6 @@ internal import Utter
 /// How a service that is named becomes the plan of a delivery.
 extension ServiceOptions {
     /// The profile of a new take, and what is said with it; nil when no service is named.
-    ///
-    /// - Parameters:
-    ///   - format: how the recording travels as an option says it, which must be one that the service
-    ///     reads.
-    ///   - usual: how it travels if the service reads that.
-    /// - Returns: nil when no service is named.
-    /// - Throws: `CommandFailure` when there is no such profile or it lacks what is said.
     func profileUse(
         format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse? {
@@ -23,13 +16,8 @@ extension ServiceOptions {
         return try use(of: name, format: format, usual: usual)
     }
 
-    /// The profile of a service that an option names for a take that was meant for another.
-    ///
-    /// - Parameters:
-    ///   - manifest: what is known of the take.
-    ///   - format: how it travels, or nil for as before if the service reads that.
-    /// - Returns: nil when no option names a service.
-    /// - Throws: `CommandFailure` when there is no such profile or it lacks what is said.
+    /// The profile of a service that an option names for a take that was meant for another; nil when
+    /// none does.
     func newUse(
         for manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse? {
@@ -57,12 +45,6 @@ extension ServiceOptions {
     }
 
     /// Makes the plan of a service that is named.
-    ///
-    /// - Parameters:
-    ///   - use: its profile, and what is said with it.
-    ///   - variable: the URL of the environment, if that counts.
-    /// - Returns: the plan, with its secrets.
-    /// - Throws: `CommandFailure` when an option is wrong or a secret cannot be had.
     func delivery(
         _ use: ProfileUse, at variable: String? = nil
     ) throws(CommandFailure) -> DeliveryPlan {

@@ -5,14 +5,8 @@ internal import Utter
 /// How the secrets of a service come into the plan of a delivery: these options and the environment
 /// offer them, and the rule of the library (`DeliveryPlan.addSecrets`) chooses.
 extension ServiceOptions {
-    /// Adds the secrets of a service.
-    ///
-    /// - Parameters:
-    ///   - plan: of the delivery.
-    ///   - parameter: of the URL's query, which stands for the token.
-    ///   - settled: the token that the settings have for the service, and its origin.
-    ///   - take: the kept take that is sent.
-    /// - Throws: `CommandFailure` when one is missing.
+    /// Adds the secrets of a service; `parameter` of its query stands for the token, and the settings
+    /// have one for an origin.
     func addSecrets(
         to plan: inout DeliveryPlan, _ parameter: String? = nil,
         settled: (source: SecretSource, origin: Origin)? = nil, of take: TakeManifest? = nil
@@ -90,7 +84,7 @@ extension ServiceOptions {
             return .absent(reason: "the file '\(path)' is not there any more")
         case .command: return .asked
         case .credential(let name):
-            do throws(SecretSourceError) {
+            do throws(ReadingError) {
                 guard let path = try SecretSource.credentialPath(name) else {
                     return .absent(reason: "systemd has given this process no credentials")
                 }

@@ -20,7 +20,7 @@ package struct ServiceOptions: ParsableArguments {
     package init() {}
 
     /// Where `utter serve` listens unless told otherwise.
-    package static let localURL = "http://127.0.0.1:\(localPort)/recognize"
+    static let localURL = "http://127.0.0.1:\(localPort)/recognize"
     private static let localPort: UInt16 = 8517
 
     @OptionGroup
@@ -42,23 +42,23 @@ package struct ServiceOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The same, with what this shell command prints.", valueName: "command"))
-    package var tokenCommand: String?
+    var tokenCommand: String?
 
     @Option(
         help: ArgumentHelp(
             "The same, from this open file descriptor, such as 3.", valueName: "number"))
-    package var tokenFd: Int32?
+    var tokenFd: Int32?
 
     @Option(
         help: ArgumentHelp(
             "The same, from the systemd credential of this name.", valueName: "name"))
-    package var tokenCredential: String?
+    var tokenCredential: String?
 
     @Option(
         help: ArgumentHelp(
             "How the token is sent: 'xi-api-key: {}', 'Authorization: Basic {base64}'. "
                 + "(default: 'Authorization: Bearer {}')", valueName: "field"))
-    package var tokenHeader: String?
+    var tokenHeader: String?
 
     @Option(
         name: [.long, .customShort("H")],
@@ -101,13 +101,13 @@ package struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp(
             "Another origin to which a 307 or 308 may lead; token and audio go there.",
             valueName: "origin"))
-    package var redirectTo: [String] = []
+    var redirectTo: [String] = []
 
     @OptionGroup
     package var connection: ConnectionOptions
 
     @Flag(help: "Allow a token to travel over plain http to another machine.")
-    package var insecureToken = false
+    var insecureToken = false
 
     @Flag(help: "Do not try again; keep the take at the first failure.")
     var noRetry = false
@@ -131,15 +131,15 @@ package struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("The longest wait for a connection. (default: 10s)", valueName: "time"))
-    package var connectTimeout: DurationArgument?
+    var connectTimeout: DurationArgument?
 
     @Option(
         help: ArgumentHelp("How long sending may stand still. (default: 8s)", valueName: "time"))
-    package var stallTimeout: DurationArgument?
+    var stallTimeout: DurationArgument?
 
     @Option(
         help: ArgumentHelp("The longest wait for the answer. (default: 60s)", valueName: "time"))
-    package var answerTimeout: DurationArgument?
+    var answerTimeout: DurationArgument?
 
     package mutating func validate() throws {
         let sources = [
@@ -159,7 +159,7 @@ package struct ServiceOptions: ParsableArguments {
     }
 
     /// Whether neither an option, nor the environment, nor the settings name a service.
-    package var isServiceUnset: Bool {
+    var isServiceUnset: Bool {
         guard to == nil, ServiceVariables.url == nil, profile.service == nil else { return false }
         // What is wrong there has ended the command before.
         return (try? KnownSettings.service.value()) == nil

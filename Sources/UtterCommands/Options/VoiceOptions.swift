@@ -49,17 +49,11 @@ struct VoiceOptions: ParsableArguments {
     }
 
     /// The microphone that is opened.
-    ///
-    /// - Throws: `CommandFailure` when options or settings name none.
     func source() throws(CommandFailure) -> (device: String, period: Duration) {
         try microphone.source(device)
     }
 
     /// How long a recording may and must be.
-    ///
-    /// - Parameter exactly: how long it is, instead of as long as a person speaks.
-    /// - Returns: its lengths.
-    /// - Throws: `CommandFailure` when the settings are wrong.
     func plan(exactly: DurationArgument? = nil) throws(CommandFailure) -> CapturePlan {
         let tail = try KnownSettings.tail.value(tail).map { Tail(usual: $0.duration) }
         let standing = try self.longest
@@ -67,12 +61,6 @@ struct VoiceOptions: ParsableArguments {
     }
 
     /// Makes what plans take after take.
-    ///
-    /// - Parameters:
-    ///   - service: where they go.
-    ///   - exactly: how long each is, instead of as long as a person speaks.
-    /// - Returns: what makes one.
-    /// - Throws: `CommandFailure` when an option, a variable or the file of settings is wrong.
     func planner(
         for service: ServiceOptions, exactly: DurationArgument? = nil
     ) throws(CommandFailure) -> @Sendable () -> TakePlan {

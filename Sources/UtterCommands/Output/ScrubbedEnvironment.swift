@@ -28,7 +28,7 @@ enum ScrubbedEnvironment {
             if case .variable(let name)? = token { names.insert(name) }
         }
         // As above.
-        for service in (try? Services.names()) ?? [] {
+        for service in Services.names {
             // As above.
             for part in (try? Services.profile(service))?.authentication.parts ?? [] {
                 if case .variable(let name)? = part.source { names.insert(name) }

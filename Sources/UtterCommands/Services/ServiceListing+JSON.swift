@@ -37,7 +37,7 @@ extension ServiceListing {
     /// All services as a JSON array; one that is wrong has an `error` and hides no other.
     static func json() throws(CommandFailure) -> String {
         var rows: [Row] = []
-        for name in try Services.names() {
+        for name in Services.names {
             do throws(CommandFailure) {
                 rows.append(row(name, try Services.profile(name)))
             } catch {
@@ -57,7 +57,7 @@ extension ServiceListing {
         row.docs = profile.docs
         row.verified = profile.verified
         row.isOwn = profile.texts[0].place.hasPrefix("/")
-        row.isLive = isLive(profile)
+        row.isLive = profile.isLive
         if let part = profile.authentication.token {
             var variable: String?
             if case .variable(let name)? = part.source { variable = name }
@@ -69,7 +69,7 @@ extension ServiceListing {
             Word(
                 name: word.name, isRequired: word.isRequired && word.standard == nil,
                 standard: word.standard, about: word.about,
-                values: word.isLimited ? word.values.map(\.said) : [])
+                values: word.choices)
         }
         return row
     }

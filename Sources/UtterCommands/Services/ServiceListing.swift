@@ -8,12 +8,12 @@ enum ServiceListing {
     /// its title.
     static func table() throws(CommandFailure) -> String {
         var rows: [[String]] = []
-        for name in try Services.names() {
+        for name in Services.names {
             do throws(CommandFailure) {
                 let profile = try Services.profile(name)
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
-                    name, tokenState(of: profile), isLive(profile) ? "live" : "at the end",
+                    name, tokenState(of: profile), profile.isLive ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
                     TerminalText.singleLine(profile.title),
                 ])
@@ -30,11 +30,6 @@ enum ServiceListing {
         }.joined(separator: "\n")
             + "\n\nlive: sent while you speak; at the end: the service takes no chunks, or no slow ones, "
             + "or does not say that it does"
-    }
-
-    /// Whether a recording is sent while it is made.
-    static func isLive(_ profile: ServiceProfile) -> Bool {
-        profile.transfer.framing != .length
     }
 
     static let tokenThere = "token there"

@@ -16,8 +16,6 @@ struct ServiceTrial {
     }
 
     /// Runs the trial; each line is printed as soon as it is known.
-    ///
-    /// - Throws: `ExitCode`, unless the service can be used.
     func run() async throws {
         let status: ExitStatus
         do throws(CommandFailure) {

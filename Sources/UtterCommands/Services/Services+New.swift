@@ -2,14 +2,12 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import Utter
 
 extension Services {
     /// Writes a new profile that is to be filled in.
-    ///
-    /// - Returns: its path.
-    /// - Throws: `CommandFailure` when there is one of this name, or none can be written.
     static func make(_ name: String) throws(CommandFailure) -> String {
-        guard isName(name), !name.hasSuffix(".toml") else {
+        guard Profiles.isName(name), !name.hasSuffix(".toml") else {
             throw CommandFailure(
                 "'\(name)' cannot be the name of a service",
                 hint: "use letters, digits, '-', '_' and '.'", status: .usage)

@@ -12,8 +12,6 @@ struct SetupDialogue {
     let profiles: [ServiceProfile]
 
     /// Asks for everything.
-    ///
-    /// - Throws: `CommandFailure` at the end of what is typed.
     func answers() throws(CommandFailure) -> SetupAnswers {
         let (profile, url) = try service()
         var answers = SetupAnswers(profile: profile.name, url: url)
@@ -123,8 +121,8 @@ struct SetupDialogue {
                 value = try dialogue.ask(
                     "\(profile.title) needs a \(word.name)"
                         + (word.about.map { " (\($0))" } ?? "")
-                        + (word.isLimited
-                            ? ", one of \(word.values.map(\.said).joined(separator: ", "))" : ""))
+                        + (word.choices.isEmpty
+                            ? "" : ", one of \(word.choices.joined(separator: ", "))"))
             }
             words.append(SetupWord(name: word.name, value: value))
         }
@@ -232,12 +230,9 @@ struct SetupDialogue {
         while true {
             let line = try dialogue.ask("Your language, such as en; Enter for \(usual)")
             if line.isEmpty, word.isRequired, word.standard == nil { continue }
-            if !word.isLimited || line.isEmpty
-                || word.values.contains(where: { $0.said == line || $0.sent == line })
-            {
-                return line.isEmpty ? nil : line
-            }
-            dialogue.say("It has \(word.values.map(\.said).joined(separator: ", ")).")
+            if line.isEmpty { return nil }
+            if word.takes(line) { return line }
+            dialogue.say("It has \(word.choices.joined(separator: ", ")).")
         }
     }
 }

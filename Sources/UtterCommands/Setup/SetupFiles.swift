@@ -22,8 +22,6 @@ struct SetupFiles {
     /// Writes them, each whole or not at all; the settings last.
     ///
     /// What was there before gets `.old` behind its name.
-    ///
-    /// - Throws: `CommandFailure` when they cannot be written.
     func write() throws(CommandFailure) {
         // From here on Ctrl-C waits: it is over in a moment.
         Signals.block()

@@ -5,11 +5,9 @@ internal import Utter
 /// The services that can be set up.
 enum SetupProfiles {
     /// All that can be used; a file of the person's own that is wrong is left out, and said.
-    ///
-    /// - Throws: `CommandFailure` when there are none.
     static func all() throws(CommandFailure) -> [ServiceProfile] {
         var profiles: [ServiceProfile] = []
-        for name in try Services.names() {
+        for name in Services.names {
             do throws(CommandFailure) {
                 profiles.append(try Services.profile(name))
             } catch {

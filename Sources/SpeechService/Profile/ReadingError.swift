@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Settings
+
+/// Why a secret or a profile cannot be read; the description says it in one line.
+public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a person can do about it.
+    package enum Remedy: Sendable, Equatable {
+        /// To correct this file.
+        case correct(file: String)
+        case move
+        case closeToReaders(path: String)
+        case closeToWriters(path: String)
+        case writeFirstLine
+        case writeToPipe
+    }
+
+    /// What happened and why.
+    public let description: String
+    /// Nil is nothing that is known.
+    package let remedy: Remedy?
+
+    package init(_ description: String, _ remedy: Remedy? = nil) {
+        (self.description, self.remedy) = (description, remedy)
+    }
+
+    package init(_ error: SettingsError, of file: String) {
+        self.init(error.text(of: file), .correct(file: error.place?.file ?? file))
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Settings
+package import SpeechService
+
+/// A file of the user whose process this is: one that holds a secret, or settings.
+package struct OwnFile: Sendable {
+    /// More than any secret.
+    private static let limit = 16 << 10
+    /// How long a pipe without a writer, or one that says nothing, is waited for.
+    static let usualPatience = Duration.seconds(30)
+
+    private let path: String
+    private let patience: Duration
+
+    package init(_ path: String, patience: Duration = usualPatience) {
+        (self.path, self.patience) = (path, patience)
+    }
+
+    /// Whether the file can be read a second time, which a pipe cannot.
+    package static func isRegular(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The first line, without white space around it.
+    package func firstLine() throws(ReadingError) -> String {
+        let bytes = try bytes { $0.contains(0x0A) }
+        var line = Array(bytes.prefix { $0 != 0x0A }.drop { $0 <= 0x20 })
+        while let last = line.last, last <= 0x20 { line.removeLast() }
+        guard !line.isEmpty else {
+            throw failure("has nothing on its first line", .writeFirstLine)
+        }
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// The header fields in the file: one a line, `#` begins a remark.
+    package func headerFields() throws(ReadingError) -> [HeaderField] {
+        let lines = String(decoding: try bytes(), as: UTF8.self).split(whereSeparator: \.isNewline)
+        var fields: [HeaderField] = []
+        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+            do throws(ServiceError) {
+                fields.append(try HeaderField(line: String(line)))
+            } catch {
+                throw failure("cannot be used: \(error.description)")
+            }
+        }
+        return fields
+    }
+
+    /// Reads up to the limit, or until enough is there.
+    package func bytes(
+        until isEnough: ([UInt8]) -> Bool = { _ in false }
+    ) throws(ReadingError) -> [UInt8] {
+        let number = open()
+        guard number >= 0 else {
+            throw failure("cannot be opened: \(SystemError.last("open").reason)")
+        }
+        let descriptor = OwnedDescriptor(taking: number)
+        try check(descriptor.number)
+        do throws(SystemError) {
+            // A pipe, as of <(pass show speech), comes in pieces.
+            return try readAll(
+                descriptor.number, limit: Self.limit, patience: patience, until: isEnough)
+        } catch {
+            switch error.code {
+            case EFBIG: throw failure("is too long for a key")
+            case ETIMEDOUT:
+                let seconds = Int(patience / .seconds(1))
+                throw failure(
+                    "is a pipe from which nothing came for \(seconds) s", .writeToPipe)
+            default: throw failure("cannot be read: \(error.reason)")
+            }
+        }
+    }
+
+    private func open() -> Int32 {
+        // Without O_NONBLOCK a pipe of that name would wait for its writer.
+        unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    }
+
+    private func check(_ descriptor: Int32) throws(ReadingError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw failure("cannot be read: \(SystemError.last("fstat").reason)")
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw failure("is a folder") }
+        guard kind == S_IFREG else { return }
+        guard status.st_uid == geteuid() else { throw failure("belongs to another user") }
+        guard status.st_mode & 0o077 == 0 else {
+            throw failure("can be read by others", .closeToReaders(path: path))
+        }
+    }
+
+    private func failure(
+        _ reason: String, _ remedy: ReadingError.Remedy? = nil
+    ) -> ReadingError {
+        ReadingError("'\(path)' \(reason)", remedy)
+    }
+}
+
+// MARK: - Settings
+
+/// A file of settings is read only when it is the user's own: it may name a command that is run, so that
+/// those who may write it could do all that the user can.
+extension OwnFile {
+    /// Reads the text of a file of settings; a link is followed.
+    ///
+    /// - Returns: nil when there is no file.
+    /// - Throws: `ReadingError` when it cannot be read, or may be written by others.
+    package func settingsText() throws(ReadingError) -> String? {
+        let number = open()
+        guard number >= 0 else {
+            let error = SystemError.last("open")
+            guard error.code == ENOENT else { throw unusable("cannot be read: \(error.reason)") }
+            guard isLink else { return nil }
+            throw unusable("is a link to a file that is not there", .move)
+        }
+        let file = OwnedDescriptor(taking: number)
+        try checkSettings(file.number)
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try readAll(file.number, limit: SettingsDocument.byteLimit)
+        } catch {
+            throw unusable(
+                error.code == EFBIG
+                    ? "is longer than \(SettingsDocument.byteLimit >> 20) MiB"
+                    : "cannot be read: \(error.reason)", .move)
+        }
+        do throws(SettingsError) {
+            return try Self.text(of: bytes)
+        } catch {
+            throw ReadingError(error, of: path)
+        }
+    }
+
+    private func checkSettings(_ descriptor: Int32) throws(ReadingError) {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw unusable("cannot be read: \(SystemError.last("fstat").reason)")
+        }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw unusable("is a folder", .move) }
+        guard kind == S_IFREG else { throw unusable("is not a file", .move) }
+        guard Self.isOwn(status) else { throw unusable("belongs to another user") }
+        guard status.st_mode & 0o022 == 0 else { throw tooOpen(path, "it") }
+        // In a folder that others may write, the file could be replaced.
+        let folder = Self.folder(of: path)
+        guard unsafe stat(folder, &status) == 0 else { return }
+        guard Self.isOwn(status) else { throw unusable("is in a folder of another user") }
+        guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else {
+            throw tooOpen(folder, "its folder")
+        }
+    }
+
+    /// Root can write everything anyway.
+    private static func isOwn(_ status: stat) -> Bool {
+        status.st_uid == geteuid() || status.st_uid == 0
+    }
+
+    private static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private var isLink: Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+    }
+
+    private func tooOpen(_ path: String, _ what: String) -> ReadingError {
+        ReadingError(
+            "\(self.path): \(what) can be written by others", .closeToWriters(path: path))
+    }
+
+    private func unusable(
+        _ reason: String, _ remedy: ReadingError.Remedy? = nil
+    ) -> ReadingError {
+        ReadingError("\(path): it \(reason)", remedy)
+    }
+
+    /// The text of bytes in UTF-8.
+    ///
+    /// - Throws: `SettingsError` with the place of the first byte that is none.
+    private static func text(of bytes: [UInt8]) throws(SettingsError) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
+            .enumerated()
+        where String(validating: line, as: UTF8.self) == nil {
+            // What cannot be read becomes this character.
+            let column = String(decoding: line, as: UTF8.self).prefix { $0 != "\u{FFFD}" }.count
+            throw SettingsError(
+                "it is not UTF-8", at: SettingsPlace(line: index + 1, column: column + 1))
+        }
+        throw SettingsError("it is not UTF-8")
+    }
+}

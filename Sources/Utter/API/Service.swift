@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import AudioCodecs
+public import SpeechService
+
+/// A speech service, and what is said to it: by a profile, or by a plain description.
+///
+/// It names no secret: the pipeline asks its owner for what the service needs, while the take records
+/// (`SecretProvider`).
+public struct Service: Sendable {
+    /// A plan is large, and is copied with each take.
+    private final class Storage: Sendable {
+        let delivery: DeliveryPlan
+        init(_ delivery: DeliveryPlan) { self.delivery = delivery }
+    }
+
+    private let storage: Storage
+
+    /// Describes a service by the name of its profile.
+    ///
+    /// Blocks on the disk where `profiles` is a folder.
+    ///
+    /// - Parameters:
+    ///   - name: the profile's; with a slash or the ending `.toml`, the path of a file.
+    ///   - words: what is said to it, such as `language`, by the names of its words.
+    ///   - format: how the audio travels; nil is what the service reads best.
+    ///   - token: where the token comes from; nil is where the profile says, and none for a service
+    ///     that does without.
+    ///   - profiles: where the profile is looked for.
+    /// - Throws: `ProfileError` when there is no such profile, or it lacks what is said.
+    public init(
+        _ name: String, words: [String: String] = [:], format: AudioCodec? = nil,
+        token: SecretSource? = nil, profiles: Profiles = .shipped
+    ) throws(ProfileError) {
+        try self.init(
+            try profiles.profile(name), words: words, format: format, token: token)
+    }
+
+    /// Describes a service by its profile; the rest is as above.
+    ///
+    /// - Throws: `ProfileError` when it lacks what is said.
+    public init(
+        _ profile: ServiceProfile, words: [String: String] = [:], format: AudioCodec? = nil,
+        token: SecretSource? = nil
+    ) throws(ProfileError) {
+        var plan = try DeliveryPlan(ProfileUse(profile, words: words, codec: format))
+        for index in plan.service.authentication.parts.indices {
+            let part = plan.service.authentication.parts[index]
+            plan.service.authentication.parts[index].source =
+                part.isRequired ? part.source ?? .given : nil
+        }
+        var offers = SecretOffers()
+        offers.token = token
+        do throws(SecretRefusal) {
+            try plan.addSecrets(offers)
+        } catch {
+            throw .unusable(
+                .invalidCredential(reason: error.description), service: profile.title)
+        }
+        storage = Storage(plan)
+    }
+
+    /// Describes a service without a profile; its audio travels in the format.
+    public init(_ description: RecognitionService, format: AudioCodec = .pcm) {
+        storage = Storage(DeliveryPlan(service: description, format: format))
+    }
+
+    /// The profile; nil is none.
+    public var profile: ServiceProfile? { delivery.profile?.profile }
+
+    /// How takes are sent to it, to be changed for one take.
+    public var delivery: DeliveryPlan { storage.delivery }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import SpeechService
+import TestSupport
+import Testing
+
+@testable import Utter
+
+/// Services by their profiles, as a program describes them.
+@Suite struct ServiceTests {
+    @Test func aProfileAndItsWordsMakeThePlan() throws {
+        let service = try Service("deepgram", words: ["language": "en"])
+        let plan = service.delivery
+        #expect(plan.service.url.text.contains("language=en"))
+        #expect(plan.service.credentials.map(\.source) == [.variable("DEEPGRAM_API_KEY")])
+        #expect(plan.service.lacksSecrets)
+        #expect(service.profile?.name == "deepgram")
+    }
+
+    @Test func whatAServiceDoesWithoutIsNotAskedFor() throws {
+        let folder = try TemporaryFolder()
+        let text = "url = \"https://a.example/\"\n[auth]\nvariable = \"A_KEY\"\noptional = true"
+        try folder.write(Array(text.utf8), to: "mine.toml")
+        let profiles = Profiles.shipped + .folder(folder.path)
+        let open = try Service("mine", profiles: profiles).delivery.service
+        #expect(open.credentials.isEmpty)
+        let file = SecretSource.file("/run/key")
+        let closed = try Service("mine", token: file, profiles: profiles).delivery.service
+        #expect(closed.credentials.map(\.source) == [file])
+    }
+
+    @Test func aProfileOfAFolderHidesAShippedOneAndExtendsIt() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            Array("extends = \"deepgram\"\ntitle = \"Mine\"".utf8), to: "deepgram.toml")
+        let profiles = Profiles.shipped + .folder(folder.path)
+        let profile = try profiles.profile("deepgram")
+        #expect(profile.title == "Mine")
+        #expect(profile.tokenSource == .variable("DEEPGRAM_API_KEY"))
+        #expect(profiles.names.first == "deepgram")
+        #expect(profiles.names.count == Profiles.shipped.names.count)
+        let path = "\(folder.path)/deepgram.toml"
+        #expect(try Profiles.shipped.profile(path).title == "Mine")
+    }
+
+    @Test func whatCannotBeUsedIsSaid() throws {
+        let folder = try TemporaryFolder()
+        let open = try folder.write(Array("url = \"https://a.example/\"".utf8), to: "open.toml")
+        chmod(open, 0o602)
+        try folder.write(Array("urll = 1".utf8), to: "bad.toml")
+        let profiles = Profiles.shipped + .folder(folder.path)
+        func said(_ name: String, _ words: [String: String] = [:]) -> String? {
+            do throws(ProfileError) {
+                _ = try Service(name, words: words, profiles: profiles)
+                return nil
+            } catch {
+                return error.description
+            }
+        }
+        #expect(said("deepgran") == "there is no service 'deepgran'; did you mean 'deepgram'?")
+        #expect(said("./none.toml") == "there is no file './none.toml'")
+        #expect(said("open") == "\(open): it can be written by others")
+        #expect(said("bad")?.hasPrefix("\(folder.path)/bad.toml:1:1: ") == true)
+        #expect(said("deepgram", ["tenant": "x"])?.hasSuffix(" has no tenant") == true)
+    }
+}
