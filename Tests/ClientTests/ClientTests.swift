@@ -249,7 +249,7 @@ import Utter
         let reading = SecretSource.file("/nonexistent/key")
         let error = await #expect(throws: ReadingError.self) { try await reading.read() }
         #expect(error?.description.contains("/nonexistent/key") == true)
-        let pipeline = try Pipeline(stateFolder: nil) { try await $0.source.read() }
+        let pipeline = try Pipeline(spool: nil) { try await $0.source.read() }
         defer { pipeline.shutDown() }
         let service = try RecognitionService(
             url: ServiceURL(Self.url), credential: Credential(askedOf: reading))
