@@ -30,8 +30,12 @@ package import LinuxPlatform
 
     package init() throws(Failure) {
         utter_alsa_listen()
+        handle = try Self.open()
+    }
+
+    private static func open() throws(Failure) -> ALSAHandle {
         do throws(ALSAError) {
-            handle = try ALSAHandle(opening: "default", for: SND_PCM_STREAM_PLAYBACK)
+            let handle = try ALSAHandle(opening: "default", for: SND_PCM_STREAM_PLAYBACK)
             let parameters = try HardwareParameters(of: handle)
             try parameters.setInterleaved()
             try parameters.set(SND_PCM_FORMAT_S16_LE)
@@ -39,9 +43,10 @@ package import LinuxPlatform
             guard try parameters.setChannels(near: 1) == 1,
                 try parameters.setRate(near: rate) == rate
             else { throw ALSAError(operation: "snd_pcm_hw_params", code: EINVAL) }
-            try parameters.setBuffer(near: Self.wantedBuffer)
-            try parameters.setPeriod(near: Self.wantedBuffer / 5)
+            try parameters.setBuffer(near: wantedBuffer)
+            try parameters.setPeriod(near: wantedBuffer / 5)
             try parameters.apply()
+            return handle
         } catch {
             throw Failure(error)
         }
