@@ -13,7 +13,6 @@ import Testing
         let error = ALSAError(operation: "snd_pcm_open", code: code)
         let limit = SystemError(call: "snd_pcm_open", code: code)
         #expect(error.opening("card") == .limitReached(name: "card", limit))
-        #expect(error.playing(on: "card") == .limitReached(device: "card", limit))
         #expect(error.opening("card").description == "cannot open 'card': \(limit.reason)")
     }
 
@@ -26,6 +25,5 @@ import Testing
         #expect(reason.contains("No such file or directory"))
         let busy = ALSAError(operation: "snd_pcm_open", code: EAGAIN)
         #expect(busy.opening("card") == .deviceBusy(device: "card"))
-        #expect(busy.playing(on: "card") == .deviceBusy(device: "card"))
     }
 }

@@ -3,9 +3,9 @@
 import Glibc
 import TestSupport
 import Testing
-import UtterCommands
 
 @testable import Utter
+@testable import UtterCommands
 
 /// `utter level`.
 @Suite struct LevelTests {

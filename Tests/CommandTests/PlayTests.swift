@@ -86,6 +86,7 @@ import Testing
 
     @Test func whatTheProgramComplainsOfIsSaid() async throws {
         let players = try Players(["aplay"], script: "echo 'aplay: no such card' >&2; exit 1")
+        defer { withExtendedLifetime(players) {} }
         let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let result = try await bench.run("play", "last")
@@ -95,14 +96,16 @@ import Testing
     }
 
     @Test func theDevicesThatPlayAreListed() async throws {
-        let list = try await Bench(try VirtualLoudspeaker().environment).run(
-            "devices", "--playback")
+        let speaker = try VirtualLoudspeaker()
+        let list = try await Bench(speaker.environment).run("devices", "--playback")
+        withExtendedLifetime(speaker) {}
         #expect(list.outputText == "default   Default (default)\nspeakers  Loud\n")
     }
 
     @Test(arguments: [[], ["--device", "hw:0"]])
     func withoutAProgramItIsSaidWhichToInstall(_ options: [String]) async throws {
         let players = try Players([])
+        defer { withExtendedLifetime(players) {} }
         let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let result = try await bench.start(["play", "last"] + options).result()
@@ -186,11 +189,14 @@ import Testing
         run.signal(signal)
         let result = try await run.result()
         #expect(result.status == .exited(status))
-        #expect(samples.starts(with: try players.heard()))
+        // The program may not have begun.
+        let heard = (try? players.heard()) ?? []
+        #expect(samples.starts(with: heard))
     }
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
         let players = try Players(["aplay"])
+        defer { withExtendedLifetime(players) {} }
         let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let terminal = try PseudoTerminal()
@@ -202,7 +208,9 @@ import Testing
     }
 
     @Test func aTakeWithoutSoundIsSaidToBeEmpty() async throws {
-        let bench = try Bench(try Players(["aplay"]).variables)
+        let players = try Players(["aplay"])
+        defer { withExtendedLifetime(players) {} }
+        let bench = try Bench(players.variables)
         _ = try await keep(in: bench)
         let take = try #require(try bench.onlyTake())
         #expect(truncate("\(take.path)/audio.wav", 44) == 0)
@@ -215,6 +223,7 @@ import Testing
         let players = try Players(["aplay"])
         let bench = try Bench(
             server: try RecordingServer(otherwise: .answer(text: "done")), players.variables)
+        defer { withExtendedLifetime(players) {} }
         _ = try await bench.run("send", Clip.digits.path)
         let answered = try await bench.run("play", "last")
         #expect(answered.status == .exited(66))

@@ -51,16 +51,16 @@ import Testing
     /// A take that does what the test says.
     private final class Puppet: Dictated {
         let calls = Observed<[String]>([])
-        private let tell = Mutex<(@Sendable (DictationStep) -> Void)?>(nil)
+        private let steps = Broadcast<DictationStep>()
 
         func stop() { calls.update { $0.append("stop") } }
         func resume() { calls.update { $0.append("resume") } }
         func cancel() { calls.update { $0.append("cancel") } }
         func follow(_ tell: @escaping @Sendable (DictationStep) -> Void) {
-            self.tell.withLock { $0 = tell }
+            steps.observe { if let step = $0 { tell(step) } }
         }
 
-        func step(_ step: DictationStep) { tell.withLock { $0 }?(step) }
+        func step(_ step: DictationStep) { steps.add(step) }
     }
 
     @Test func aKeyThatIsHeldBecomesATextForAllListeners() async throws {
@@ -163,9 +163,10 @@ import Testing
             puppet.step(.captured)
         }
         // What is ended otherwise is the last.
-        #expect(await puppets.wait(within: .patience) { $0.count == 4 ? true : nil } == true)
+        let last = try #require(
+            await puppets.wait(within: .patience) { $0.count == 4 ? $0.last : nil })
         #expect(await dictation.reply(to: .cancel) == .cancelled(4))
-        #expect(puppets.value[3].calls.value == ["cancel"])
+        #expect(last.calls.value == ["cancel"])
         #expect(await dictation.reply(to: .stop) == .nothing)
         #expect(puppets.value.count == 4)
     }

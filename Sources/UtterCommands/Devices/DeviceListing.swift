@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioDevices
-package import Capture
+internal import AudioDevices
+internal import Capture
 internal import FoundationEssentials
 internal import Utter
 
 /// The devices and what each offers, for people and for programs.
-package struct DeviceListing {
+struct DeviceListing {
     private struct Row: Encodable {
         var name, description: String
         var card: String?
@@ -31,7 +31,7 @@ package struct DeviceListing {
     private let abilities: [Result<DeviceAbility, CaptureError>?]
 
     /// Lists devices, and opens each for a moment if that is wanted.
-    package init(_ devices: [CaptureDevice], isOpened: Bool) {
+    init(_ devices: [CaptureDevice], isOpened: Bool) {
         self.init(
             devices,
             isOpened
@@ -39,7 +39,7 @@ package struct DeviceListing {
     }
 
     /// Lists devices of which it is known what they offer; nil is one that did not answer.
-    package init(_ devices: [CaptureDevice], _ abilities: [Result<DeviceAbility, CaptureError>?]) {
+    init(_ devices: [CaptureDevice], _ abilities: [Result<DeviceAbility, CaptureError>?]) {
         (self.devices, self.abilities) = (devices, abilities)
     }
 
@@ -50,7 +50,7 @@ package struct DeviceListing {
             decoding: try encoder.encode(zip(devices, abilities).map(Self.row)), as: UTF8.self)
     }
 
-    package var table: String {
+    var table: String {
         let width = devices.map(\.name.count).max() ?? 0
         return zip(devices, abilities).map { device, ability in
             let words = [

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// The one line that shows how loud a microphone is now.
-package struct LevelLine {
-    package static let removal = "\r\u{1B}[K"
+struct LevelLine {
+    static let removal = "\r\u{1B}[K"
 
     private let reading: SignalProbe.Reading
 
-    package init(_ reading: SignalProbe.Reading) { self.reading = reading }
+    init(_ reading: SignalProbe.Reading) { self.reading = reading }
 
     /// What draws it over the line before.
     var redrawing: String { Self.removal + text(columns: StandardError.columns) }
 
     /// A bar from -60 to 0 dBFS, the figure, and what is wrong; at most `columns` - 1 columns.
-    package func text(columns: Int) -> String {
+    func text(columns: Int) -> String {
         let steps = 30
         let filled = min(max(Int((reading.peakDecibels + 60) / 60 * Float(steps)), 0), steps)
         let bar =

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
-package import Utter
+internal import Utter
 
 /// What was heard of a microphone, for people and for programs.
-package struct SignalListing {
+struct SignalListing {
     private struct Object: Encodable {
         @Nullable var card: String?
         @Nullable var sampleFormat: String?
@@ -24,11 +24,11 @@ package struct SignalListing {
 
     private let report: SignalProbe.Report
 
-    package init(_ report: SignalProbe.Report) { self.report = report }
+    init(_ report: SignalProbe.Report) { self.report = report }
 
-    package var isGood: Bool { report.end.faults.isEmpty && report.firstFrame != nil }
+    var isGood: Bool { report.end.faults.isEmpty && report.firstFrame != nil }
 
-    package var text: String {
+    var text: String {
         var lines: [(String, String)] = []
         if let details = report.end.details { lines.append(("microphone", details.text)) }
         if let first = report.firstFrame {
@@ -44,7 +44,7 @@ package struct SignalListing {
         return lines.map { TextWidth.padded($0.0, to: 13) + $0.1 }.joined(separator: "\n")
     }
 
-    package var json: String {
+    var json: String {
         let details = report.end.details
         let object = Object(
             card: details?.card, sampleFormat: details?.sampleFormat,

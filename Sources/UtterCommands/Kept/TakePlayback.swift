@@ -14,6 +14,9 @@ package final class TakePlayback: Sendable {
     /// For how long a program may take no sound, or go on when it has all of it.
     private static let patience = Duration.seconds(10)
 
+    /// `F_SETPIPE_SZ` of <fcntl.h>, which Swift does not import.
+    private static let setPipeSize: Int32 = 1_031
+
     private let path: String
     private let words: [String]
     private let showsPosition: Bool
@@ -92,7 +95,7 @@ package final class TakePlayback: Sendable {
         let reading = OwnedDescriptor(taking: ends.reading)
         let pipe = OwnedDescriptor(taking: ends.writing)
         // What waits in the pipe is shown as heard.
-        _ = fcntl(pipe.number, F_SETPIPE_SZ, 4_096)
+        _ = fcntl(pipe.number, Self.setPipeSize, 4_096)
         _ = fcntl(pipe.number, F_SETFL, O_NONBLOCK)
         var process = try ChildProcess(
             path, words, environment: ScrubbedEnvironment.entries(), input: .given(reading),

@@ -5,7 +5,7 @@
 /// Pure. Knows the escape codes of the kitty keyboard protocol and those of ECMA-48 and xterm for
 /// keys, pastes and focus. What it does not know is swallowed. Its memory is bounded, and so is
 /// each sequence: one that does not end is given up.
-package struct KeyDecoder {
+struct KeyDecoder {
     private enum State: Equatable {
         case ground
         /// ESC: the key, Alt, or the begin of a sequence.
@@ -32,12 +32,12 @@ package struct KeyDecoder {
     private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
     /// After how long without a byte an ESC is the key.
-    package static let escapeTime = Duration.milliseconds(100)
+    static let escapeTime = Duration.milliseconds(100)
     /// After how long without a byte anything else that has begun is given up.
-    package static let sequenceTime = Duration.seconds(1)
+    static let sequenceTime = Duration.seconds(1)
 
     /// After how long without a byte a paste is: one whose end is on its way must not become keys.
-    package static let pasteTime = Duration.seconds(5)
+    static let pasteTime = Duration.seconds(5)
 
     private var state = State.ground
     private var parameters: [UInt8] = []
@@ -45,10 +45,10 @@ package struct KeyDecoder {
     /// Whether ESC stood before the character whose bytes come.
     private var hasAlt = false
 
-    package init() {}
+    init() {}
 
     /// How long to wait for the next byte before `idle` is told; nil is for ever.
-    package var patience: Duration? {
+    var patience: Duration? {
         switch state {
         case .ground: nil
         case .escape: Self.escapeTime
@@ -58,14 +58,14 @@ package struct KeyDecoder {
     }
 
     /// Whether the end of a paste is still to come.
-    package var isInPaste: Bool {
+    var isInPaste: Bool {
         if case .paste = state { true } else { false }
     }
 
     /// Reads one byte.
     ///
     /// - Returns: what it completes, or nil.
-    package mutating func decode(_ byte: UInt8) -> TerminalInput? {
+    mutating func decode(_ byte: UInt8) -> TerminalInput? {
         switch state {
         case .ground: return begin(byte, [])
         case .escape: return afterEscape(byte)
@@ -90,7 +90,7 @@ package struct KeyDecoder {
     /// Says how long no byte has come.
     ///
     /// - Returns: the Escape key, when that is what an ESC was.
-    package mutating func idle(for time: Duration) -> TerminalInput? {
+    mutating func idle(for time: Duration) -> TerminalInput? {
         guard let patience, time >= patience else { return nil }
         let isKey = state == .escape
         state = .ground

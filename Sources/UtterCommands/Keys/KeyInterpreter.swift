@@ -6,7 +6,7 @@
 /// Enter, is pressed once to begin and once to end. Which of both a terminal is, its answer tells, or
 /// that there is none. What was typed before that is not meant.
 package struct KeyInterpreter {
-    package enum Reports: Equatable, Sendable {
+    enum Reports: Equatable, Sendable {
         /// Presses, and repeats that look like them.
         case presses
         /// Presses, repeats and releases.
@@ -37,13 +37,13 @@ package struct KeyInterpreter {
 
     private let chosen: TalkKey
     /// What the terminal can report; nil until it is known.
-    package private(set) var reports: Reports?
+    private(set) var reports: Reports?
     private var filter: RepeatFilter
     /// Whether releases are reported, also if that became known too late to count.
     private var seesReleases = false
     private var answerDeadline: ContinuousClock.Instant?
     /// The keys that the terminal would make signals of.
-    package var signalKeys = SignalKeys()
+    var signalKeys = SignalKeys()
 
     /// Begins.
     ///
@@ -51,7 +51,7 @@ package struct KeyInterpreter {
     ///   - key: the key by which a person talks.
     ///   - answerDeadline: when a terminal that was asked has not answered; nil for one that was not.
     ///   - now: the time; Enter may be down still, which has begun this program.
-    package init(
+    init(
         _ key: TalkKey, answerBy answerDeadline: ContinuousClock.Instant?,
         at now: ContinuousClock.Instant
     ) {
@@ -65,18 +65,18 @@ package struct KeyInterpreter {
     private var key: TalkKey { reports == .presses && !chosen.hasBytes ? .space : chosen }
 
     /// When `time` is to be called; nil when nothing waits for the clock.
-    package var deadline: ContinuousClock.Instant? {
+    var deadline: ContinuousClock.Instant? {
         [answerDeadline, filter.deadline].compactMap(\.self).min()
     }
 
     /// Says what the time has made of keys and answers.
-    package mutating func time(at now: ContinuousClock.Instant) -> [Meaning] {
+    mutating func time(at now: ContinuousClock.Instant) -> [Meaning] {
         if let deadline = answerDeadline, now >= deadline { decide() }
         return filter.due(at: now) == nil ? [] : [.press]
     }
 
     /// Says what something means that the terminal has sent.
-    package mutating func handle(
+    mutating func handle(
         _ input: TerminalInput, at now: ContinuousClock.Instant
     ) -> [Meaning] {
         let due = time(at: now)

@@ -10,9 +10,9 @@
 ///
 /// One key is another matter: Enter, whose press has started this program. It may be held still, and
 /// then it is repeated; or it is pressed. So it is looked at again when the repeat would have come.
-package struct RepeatFilter {
+struct RepeatFilter {
     /// What a press is.
-    package enum Verdict: Equatable, Sendable {
+    enum Verdict: Equatable, Sendable {
         case press
         case repetition
         /// It is known at this time: `due(at:)` tells.
@@ -27,20 +27,20 @@ package struct RepeatFilter {
     }
 
     /// How long after its press a key may be repeated for the first time.
-    package static let delay = Duration.milliseconds(700)
+    static let delay = Duration.milliseconds(700)
     /// How long after a repeat it may be repeated again.
-    package static let interval = Duration.milliseconds(150)
+    static let interval = Duration.milliseconds(150)
 
     private var held: [KeyCode: Held] = [:]
     private var pending: (key: KeyCode, at: ContinuousClock.Instant)?
 
     /// Begins at a time at which this key may be down, for another program.
-    package init(held key: KeyCode? = nil, at now: ContinuousClock.Instant) {
+    init(held key: KeyCode? = nil, at now: ContinuousClock.Instant) {
         if let key { held[key] = Held(first: now, last: now, isForeign: true) }
     }
 
     /// Judges the bytes of a key; what is `due` has been asked for.
-    package mutating func press(_ key: KeyCode, at now: ContinuousClock.Instant) -> Verdict {
+    mutating func press(_ key: KeyCode, at now: ContinuousClock.Instant) -> Verdict {
         // Only keys that are repeated matter: what is remembered is bounded.
         held = held.filter { now - $0.value.last <= Self.delay }
         let wasPending = pending?.key == key
@@ -61,13 +61,13 @@ package struct RepeatFilter {
     }
 
     /// Hears that a key is up.
-    package mutating func release(_ key: KeyCode) { held[key] = nil }
+    mutating func release(_ key: KeyCode) { held[key] = nil }
 
     /// When the next key is known that is not known yet.
-    package var deadline: ContinuousClock.Instant? { pending.map { $0.at + Self.interval } }
+    var deadline: ContinuousClock.Instant? { pending.map { $0.at + Self.interval } }
 
     /// The key that was pressed, and not repeated, when its time has come.
-    package mutating func due(at now: ContinuousClock.Instant) -> KeyCode? {
+    mutating func due(at now: ContinuousClock.Instant) -> KeyCode? {
         guard let (key, at) = pending, now >= at + Self.interval else { return nil }
         pending = nil
         held[key] = Held(first: at, last: at, isForeign: false)

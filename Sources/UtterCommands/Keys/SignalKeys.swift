@@ -25,13 +25,13 @@ package struct SignalKeys: Sendable {
     private let keys: [(key: KeyEvent, signal: Signal)]
 
     /// The keys that send these bytes; 0 is none (`_POSIX_VDISABLE`).
-    package init(interrupt: UInt8 = 0x03, quit: UInt8 = 0x1C, suspend: UInt8 = 0x1A) {
+    init(interrupt: UInt8 = 0x03, quit: UInt8 = 0x1C, suspend: UInt8 = 0x1A) {
         keys = [(interrupt, Signal.interrupt), (quit, .quit), (suspend, .suspend)]
             .filter { $0.0 != 0 }.map { (KeyDecoder.event($0.0), $0.1) }
     }
 
     /// The signal that the press of a key asks for; nil for none.
-    package func signal(of event: KeyEvent) -> Signal? {
+    func signal(of event: KeyEvent) -> Signal? {
         guard event.kind == .press else { return nil }
         return keys.first {
             event.isOf($0.key.key) && event.modifiers.command == $0.key.modifiers.command

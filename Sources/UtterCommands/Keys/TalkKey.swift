@@ -3,18 +3,18 @@
 internal import ArgumentParser
 
 /// The key by which a person talks, as `--key` names it.
-package struct TalkKey: Equatable, Sendable {
-    package let name: String
+struct TalkKey: Equatable, Sendable {
+    let name: String
     /// The keys that go by this name.
-    package let codes: [KeyCode]
+    let codes: [KeyCode]
 
     /// What is held when nothing is said.
-    package static let space = TalkKey("space", [.space])
+    static let space = TalkKey("space", [.space])
 
     private init(_ name: String, _ codes: [KeyCode]) { (self.name, self.codes) = (name, codes) }
 
     /// The key of a name or a character; nil when there is none.
-    package init?(named name: String) {
+    init?(named name: String) {
         let plain = name.lowercased()
         if let codes = Self.byName[plain] {
             self.init(plain, codes)
@@ -30,18 +30,18 @@ package struct TalkKey: Equatable, Sendable {
     }
 
     /// What may be written, for the help.
-    package static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
+    static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
 
     /// The name as a line shows it.
-    package var title: String { name.prefix(1).uppercased() + name.dropFirst() }
+    var title: String { name.prefix(1).uppercased() + name.dropFirst() }
 
     /// Whether every terminal tells of its press.
-    package var hasBytes: Bool { codes[0].hasBytes }
+    var hasBytes: Bool { codes[0].hasBytes }
 
     /// Whether this is about the key: alone, or with Shift.
     ///
     /// When it goes up, whatever else is down does not matter; and a modifier is down itself.
-    package func isMeant(by event: KeyEvent) -> Bool {
+    func isMeant(by event: KeyEvent) -> Bool {
         let isThere = codes.contains(where: event.isOf)
         return isThere && (event.kind == .release || !hasBytes || event.modifiers.command.isEmpty)
     }
@@ -66,7 +66,7 @@ package struct TalkKey: Equatable, Sendable {
 }
 
 extension TalkKey: ExpressibleByArgument {
-    package init?(argument: String) { self.init(named: argument) }
+    init?(argument: String) { self.init(named: argument) }
 
-    package var defaultValueDescription: String { name }
+    var defaultValueDescription: String { name }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a terminal tells a program that reads its keys.
-package enum TerminalInput: Equatable, Sendable {
+enum TerminalInput: Equatable, Sendable {
     /// A key moved.
     case key(KeyEvent)
     /// The terminal's window has got the keyboard, or lost it.

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How far the sending of many recordings has come; pure.
-package struct BatchCount: Equatable, LiveContent {
+struct BatchCount: Equatable, LiveContent {
     private let verb: String
     private let total: Int
     private let start: ContinuousClock.Instant
-    package var answered = 0
-    package var failed = 0
+    var answered = 0
+    var failed = 0
     /// Sent or removed by another process meanwhile.
-    package var elsewhere = 0
+    var elsewhere = 0
     /// Not sent, because their service does not take any, or the person wants to leave.
-    package var left = 0
+    var left = 0
     /// How much of each that is being sent the service has, from 0 to 1.
-    package var parts: [Int: Double] = [:]
+    var parts: [Int: Double] = [:]
     /// How long the recordings are that were answered, where that is told.
     private var audio = Duration.zero
 
-    package init(_ verb: String, total: Int, at start: ContinuousClock.Instant = .now) {
+    init(_ verb: String, total: Int, at start: ContinuousClock.Instant = .now) {
         self.verb = verb
         self.total = total
         self.start = start
     }
 
     /// Notes that one is over; of one that was not sent there is no length.
-    package mutating func finish(_ index: Int, _ length: Duration?, hasFailed: Bool) {
+    mutating func finish(_ index: Int, _ length: Duration?, hasFailed: Bool) {
         parts[index] = nil
         if hasFailed {
             failed += 1
@@ -35,10 +35,10 @@ package struct BatchCount: Equatable, LiveContent {
 
     private var done: Int { answered + failed + elsewhere + left }
 
-    package var nextChange: Duration? { nil }
+    var nextChange: Duration? { nil }
 
     /// A line: `send ▕███···▏ 3/10, 1 failed, 8.3× real time`.
-    package func lines(
+    func lines(
         columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
     ) -> [String] {
         let counts = " \(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
@@ -59,7 +59,7 @@ package struct BatchCount: Equatable, LiveContent {
     }
 
     /// What became of them: `9 of 10 answered, 1 failed; 2:31 of audio in 0:12, 12.6× real time`.
-    package func summary(at now: ContinuousClock.Instant) -> String {
+    func summary(at now: ContinuousClock.Instant) -> String {
         let counts = [
             (failed, "failed"), (elsewhere, "gone or sent by another utter"), (left, "left"),
         ]

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// The object that `--json` prints: of a take, or of a failure before there was one.
 ///
 /// Every member is always there, null when there is nothing to say. Frames are of 16 kHz mono;
 /// times are milliseconds. Members may be added, none will change.
-package struct OutcomeReport: Encodable {
+struct OutcomeReport: Encodable {
     struct Word: Encodable {
         var word: String
         @Nullable var start: Double?
@@ -105,7 +105,7 @@ package struct OutcomeReport: Encodable {
     }
 
     /// Reports a take, of a file or a microphone; its audio stays on the disk if `isKept`.
-    package init(_ outcome: TakeOutcome, of file: String? = nil, status: ExitStatus, isKept: Bool) {
+    init(_ outcome: TakeOutcome, of file: String? = nil, status: ExitStatus, isKept: Bool) {
         let account = outcome.account
         id = outcome.id.text
         self.file = file
@@ -170,7 +170,7 @@ package struct OutcomeReport: Encodable {
     }
 
     /// The object in one line.
-    package var json: String {
+    var json: String {
         JSONOutput.text(self)
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// A short account of where a take's time went, for `-v` and the demo.
-package struct TimeAccount {
+struct TimeAccount {
     private let outcome: TakeOutcome
 
     /// Accounts for a take that has ended.
-    package init(_ outcome: TakeOutcome) { self.outcome = outcome }
+    init(_ outcome: TakeOutcome) { self.outcome = outcome }
 
     /// A few lines, each with a line break at its end.
-    package var text: String {
+    var text: String {
         var lines: [(String, String)] = [
             (
                 "recorded",

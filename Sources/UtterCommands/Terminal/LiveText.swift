@@ -5,12 +5,12 @@
 /// The cursor rests at the first column of the first line. A terminal that is made narrower and
 /// wraps the lines keeps it there, and one that cuts them does too; so clearing from the cursor to
 /// the end of the screen erases all pieces, however many rows they have become, and nothing above.
-package enum LiveText {
+enum LiveText {
     /// Erases the lines.
-    package static func erasure() -> String { "\r\u{1B}[J" }
+    static func erasure() -> String { "\r\u{1B}[J" }
 
     /// Draws a line over what is there.
-    package static func drawing(_ text: String) -> String { drawing([text]) }
+    static func drawing(_ text: String) -> String { drawing([text]) }
 
     /// Draws lines over what is there: no more than the window has rows.
     ///

@@ -2,7 +2,7 @@
 
 extension StatusLine {
     /// Minutes, seconds and tenths.
-    package static func clock(_ duration: Duration) -> String {
+    static func clock(_ duration: Duration) -> String {
         let tenths =
             Int(duration.components.seconds) * 10
             + Int(duration.components.attoseconds / 100_000_000_000_000_000)
@@ -21,7 +21,7 @@ extension StatusLine {
     }
 
     /// Milliseconds, to the tenth below 100.
-    package static func milliseconds(_ duration: Duration) -> String {
+    static func milliseconds(_ duration: Duration) -> String {
         let tenths = Int((duration / .microseconds(100)).rounded())
         guard tenths < 1_000 else { return "\((tenths + 5) / 10) ms" }
         return "\(tenths / 10).\(tenths % 10) ms"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// What a terminal shows of a running take: a line of its state, and below it the newest words.
 ///
 /// Pure: it learns from events, says what to print for a window and a time, and prints nothing.
-package struct StatusLine: LiveContent, Equatable {
+struct StatusLine: LiveContent, Equatable {
     /// What the take is doing, in the words of the person who speaks.
     enum Phase: String {
         /// What is said now may be lost.
@@ -52,12 +52,12 @@ package struct StatusLine: LiveContent, Equatable {
     /// - Parameters:
     ///   - isVoice: whether a person speaks; otherwise a recording is sent.
     ///   - isUnprotected: whether the take lives in memory only from its beginning.
-    package init(isVoice: Bool, isUnprotected: Bool = false) {
+    init(isVoice: Bool, isUnprotected: Bool = false) {
         self.isVoice = isVoice
         self.isUnprotected = isUnprotected
     }
 
-    package mutating func note(_ event: TakeEvent, at now: ContinuousClock.Instant) {
+    mutating func note(_ event: TakeEvent, at now: ContinuousClock.Instant) {
         switch event {
         case .listening: isListening = true
         case .began: hasBegun = true
@@ -80,7 +80,7 @@ package struct StatusLine: LiveContent, Equatable {
     }
 
     /// After how long the line changes without an event; nil when it does not.
-    package var nextChange: Duration? { waitingSince != nil || outage != nil ? Self.tick : nil }
+    var nextChange: Duration? { waitingSince != nil || outage != nil ? Self.tick : nil }
 
     /// What the take is doing: it waits once all of it is sent, and not before.
     var phase: Phase {
@@ -108,7 +108,7 @@ package struct StatusLine: LiveContent, Equatable {
     ///
     /// The words have at most half of the rows, so that what stands above stays in sight. The newest
     /// are shown; what is cut begins with "…".
-    package func lines(
+    func lines(
         columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
     ) -> [String] {
         let state = state(columns: columns, hasColour: hasColour, at: now)

@@ -6,7 +6,7 @@
 /// picture or as four. What is counted here is the widest that any of them draws: room may be left,
 /// but a line is never too long. The ranges are those of Unicode's East Asian Width (UAX #11), W and
 /// F, in whole blocks.
-package enum TextWidth {
+enum TextWidth {
     private static let wide: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23F3, 0x25FD...0x25FE,
         0x2614...0x2615, 0x2648...0x2653, 0x26A1...0x26FF, 0x2705...0x27BF, 0x2B1B...0x2B55,
@@ -40,7 +40,7 @@ package enum TextWidth {
         return wide.contains { $0.contains(scalar.value) } ? 2 : 1
     }
 
-    package static func columns(of text: some StringProtocol) -> Int {
+    static func columns(of text: some StringProtocol) -> Int {
         text.reduce(0) { $0 + columns(of: $1) }
     }
 
@@ -61,7 +61,7 @@ package enum TextWidth {
     }
 
     /// The beginning of the text in at most `columns` columns; what is cut ends with "…".
-    package static func prefix(of text: String, columns: Int) -> String {
+    static func prefix(of text: String, columns: Int) -> String {
         guard Self.columns(of: text) > columns else { return text }
         var room = columns - 1
         let end = text.firstIndex { character in
@@ -72,7 +72,7 @@ package enum TextWidth {
     }
 
     /// The text, and blanks up to so many columns.
-    package static func padded(_ text: String, to columns: Int) -> String {
+    static func padded(_ text: String, to columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - Self.columns(of: text)))
     }
 

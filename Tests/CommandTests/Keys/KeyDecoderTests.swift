@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// What terminals send for keys, wherever it is split.
 @Suite struct KeyDecoderTests {

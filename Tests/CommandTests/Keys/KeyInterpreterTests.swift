@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// What keys mean, on terminals that report releases and on those that do not.
 @Suite struct KeyInterpreterTests {

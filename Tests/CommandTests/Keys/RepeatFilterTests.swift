@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// Keys that are held, on terminals that do not say so.
 @Suite struct RepeatFilterTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// Which keys ask for a signal, while the terminal makes none of its own.
 @Suite struct SignalKeysTests {

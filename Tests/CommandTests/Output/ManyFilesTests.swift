@@ -4,7 +4,8 @@ import Glibc
 import Synchronization
 import TestSupport
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// `utter send` with many files: some at a time, in order, with one display for all.
 @Suite struct ManyFilesTests {
