@@ -5,7 +5,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test build install uninstall lint format layers asan tsan bench soak \
+.PHONY: help setup demo test build docs install uninstall lint format layers asan tsan bench soak \
 	fuzz planted busy-test clean check hooks deb sway-check
 
 help: ## List the targets
@@ -35,6 +35,9 @@ deb: build ## Build a Debian package, in .build/deb
 
 sway-check: build ## Bind a key in a Sway without a screen, and dictate into an editor there
 	@scripts/sway-check.sh
+
+docs: ## Make the pages of the library, in .build/docs
+	@scripts/docs.sh
 
 lint: ## Check the formatting, the layers and the scripts
 	@scripts/lint.sh

@@ -164,7 +164,11 @@ let package = Package(
         .executableTarget(
             name: "utter-manual", path: "Sources/Programs/utter-manual", swiftSettings: shipped),
 
-        // How a program uses the library.
+        // How programs use the library.
+        .executableTarget(
+            name: "dictate", dependencies: ["Utter"], path: "samples/dictate",
+            packageAccess: false,
+            swiftSettings: settings),
         .executableTarget(
             name: "transcribe", dependencies: ["Utter"], path: "samples/transcribe",
             packageAccess: false,

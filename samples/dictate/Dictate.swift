@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sends what waits from earlier runs, then dictates with a service that is known by its name:
+//
+//     DEEPGRAM_API_KEY=… swift run dictate deepgram language=en
+//
+// Enter begins a recording, and ends it; Ctrl-D leaves.
+
+import Foundation
+import Utter
+
+@main
+struct Dictate {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard let name = arguments.first else {
+            print("usage: dictate SERVICE [WORD=VALUE]…, of:", Profiles.shipped.names)
+            return
+        }
+        let words = arguments.dropFirst().map { $0.split(separator: "=", maxSplits: 1) }
+            .map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }
+        let service = try Service(name, words: Dictionary(uniqueKeysWithValues: words))
+        let spool = Spool(at: NSHomeDirectory() + "/.local/state/utter-dictate")
+        let pipeline = try Pipeline(spool: spool) { try await $0.source.read() }
+        defer { pipeline.shutDown() }
+
+        // Takes whose program died are brought to an end first.
+        try spool.recover()
+        for kept in try spool.takes(where: .waiting) {
+            print("waits: \(kept.id.text), \(kept.length ?? .zero): \(kept.reason ?? "")")
+        }
+        for await resent in pipeline.resend(try spool.takes(where: .due)) {
+            if case .outcome(let outcome, let take) = resent.ending { show(outcome, of: take) }
+        }
+
+        let dictation = try Dictation { _ in
+            pipeline.start(TakePlan(source: Microphone(), service: service))
+        }
+        Thread.detachNewThread {
+            while readLine() != nil { dictation.handle(.toggle) }
+            dictation.handle(.stop)
+            dictation.finish()
+        }
+        for await take in dictation.takes { show(await take.outcome, of: take) }
+        dictation.shutDown()
+    }
+
+    private static func show(_ outcome: TakeOutcome, of take: Take) {
+        switch outcome.result {
+        case .success(let transcript):
+            print(transcript.text)
+            take.release()  // The text is out: the audio may be deleted.
+        case .failure(let failure): print("kept: \(failure.description)")
+        }
+    }
+}
