@@ -189,9 +189,9 @@ import Testing
         run.signal(signal)
         let result = try await run.result()
         #expect(result.status == .exited(status))
-        // The program may not have begun.
-        let heard = (try? players.heard()) ?? []
-        #expect(samples.starts(with: heard))
+        // The program may not have begun, or read nothing yet.
+        let heard = (try? players.folder.read("aplay.heard")) ?? []
+        #expect(samples.starts(with: heard.dropFirst(44)))
     }
 
     @Test func aTerminalShowsThePositionAndClearsIt() async throws {
