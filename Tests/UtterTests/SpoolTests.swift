@@ -107,6 +107,7 @@ import Testing
         let takes = try (1...3).map { try bench.keep($0) }
         for part in ["last~1", "11-0600", "abcdefghjk12", "12-abc", takes[1].id.text] {
             let count = part == "11-0600" ? 0 : 1
+            // One that means several throws.
             let found = try? bench.spool.take(part).id
             #expect(found == (count == 0 ? nil : takes[1].id), "\(part)")
         }

@@ -76,8 +76,8 @@ public struct KeptTake: Sendable {
                 lock = take.keyError
                 let isWrong = if case .keyWrong = take.keyError { true } else { false }
                 reason = "encrypted" + (isWrong ? " under another key" : ", and no key was given")
+                // While a program lives, it holds the lock; what cannot be locked is not touched.
             } else if !manifest.isAtRest, (try? take.lock()) == true {
-                // While a program lives, it holds the lock.
                 take.unlock()
                 isDead = true
                 let deed = manifest.state == .recording ? "recording" : "sending"
@@ -105,7 +105,7 @@ public struct KeptTake: Sendable {
 
     /// When it began; nil when neither its name nor what it remembers says so.
     public var began: Date? {
-        // Without a manifest the name says it, which the clock of an earlier take may have made.
+        // Without a date in it the name says it, which the clock of an earlier take may have made.
         known.flatMap { try? Date($0.created, strategy: .iso8601) } ?? id.date
     }
 
@@ -127,13 +127,14 @@ public struct KeptTake: Sendable {
     /// Whether the service may have it although no answer came.
     public var mayBeDelivered: Bool { known?.mayBeDelivered ?? false }
 
-    /// Why a take that waits is not sent unasked; nil when it may be sent now, or does not wait.
+    /// Says why a take that waits is not sent unasked.
     ///
     /// - Parameters:
     ///   - limit: a take that has waited for longer is not sent; nil is no limit.
     ///   - isChanged: whether it is sent by another request than the one that failed.
     ///   - unknownOutcome: what happens to a take that the service may have; nil is what its plan said.
     ///   - now: the time.
+    /// - Returns: nil when it may be sent now, or does not wait.
     public func obstacle(
         waitingUpTo limit: Duration? = .seconds(30 * 86_400), isChanged: Bool = false,
         unknownOutcome: RetryPolicy.UnknownOutcome? = nil, at now: Date = Date()

@@ -52,10 +52,8 @@ extension Pipeline {
         ResendBatch(takes, jobs: max(1, jobs), by: plan, in: self)
     }
 
-    /// Sends a take on a thread of its own; waits a moment for the take's lock while another process
-    /// looks at the take.
-    ///
-    /// - Parameter attempts: see below.
+    /// Opens a take on a thread of its own and sends it; waits a moment for the take's lock while
+    /// another process looks at the take.
     package func resend(
         _ id: TakeID, by plan: DeliveryPlan, ifStillAfter attempts: Int? = nil
     ) async throws(TakeStoreError) -> Take {

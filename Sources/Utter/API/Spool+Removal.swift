@@ -59,6 +59,7 @@ extension Spool {
     /// Brings a removed take back.
     ///
     /// - Parameter name: a part of its id; `last` is the one removed last.
+    /// - Returns: the take as it was.
     /// - Throws: `TakeStoreError` when there is no such take, or there are several.
     @discardableResult
     public func undoRemove(_ name: String = "last") throws(TakeStoreError) -> KeptTake {

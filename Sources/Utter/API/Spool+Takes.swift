@@ -51,6 +51,7 @@ extension Spool {
     ///
     /// - Parameter name: a part of its id that no other has; `last` is the newest take, and `last~2`
     ///   the second before it.
+    /// - Returns: the take as it is then.
     /// - Throws: `TakeStoreError` when there is no such take, or there are several.
     public func take(_ name: String) throws(TakeStoreError) -> KeptTake {
         guard let store = try existing() else { throw .noSuchTake(name) }

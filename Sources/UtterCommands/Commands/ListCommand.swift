@@ -106,7 +106,7 @@ struct ListCommand: ParsableCommand {
     /// Reminds of takes that have waited for longer than a week.
     private static func tellAge(_ entries: [TakeEntry]) {
         let waiting = entries.filter(\.isKept)
-        let days = waiting.compactMap { $0.take?.waited.components.seconds }.map { $0 / 86_400 }.max() ?? 0
+        let days = (waiting.compactMap { $0.take?.waited.components.seconds }.max() ?? 0) / 86_400
         guard days >= 7 else { return }
         let count = waiting.count == 1 ? "1 take waits" : "\(waiting.count) takes wait"
         StandardError.line("\(count) for an answer, the oldest for \(days) days")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Cryptography
-internal import AudioCodecs
 package import Utter
 
 extension Hints {

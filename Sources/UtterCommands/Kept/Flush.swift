@@ -20,7 +20,7 @@ struct Flush {
     /// Prepares to send takes, in this order; `left` more cannot be sent now, and `beyond` are too
     /// many for this run.
     init(
-        _ items: [(take: KeptTake, plan: DeliveryPlan)], left: Int = 0, beyond: Int = 0, isAsked: Bool = false,
+        _ items: [(take: KeptTake, plan: DeliveryPlan)], left: Int, beyond: Int, isAsked: Bool,
         in session: TakeSession
     ) {
         self.session = session

@@ -31,7 +31,9 @@ struct TakeRemoval {
             StandardError.line(
                 "removed \(isBack || named.isEmpty ? "" : "for good: ")\(entry.account)")
         }
-        for take in others where try spool.remove(take.id, forGood: isForGood) { back.append(take.id) }
+        for id in others.map(\.id) where try spool.remove(id, forGood: isForGood) {
+            back.append(id)
+        }
         if !others.isEmpty {
             StandardError.line("removed \(others.count) \(others.count == 1 ? "take" : "takes")")
         }
