@@ -2,6 +2,7 @@
 
 import Cryptography
 import FoundationEssentials
+import SpeechService
 import TestSupport
 import Testing
 
@@ -170,5 +171,23 @@ import Testing
         #expect(answered.state == .answered && answered.transcript == "two words")
         try bench.spool.release(answered)
         #expect(try bench.spool.take("last").known?.isReleased == true)
+    }
+
+    @Test func aTakeAsksForTheSecretsThatItRemembersAlone() throws {
+        let text = "url = \"https://a.example/\"\n[auth]\nvariable = \"A_KEY\""
+        let profile = try ServiceProfile(texts: [ProfileText(name: "test", text: text)])
+        let wanted = [SecretSource.command("pass")]
+        let cases = [("https://a.example", wanted), ("https://b.example", [])]
+        for (number, (origin, sources)) in cases.enumerated() {
+            let take = try bench.keep(number + 1) { manifest in
+                var plan = try Service(profile).delivery
+                plan.service.add(Credential(askedOf: .command("pass")))
+                var record = plan.record
+                record.secrets?[0].origin = origin
+                manifest.delivery = record
+            }
+            let plan = try DeliveryPlan(of: take)
+            #expect(plan.service.credentials.map(\.source) == sources)
+        }
     }
 }

@@ -20,8 +20,6 @@ public enum ProfileError: Error, Sendable, Equatable {
     case unknownService(String, near: String?)
     /// There is no file at this path.
     case noFile(String)
-    /// What a take remembers of its delivery cannot be read.
-    case forgotten
 }
 
 extension ProfileError: CustomStringConvertible {
@@ -43,7 +41,6 @@ extension ProfileError: CustomStringConvertible {
             "there is no service '\(TerminalText.shown(name))'"
                 + (near.map { "; did you mean '\($0)'?" } ?? "")
         case .noFile(let path): "there is no file '\(path)'"
-        case .forgotten: "what it remembers of its delivery cannot be read"
         }
     }
 }

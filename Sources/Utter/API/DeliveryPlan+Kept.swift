@@ -23,22 +23,14 @@ extension DeliveryPlan {
         } catch {
             throw .unreadable(take: take.id.text, reason: error.description)
         }
-        let origin = service.url.origin.description
-        for secret in record.secrets ?? [] where secret.origin == origin {
-            do throws(ServiceError) {
-                service.add(try Credential(askedFor: secret))
-            } catch {
-                throw .unreadable(take: take.id.text, reason: error.description)
-            }
+        // It is sent with what it had, whatever its profile wants.
+        let parts = service.authentication.parts
+        service.authentication.parts = []
+        do throws(SecretRefusal) {
+            try addSecrets(remembered: record.secrets ?? [])
+        } catch {
+            throw .unreadable(take: take.id.text, reason: error.description)
         }
-    }
-}
-
-extension Credential {
-    fileprivate init(askedFor secret: DeliveryRecord.Secret) throws(ServiceError) {
-        let percent = SecretForm.percentEncoded
-        self.init(
-            askedOf: secret.source, place: secret.place,
-            form: secret.form == percent.description ? percent : try SecretForm(secret.form))
+        service.authentication.parts = parts
     }
 }

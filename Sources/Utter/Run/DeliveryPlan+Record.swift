@@ -68,27 +68,6 @@ extension DeliveryPlan {
         self = plan
     }
 
-    /// Makes the plan that a kept take remembers; its secrets are asked for where they came from.
-    ///
-    /// One that was typed or came through a pipe is asked for as well: the program may have it.
-    ///
-    /// - Throws: `ProfileError` as above, and when what the take remembers cannot be read: its key is
-    ///   missing.
-    package init(of manifest: TakeManifest) throws(ProfileError) {
-        guard let record = manifest.delivery else { throw .forgotten }
-        try self.init(record)
-        do throws(SecretRefusal) {
-            try addSecrets(remembered: record.secrets ?? [])
-        } catch {
-            switch error {
-            case .unusable(let error, _), .noRequest(let error):
-                throw .unusable(error, service: "what it remembers")
-            // The service wanted none when the take was made; it says so itself if it does now.
-            case .lacking, .noToken, .forgotten, .inClear: break
-            }
-        }
-    }
-
     /// Takes over what a record has otherwise than the plan of its profile.
     private mutating func change(
         to other: DeliveryPlan, from record: DeliveryRecord, unlike old: DeliveryRecord

@@ -17,7 +17,7 @@ extension Hints {
         case .unusable(let error, _): of(error)
         case .unknownService:
             "see 'utter services'; describe another one with: utter services new NAME"
-        case .forgotten, .noFile: nil
+        case .noFile: nil
         }
     }
 
@@ -48,7 +48,7 @@ extension CommandFailure {
     package init(_ error: ProfileError) {
         let status: ExitStatus =
             switch error {
-            case .unreadable, .unusable, .forgotten: .configuration
+            case .unreadable, .unusable: .configuration
             case .noFile: .noInput
             default: .usage
             }
