@@ -17,7 +17,7 @@ internal import LinuxPlatform
     private let encrypts: Bool
 
     /// Schedules a key of 32 bytes, for one direction.
-    package init(key: Span<UInt8>, encrypts: Bool) throws(SystemError) {
+    init(key: Span<UInt8>, encrypts: Bool) throws(SystemError) {
         precondition(key.count == Self.keyByteCount)
         self.encrypts = encrypts
         unsafe context = EVP_CIPHER_CTX_new()

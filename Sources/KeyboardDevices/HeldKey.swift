@@ -20,7 +20,7 @@ package struct HeldKey {
     /// Another key that goes down so soon makes a shortcut of both.
     ///
     /// Later the person talks.
-    package static let chordTime = Duration.milliseconds(400)
+    static let chordTime = Duration.milliseconds(400)
 
     private let key: KeyNumber
     /// Where it is down.
@@ -28,7 +28,7 @@ package struct HeldKey {
     private var downTime: ContinuousClock.Instant?
 
     /// Watches a key, which is up or does not count until it was.
-    package init(_ key: KeyNumber) { self.key = key }
+    init(_ key: KeyNumber) { self.key = key }
 
     /// Whether what was begun with it goes on.
     private var isMeant: Bool { downTime != nil }
@@ -41,7 +41,7 @@ package struct HeldKey {
     ///   - keyboard: a number for the keyboard.
     ///   - instant: when.
     /// - Returns: what it means; nil is nothing.
-    package mutating func handle(
+    mutating func handle(
         _ moved: KeyNumber, _ movement: KeyMovement, on keyboard: Int,
         at instant: ContinuousClock.Instant
     ) -> Meaning? {
@@ -60,7 +60,7 @@ package struct HeldKey {
     }
 
     /// Says what it means that a keyboard is gone; nil is nothing.
-    package mutating func lose(_ keyboard: Int) -> Meaning? { release(on: keyboard, as: .lost) }
+    mutating func lose(_ keyboard: Int) -> Meaning? { release(on: keyboard, as: .lost) }
 
     private mutating func release(on keyboard: Int, as meaning: Meaning) -> Meaning? {
         guard keyboards.remove(keyboard) != nil, keyboards.isEmpty else { return nil }

@@ -2,14 +2,14 @@
 
 internal import CEvdev
 internal import Glibc
-package import LinuxPlatform
+internal import LinuxPlatform
 
 /// A device below `/dev/input`, read by libevdev and never grabbed: others get its keys as well.
 ///
 /// Belongs to one thread. What it reads it tells, and remembers no key.
-@safe package final class InputDevice {
+@safe final class InputDevice {
     /// What a device says next.
-    package enum Reading: Equatable {
+    enum Reading: Equatable {
         case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
         /// Nothing, for now.
         case nothing
@@ -26,7 +26,7 @@ package import LinuxPlatform
     /// Opens a device; does not block.
     ///
     /// - Throws: `SystemError`: `EACCES` without the right, `ENODEV` and others when it is none.
-    package init(_ path: String) throws(SystemError) {
+    init(_ path: String) throws(SystemError) {
         let number = try retryingInterrupts("open \(path)") {
             unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         }
@@ -44,21 +44,21 @@ package import LinuxPlatform
     deinit { unsafe libevdev_free(device) }
 
     /// What to poll for `POLLIN`.
-    package var number: Int32 { descriptor.number }
+    var number: Int32 { descriptor.number }
 
     /// Its name, as it says itself.
-    package var name: String {
+    var name: String {
         unsafe libevdev_get_name(device).map { unsafe String(cString: $0) } ?? "a keyboard"
     }
 
-    package func has(_ key: KeyNumber) -> Bool {
+    func has(_ key: KeyNumber) -> Bool {
         unsafe libevdev_has_event_code(device, UInt32(EV_KEY), UInt32(key.number)) == 1
     }
 
     /// The next movement of a key; never blocks.
     ///
     /// When the kernel has dropped events, the keys that have moved meanwhile come instead.
-    package func next() -> Reading {
+    func next() -> Reading {
         while true {
             var event = input_event()
             let flag = isBehind ? LIBEVDEV_READ_FLAG_SYNC : LIBEVDEV_READ_FLAG_NORMAL

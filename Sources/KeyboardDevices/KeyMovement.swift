@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// How a key of a keyboard moved.
-package enum KeyMovement: Sendable, Equatable, CaseIterable {
+enum KeyMovement: Sendable, Equatable, CaseIterable {
     /// It went up.
     case release
     /// It went down.

@@ -12,7 +12,7 @@ package struct KeyNumber: Hashable, Sendable {
     /// What is held when nothing is said: alone it writes nothing anywhere.
     package static let rightControl = KeyNumber(UInt16(KEY_RIGHTCTRL))
     /// What throws a recording away.
-    package static let escape = KeyNumber(UInt16(KEY_ESC))
+    static let escape = KeyNumber(UInt16(KEY_ESC))
 
     /// The key with this number.
     package init(_ number: UInt16) { self.number = number }
@@ -40,7 +40,7 @@ package struct KeyNumber: Hashable, Sendable {
     }
 
     /// Whether it is a button of a mouse, a pad or a pen, which belongs to no chord of keys.
-    package var isButton: Bool {
+    var isButton: Bool {
         (UInt16(BTN_MISC)..<UInt16(KEY_OK)).contains(number)
     }
 

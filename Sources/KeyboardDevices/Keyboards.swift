@@ -18,7 +18,7 @@ package final class Keyboards {
     }
 
     /// Where the kernel shows its devices.
-    package static let folder = "/dev/input"
+    static let folder = "/dev/input"
 
     private let key: KeyNumber
     private let watch: FolderWatch

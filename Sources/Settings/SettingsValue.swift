@@ -50,7 +50,7 @@ package struct SettingsTable: Sendable, Hashable {
         package var place: SettingsPlace
         package var node: SettingsNode
 
-        package init(name: String, place: SettingsPlace, node: SettingsNode) {
+        init(name: String, place: SettingsPlace, node: SettingsNode) {
             self.name = name
             self.place = place
             self.node = node

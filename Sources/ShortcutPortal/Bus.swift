@@ -4,7 +4,7 @@ internal import CSystemd
 internal import Glibc
 
 /// A connection to D-Bus; belongs to one thread, and blocks it.
-@safe package final class Bus {
+@safe final class Bus {
     private let bus: OpaquePointer
 
     /// How long another program may take for an answer to a call.
@@ -14,7 +14,7 @@ internal import Glibc
     ///
     /// - Parameter address: the bus; nil is that of the person's session.
     /// - Throws: `BusError` when there is none.
-    package init(address: String? = nil) throws(BusError) {
+    init(address: String? = nil) throws(BusError) {
         var bus: OpaquePointer?
         var code: Int32
         if let address {
@@ -35,13 +35,13 @@ internal import Glibc
     deinit { unsafe sd_bus_flush_close_unref(bus) }
 
     /// Has signals come that a rule describes.
-    package func listen(to rule: String) throws(BusError) {
+    func listen(to rule: String) throws(BusError) {
         let code = unsafe sd_bus_add_match(bus, nil, rule, nil, nil)
         if code < 0 { throw BusError(code, "listen to \(rule)") }
     }
 
     /// Takes a name on the bus.
-    package func take(name: String) throws(BusError) {
+    func take(name: String) throws(BusError) {
         let code = unsafe sd_bus_request_name(bus, name, 0)
         if code < 0 { throw BusError(code, "take the name \(name)") }
     }
@@ -55,7 +55,7 @@ internal import Glibc
     ///   - values: the arguments.
     /// - Returns: the values of the answer.
     /// - Throws: `BusError` when it is an error, or none comes.
-    package func call(
+    func call(
         _ method: String, of destination: String, at path: String, _ values: [BusValue]
     ) throws(BusError) -> [BusValue] {
         let (interface, member) = Self.split(method)
@@ -82,7 +82,7 @@ internal import Glibc
     /// - Parameter deadline: how long it may take; nil is for ever.
     /// - Returns: nil when none has come in time.
     /// - Throws: `BusError` when the bus has ended.
-    package func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
+    func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
         while true {
             var message: OpaquePointer?
             let code = unsafe sd_bus_process(bus, &message)
@@ -104,14 +104,14 @@ internal import Glibc
     // MARK: - For a program that answers
 
     /// Answers a call.
-    package func answer(_ call: BusMessage, _ values: [BusValue]) throws(BusError) {
+    func answer(_ call: BusMessage, _ values: [BusValue]) throws(BusError) {
         var made: OpaquePointer?
         let code = unsafe sd_bus_message_new_method_return(call.pointer, &made)
         try send(try unsafe Self.message(code, made), values)
     }
 
     /// Answers a call with an error.
-    package func refuse(_ call: BusMessage, _ name: String, _ text: String) throws(BusError) {
+    func refuse(_ call: BusMessage, _ name: String, _ text: String) throws(BusError) {
         var error = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
         defer { unsafe sd_bus_error_free(&error) }
         _ = unsafe sd_bus_error_set(&error, name, text)
@@ -121,7 +121,7 @@ internal import Glibc
     }
 
     /// Sends a signal.
-    package func signal(
+    func signal(
         _ signal: String, from path: String, _ values: [BusValue]
     ) throws(BusError) {
         let (interface, member) = Self.split(signal)

@@ -3,11 +3,11 @@
 internal import LinuxPlatform
 
 /// Why something could not be done on the bus.
-package struct BusError: Error, Equatable {
+struct BusError: Error, Equatable {
     /// The name of an error that another program has answered; empty when the bus itself fails.
-    package let name: String
+    let name: String
     /// What happened, in one line.
-    package let description: String
+    let description: String
 
     /// An error of the library, which is negative.
     init(_ code: Int32, _ call: String) {

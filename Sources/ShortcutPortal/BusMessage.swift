@@ -3,7 +3,7 @@
 internal import CSystemd
 
 /// A message of D-Bus; belongs to the thread of its `Bus`.
-@safe package final class BusMessage {
+@safe final class BusMessage {
     let pointer: OpaquePointer
 
     /// Takes over a reference.
@@ -12,17 +12,17 @@ internal import CSystemd
     deinit { _ = unsafe sd_bus_message_unref(pointer) }
 
     /// The object that it is from or for.
-    package var path: String { unsafe text(sd_bus_message_get_path(pointer)) }
+    var path: String { unsafe text(sd_bus_message_get_path(pointer)) }
 
     /// Such as "org.freedesktop.portal.Session.Closed"; empty for an answer.
-    package var name: String {
+    var name: String {
         let interface = unsafe text(sd_bus_message_get_interface(pointer))
         let member = unsafe text(sd_bus_message_get_member(pointer))
         return interface + "." + member
     }
 
     /// The connection that it comes from.
-    package var sender: String { unsafe text(sd_bus_message_get_sender(pointer)) }
+    var sender: String { unsafe text(sd_bus_message_get_sender(pointer)) }
 
     private func text(_ pointer: UnsafePointer<CChar>?) -> String {
         unsafe pointer.map { unsafe String(cString: $0) } ?? ""
@@ -90,7 +90,7 @@ internal import CSystemd
     /// The values that have not been read yet.
     ///
     /// What is none of ours, or is broken off, ends them.
-    package func values() -> [BusValue] {
+    func values() -> [BusValue] {
         var values: [BusValue] = []
         while let value = next() { values.append(value) }
         return values

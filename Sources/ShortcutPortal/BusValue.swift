@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A value of a message of D-Bus: of its types those that the portal uses.
-package indirect enum BusValue: Equatable, Sendable {
+indirect enum BusValue: Equatable, Sendable {
     /// `s`
     case string(String)
     /// `o`: the path of an object.
@@ -40,7 +40,7 @@ package indirect enum BusValue: Equatable, Sendable {
     }
 
     /// The text of a string or a path, also in a variant; nil of all else.
-    package var text: String? {
+    var text: String? {
         switch self {
         case .string(let text), .path(let text): text
         case .variant(let value): value.text
@@ -49,7 +49,7 @@ package indirect enum BusValue: Equatable, Sendable {
     }
 
     /// The members of an array, also in a variant; none of all else.
-    package var members: [BusValue] {
+    var members: [BusValue] {
         switch self {
         case .array(let members, _): members
         case .variant(let value): value.members

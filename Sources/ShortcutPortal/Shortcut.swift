@@ -7,7 +7,7 @@ package struct Shortcut: Equatable, Sendable {
     /// What the person reads.
     package var description: String
     /// The key that is proposed, as the XDG shortcuts specification writes it; nil proposes none.
-    package var preferredTrigger: String?
+    var preferredTrigger: String?
 
     /// Describes one.
     package init(id: String, description: String, preferredTrigger: String? = nil) {

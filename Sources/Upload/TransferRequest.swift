@@ -30,7 +30,7 @@ package struct TransferRequest: Sendable {
     /// Whether its connection stays open for a later transfer, once the answer is complete.
     package var leavesConnection = false
     /// The most response bytes that are read, decoded, heads excluded.
-    package var responseLimit = 8 << 20
+    var responseLimit = 8 << 20
 
     package init(
         url: String, headers: [(name: String, value: String)], body: RequestBody,

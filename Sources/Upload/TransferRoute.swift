@@ -11,7 +11,7 @@ package struct TransferRoute: Sendable, Equatable {
     /// The cipher, as OpenSSL calls it; nil without TLS.
     package var cipher: String?
 
-    package init() {}
+    init() {}
 
     /// Takes note of a head that was sent: a proxy is asked for the whole URL (RFC 9112 §3.2.2), or
     /// to connect.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
 import TestSupport
+
+@testable import AudioCodecs
 
 extension AudioEncoder {
     /// The whole file that `samples` make, fed in `pieces`.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
 @testable import AudioCodecs
+@testable import AudioCore
 
 /// FLAC of the program `flac`, whole, in pieces, cut off and damaged.
 @Suite struct FLACDecoderTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
 import TestSupport
 import Testing
+
+@testable import AudioCodecs
 
 @Suite struct OggOpusEncoderTests {
     @Test func theHeadersAreTheOnesOfTheSpecification() throws {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
 import TestSupport
 import Testing
+
+@testable import AudioCodecs
 
 /// What opusinfo, opusdec and ffprobe say about our Ogg Opus.
 @Suite struct OggOpusToolTests {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
 import TestSupport
 import Testing
+
+@testable import AudioCodecs
+@testable import AudioCore
 
 @Suite struct WAVEncoderTests {
     @Test func theHeaderHasTheseFortyFourBytes() throws {

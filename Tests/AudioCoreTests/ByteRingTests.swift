@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import AudioCore
 
 @Suite struct ByteRingTests {
     @Test(arguments: [(0, 4_096), (1, 4_096), (4_096, 4_096), (4_097, 8_192), (960_000, 1 << 20)])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
+
+@testable import AudioCore
 
 @Suite struct LevelTests {
     private func level(_ samples: [Int16]) -> Level { Level(of: samples.span) }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
+
+@testable import AudioCore
 
 @Suite struct SpeechConverterTests {
     private func converted(

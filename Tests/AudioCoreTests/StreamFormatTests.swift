@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
+
+@testable import AudioCore
 
 @Suite struct StreamFormatTests {
     @Test func speechIs16kHzMonoInPeriodsOf20Milliseconds() {

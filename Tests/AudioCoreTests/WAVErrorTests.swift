@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
+
+@testable import AudioCore
 
 @Suite struct WAVErrorTests {
     private static let data = WAVBytes.chunk("data", [1, 0])

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
+
+@testable import AudioCore
 
 @Suite struct WAVHeaderFuzzTests {
     /// Bytes that are likely to hurt, wherever they land.

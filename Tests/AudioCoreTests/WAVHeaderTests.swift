@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
+
+@testable import AudioCore
 
 @Suite struct WAVHeaderTests {
     private let format = WAVBytes.chunk("fmt ", WAVBytes.format())

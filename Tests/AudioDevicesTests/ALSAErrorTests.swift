@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Testing
 
 @testable import AudioDevices
 @testable import Capture
+@testable import LinuxPlatform
 
 @Suite struct ALSAErrorTests {
     @Test(arguments: [EMFILE, ENFILE, ENOMEM])

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioDevices
+@testable import Capture
 
 @Suite struct CaptureDevicesTests {
     @Test func whatCanBeRecordedFromIsListed() throws {

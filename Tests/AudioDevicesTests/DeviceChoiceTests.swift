@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import Testing
 
 @testable import AudioDevices
+@testable import Capture
 
 /// Which microphone a text stands for.
 @Suite struct DeviceChoiceTests {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
 
 @testable import AudioDevices
+@testable import Capture
 
 /// Who holds a card, told from files like those of the kernel.
 @Suite struct DeviceHoldersTests {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioDevices
+@testable import Capture
 
 /// A driver that says what cannot be so.
 @Suite struct MicrophoneDriverTests {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import AudioDevices
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import AudioDevices
+@testable import Capture
 
 @Suite struct MicrophoneLossTests {
     @Test func anUnpluggedCardDeliversWhatItsRingHoldsAndIsThenLost() async throws {

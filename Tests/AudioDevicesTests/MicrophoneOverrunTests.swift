@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 @Suite struct MicrophoneOverrunTests {
     /// The place of each frame proves the gap: frames after it are where the card says they are.

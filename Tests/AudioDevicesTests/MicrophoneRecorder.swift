@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import AudioDevices
-import Capture
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import AudioCore
+@testable import AudioDevices
+@testable import Capture
+@testable import LinuxPlatform
 
 /// A small capture loop around one microphone, as tests need it.
 ///

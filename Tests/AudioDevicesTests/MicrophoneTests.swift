@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import AudioDevices
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import AudioDevices
+@testable import Capture
 
 @Suite struct MicrophoneTests {
     @Test(arguments: ["", "plug:"])

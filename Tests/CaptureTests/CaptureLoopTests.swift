@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
-import AudioDevices
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
+@testable import AudioCore
+@testable import AudioDevices
 @testable import Capture
+@testable import LinuxPlatform
 
 @Suite struct CaptureLoopTests {
     @Test func twoHundredTakesCompleteOnOneThread() throws {

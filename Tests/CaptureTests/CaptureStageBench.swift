@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
 import Synchronization
 
+@testable import AudioCodecs
+@testable import AudioCore
 @testable import Capture
 
 /// One take whose turns a test takes by hand, and whose ring it empties when it wants to.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
 import Testing
 
+@testable import AudioCodecs
+@testable import AudioCore
 @testable import Capture
 
 @Suite struct CaptureStageEndTests {

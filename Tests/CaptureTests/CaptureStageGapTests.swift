@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
+@testable import AudioCore
 @testable import Capture
 
 @Suite struct CaptureStageGapTests {

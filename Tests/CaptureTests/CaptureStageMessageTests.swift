@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import Testing
+
+@testable import Capture
 
 @Suite struct CaptureStageMessageTests {
     @Test(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
 
+@testable import AudioCore
 @testable import Capture
 
 /// A request to stop that is taken back.

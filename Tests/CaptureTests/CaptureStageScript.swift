@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Glibc
 
+@testable import AudioCore
 @testable import Capture
 
 /// A source that plays a list of reads.

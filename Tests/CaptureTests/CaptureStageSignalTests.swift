@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import Capture
 
 /// What a stage tells of a microphone while it records.

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import AudioCore
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCodecs
+@testable import AudioCore
+@testable import Capture
 
 /// Ogg Opus as a source: our own, and that of opusenc, judged by opusdec.
 @Suite struct CodedReplayTests {

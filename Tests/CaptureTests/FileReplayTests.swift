@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import Capture
 
 /// A file is taken for what it is.
 @Suite struct FileReplayTests {

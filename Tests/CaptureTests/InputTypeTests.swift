@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioCodecs
+@testable import Capture
 
 @Suite struct InputTypeTests {
     /// What the system's encoders make of a clip, and what people call that.

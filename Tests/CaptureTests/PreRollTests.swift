@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import AudioDevices
 import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCore
+@testable import AudioDevices
 @testable import Capture
 
 /// A microphone that is open all the time, and lent to one take after the other.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 /// Raw samples are replayed at a pace as a WAV file is.
 @Suite struct RawInputPaceTests {

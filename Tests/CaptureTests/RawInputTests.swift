@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 @Suite struct RawInputTests {
     private let stereo = StreamFormat(sampleRate: 48_000, channelCount: 2)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
+@testable import LinuxPlatform
 
 /// One delivery of a source.
 struct Delivery: Equatable {

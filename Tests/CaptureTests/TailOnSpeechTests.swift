@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import Capture
 
 /// The tail behind real speech that is cut at every 10 ms.

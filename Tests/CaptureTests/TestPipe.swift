@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
+
+@testable import LinuxPlatform
 
 /// A pipe whose writing end a test holds; what is written must fit into the kernel's 64 KiB.
 final class TestPipe {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 /// What a thread of its own reads from a live source, and what becomes of one that hangs.
 @Suite struct ThreadedSourceTests {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 @Suite struct WAVReplayPaceTests {
     private let folder: TemporaryFolder

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
-import Capture
 import Glibc
 import TestSupport
 import Testing
+
+@testable import AudioCore
+@testable import Capture
 
 @Suite struct WAVReplayPipeTests {
     private let samples = TestSignal.voice(frames: 4_000, sampleRate: 16_000)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cassettes
 import TestSupport
 import Testing
+
+@testable import Cassettes
 
 /// The file of a request and its answer.
 @Suite struct CassetteTests {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cassettes
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
+
+@testable import Cassettes
 
 /// `--record` and `utter serve --cassette`.
 @Suite struct CassetteCommandTests {

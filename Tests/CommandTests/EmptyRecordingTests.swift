@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
 import Glibc
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
 @testable import Utter
 
 /// A recording without a sample: nothing of it reaches a service, which would want to be paid.

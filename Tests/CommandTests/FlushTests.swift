@@ -2,8 +2,8 @@
 
 import TestSupport
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter flush`, and two that send at once.

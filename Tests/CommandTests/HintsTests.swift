@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
-import Capture
-import Cryptography
 import Glibc
-import LinuxPlatform
 import Testing
-import Utter
-import UtterCommands
+
+@testable import AudioDevices
+@testable import Capture
+@testable import Cryptography
+@testable import LinuxPlatform
+@testable import Utter
+@testable import UtterCommands
 
 /// What a person is told to do about an error.
 @Suite struct HintsTests {

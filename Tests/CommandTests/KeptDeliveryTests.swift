@@ -5,8 +5,8 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// A kept take goes exactly where it was meant to go, in the shape it was meant to have.

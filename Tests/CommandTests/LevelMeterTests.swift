@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
 
+@testable import AudioCore
 @testable import UtterCommands
 
 /// The bar of the level, by a clock that the test moves.

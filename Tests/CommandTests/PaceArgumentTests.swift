@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import Utter
-import UtterCommands
+
+@testable import Utter
+@testable import UtterCommands
 
 @Suite struct PaceArgumentTests {
     @Test(arguments: [

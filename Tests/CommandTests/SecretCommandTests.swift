@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// A command that prints a key, beyond what `EncryptionTests` ask of it.
 @Suite struct SecretCommandTests {

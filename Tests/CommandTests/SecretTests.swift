@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// The token reaches the service and no other program.
 @Suite struct SecretTests {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Testing
 
+@testable import AudioCore
 @testable import Utter
 @testable import UtterCommands
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import Utter
 @testable import UtterCommands
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import LinuxPlatform
 
 /// A service that takes recordings and then has no time for them, and tells a line of shell how far
 /// it is: `read line < PIPE` ends when the next of some lengths has come.

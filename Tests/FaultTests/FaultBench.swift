@@ -2,8 +2,9 @@
 
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import LinuxPlatform
 
 /// A place to run `utter` in while its files go wrong: a state folder, a server, a short recording.
 final class FaultBench: Sendable {

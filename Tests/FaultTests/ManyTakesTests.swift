@@ -4,7 +4,8 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// What a take costs beside ten thousand others, in file operations.
 @Suite struct ManyTakesTests {

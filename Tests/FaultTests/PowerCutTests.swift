@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cryptography
 import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Utter
+
+@testable import Cryptography
+@testable import Utter
 
 /// The power fails between any two file operations.
 @Suite struct PowerCutTests {

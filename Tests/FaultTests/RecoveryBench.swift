@@ -2,8 +2,9 @@
 
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import LinuxPlatform
 
 /// What a power cut has left, on a disk that is quick.
 final class RecoveryBench {

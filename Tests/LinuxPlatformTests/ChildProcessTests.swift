@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
+
+@testable import LinuxPlatform
 
 @Suite struct ChildProcessTests {
     /// Other threads open files all the time, and get the numbers that have just been closed.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import Testing
+
+@testable import LinuxPlatform
 
 @Suite struct ThreadExecutorTests {
     /// An executor on a thread of its own, and the number of that thread.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LinuxPlatform
 
 @Suite struct WorkerLoopTests {
     /// What the worker of a test has done.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cassettes
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import Cassettes
+@testable import RecognitionEndpoint
 
 /// Cassettes as a server.
 @Suite struct CassetteServerTests {

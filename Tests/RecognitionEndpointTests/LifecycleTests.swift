@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import RecognitionEndpoint
 
 /// How the endpoint starts and stops.
 @Suite struct LifecycleTests {

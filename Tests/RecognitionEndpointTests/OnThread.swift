@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
+@testable import LinuxPlatform
 
 /// Runs blocking calls on a thread of their own, because the server under test needs the pool.
 func onThread<Value: Sendable>(

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import RecognitionEndpoint
 
 /// What clients get that speak an older HTTP, or one that is not quite HTTP.
 @Suite struct ProtocolTests {

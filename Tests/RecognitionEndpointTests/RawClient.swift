@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import LinuxPlatform
 
 /// An HTTP client that sends exactly the bytes that a test wants, and waits no longer than tests do.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import RecognitionEndpoint
 
 /// Waiting for a recogniser that works at another job.

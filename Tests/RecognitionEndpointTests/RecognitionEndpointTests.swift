@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import RecognitionEndpoint
 
 @Suite struct RecognitionEndpointTests {
     private static let pcm = "audio/pcm;rate=16000;channels=1"

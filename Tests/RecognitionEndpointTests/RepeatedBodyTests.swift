@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import RecognitionEndpoint
 
 /// A recording that comes again: recognised once, and never mistaken for another one.
 @Suite struct RepeatedBodyTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import RecognitionEndpoint
 
 /// The same recording gets the same text, whatever was heard before and however it came.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
 import Testing
+
+@testable import RecognitionEndpoint
 
 /// What is said of requests when they are over.
 @Suite struct ServedRequestTests {

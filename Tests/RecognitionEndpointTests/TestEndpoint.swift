@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RecognitionEndpoint
 import TestSupport
+
+@testable import RecognitionEndpoint
 
 /// An endpoint that runs for one test.
 enum TestEndpoint {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import ShortcutPortal
 
 /// Values on a real bus, and the clock of shortcuts.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Settings
 import Testing
 
+@testable import Settings
 @testable import SpeechService
 
 /// The tables `answer` and `retry` of a service's description.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Settings
-import SpeechService
 import Testing
+
+@testable import Settings
+@testable import SpeechService
 
 /// What a service's description says of its secrets.
 @Suite struct AuthenticationPlanTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
+@testable import SpeechService
 
 /// What became of a body.
 struct Decoded: Equatable {

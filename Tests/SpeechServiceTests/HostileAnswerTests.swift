@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import TestSupport
 import Testing
+
+@testable import SpeechService
 
 @Suite("Hostile answers")
 struct HostileAnswerTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import Testing
+
+@testable import SpeechService
 
 @Suite("RecognitionService")
 struct RecognitionServiceTests {

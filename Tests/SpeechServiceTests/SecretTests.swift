@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import Testing
+
+@testable import SpeechService
 
 /// What is a secret, how it is written into a request, and that it stays apart from the rest.
 @Suite struct SecretTests {

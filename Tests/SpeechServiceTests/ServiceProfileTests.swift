@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import Settings
 import Testing
 
+@testable import AudioCodecs
+@testable import Settings
 @testable import SpeechService
 
 @Suite struct ServiceProfileTests {

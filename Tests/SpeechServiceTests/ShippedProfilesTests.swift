@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import Settings
 import TestSupport
 import Testing
 
+@testable import Settings
 @testable import SpeechService
 
 /// The profiles that come with the program.

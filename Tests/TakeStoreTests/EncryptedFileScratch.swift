@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
 import Testing
 
 @testable import Cryptography
+@testable import LinuxPlatform
 @testable import TakeStore
 
 /// An encrypted file in memory, whose bytes can be altered.

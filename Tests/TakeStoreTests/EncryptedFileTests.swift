@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import Cryptography
+@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct EncryptedFileTests {

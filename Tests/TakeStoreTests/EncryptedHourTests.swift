@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
 
 @testable import Cryptography
+@testable import LinuxPlatform
 @testable import TakeStore
 
 /// An hour of 10 ms appends, encrypted and not.

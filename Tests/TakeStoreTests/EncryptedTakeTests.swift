@@ -2,11 +2,11 @@
 
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
 
 @testable import Cryptography
+@testable import LinuxPlatform
 @testable import TakeStore
 
 /// The folder of an encrypted take.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct FolderTests {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import AudioCore
+@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct JournalLoopTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 
+@testable import LinuxPlatform
 @testable import TakeStore
 
 /// Threads that read a journal to its end while it grows, and compare what they get.

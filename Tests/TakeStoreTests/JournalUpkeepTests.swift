@@ -2,11 +2,11 @@
 
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import TakeStore
 
 /// What the sync thread brings back to a disk that had failed.

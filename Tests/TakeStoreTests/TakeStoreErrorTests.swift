@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Testing
 
+@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct TakeStoreErrorTests {

@@ -2,10 +2,10 @@
 
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import TakeStore
 
 @Suite struct TakeStoreTests {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import TestSupport
 import Testing
-import Upload
+
+@testable import SpeechService
+@testable import Upload
 
 /// Which address a connection goes to.
 @Suite struct AddressTests {

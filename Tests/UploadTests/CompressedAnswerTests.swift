@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Answers that travel compressed (RFC 9110 §8.4), which libcurl makes plain.
 @Suite struct CompressedAnswerTests {

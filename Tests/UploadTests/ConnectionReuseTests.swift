@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import TestSupport
 import Testing
-import Upload
+
+@testable import SpeechService
+@testable import Upload
 
 /// Several transfers over one connection, and what happens when it is not what it seems.
 @Suite struct ConnectionReuseTests {

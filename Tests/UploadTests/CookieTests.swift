@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Cookies live as long as a take, and go no further.
 @Suite struct CookieTests {

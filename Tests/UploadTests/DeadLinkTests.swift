@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// A link that dies without a word: the kernel still takes bytes that are never acknowledged.
 @Suite(.enabled(if: NetworkNamespace.isAvailable, "needs root, ip and tc"))

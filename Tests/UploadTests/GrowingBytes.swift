@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
 import Synchronization
-import Upload
+
+@testable import LinuxPlatform
+@testable import Upload
 
 /// A recording in memory, which grows when the test says so.
 final class GrowingBytes: BodySource {

@@ -3,7 +3,8 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// What a body is made of, and where in it the recording is.
 @Suite struct RequestBodyTests {

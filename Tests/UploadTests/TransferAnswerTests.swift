@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Answers that come early, late, long, or in an old form.
 @Suite struct TransferAnswerTests {

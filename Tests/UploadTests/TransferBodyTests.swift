@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// What of a journal reaches the server, and when.
 @Suite struct TransferBodyTests {

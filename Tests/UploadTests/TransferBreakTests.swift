@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Connections that are not made, break, or stand still.
 @Suite struct TransferBreakTests {

@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 @Suite struct TransferLoopTests {
     @Test func aHundredTransfersShareOneLoop() async throws {

@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Writes down what a transfer tells its observer.
 final class TransferRecorder: TransferObserver {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import TestSupport
 import Testing
-import Upload
+
+@testable import SpeechService
+@testable import Upload
 
 /// What libcurl refuses of a request ends that transfer, and says what it was.
 @Suite struct TransferSetupTests {

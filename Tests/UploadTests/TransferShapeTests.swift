@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Upload
+
+@testable import Upload
 
 /// Bodies with something around the recording, on their way.
 @Suite struct TransferShapeTests {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import Upload
 
 @Suite struct TransferWorkerTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
-import Upload
 
+@testable import LinuxPlatform
 @testable import TakeStore
+@testable import Upload
 
 /// A journal in a real file, which the test writes, and a transfer that sends it.
 final class Upload: Sendable {

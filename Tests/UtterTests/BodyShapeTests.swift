@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import Cryptography
 import FoundationEssentials
-import SpeechService
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
+@testable import Cryptography
+@testable import SpeechService
 @testable import Utter
 
 /// The recording in a form or in a JSON document, on its way and once more.

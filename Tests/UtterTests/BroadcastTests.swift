@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 @Suite struct BroadcastTests {

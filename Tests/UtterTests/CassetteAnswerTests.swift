@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cassettes
 import FoundationEssentials
-import Settings
 import SpeechService
 import TestSupport
 import Testing
 
+@testable import Cassettes
+@testable import Settings
 @testable import Utter
 
 /// What is understood of the documented answers of each service that comes with the program.

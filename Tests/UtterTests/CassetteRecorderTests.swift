@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cassettes
 import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import Cassettes
 @testable import Utter
 
 /// Requests and their answers as files, and what must not be in them.

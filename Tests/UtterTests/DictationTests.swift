@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import AudioDevices
 @testable import Utter
 
 @Suite(.serialized) struct DictationTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
-import TakeStore
 import TestSupport
 import Testing
-import Upload
 
+@testable import SpeechService
+@testable import TakeStore
+@testable import Upload
 @testable import Utter
 
 /// Answers that come before the end of the body: they end no recording.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import LinuxPlatform
 import TestSupport
 import Testing
 
 @testable import AudioCodecs
 @testable import Cryptography
+@testable import LinuxPlatform
 @testable import TakeStore
 @testable import Utter
 

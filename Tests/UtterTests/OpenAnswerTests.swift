@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
 import TestSupport
 import Testing
-import Upload
 
+@testable import SpeechService
+@testable import Upload
 @testable import Utter
 
 /// Answers that say that they are complete, and whose stream stays open.

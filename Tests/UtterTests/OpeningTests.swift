@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCore
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import AudioCore
 @testable import Utter
 
 /// What takes long to open holds up no other take.

@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// A pipeline that ends leaves no caller waiting.
 @Suite struct PipelineShutDownTests {

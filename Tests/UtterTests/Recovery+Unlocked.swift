@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import TakeStore
 import TestSupport
 
+@testable import TakeStore
 @testable import Utter
 
 extension Recovery {

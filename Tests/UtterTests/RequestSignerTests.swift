@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import FoundationEssentials
-import Settings
 import Testing
 
+@testable import Settings
 @testable import SpeechService
 @testable import Utter
 

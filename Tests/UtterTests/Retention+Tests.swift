@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Utter
+@testable import Utter
 
 extension Retention {
     /// As usual, but the audio of an answered take goes at once.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
 import Synchronization
 import TestSupport
 
+@testable import LinuxPlatform
 @testable import Upload
 
 /// A transport without a network: each request ends as the test's script says.

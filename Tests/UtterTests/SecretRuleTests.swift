@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SpeechService
-import TakeStore
 import TestSupport
 import Testing
 
+@testable import SpeechService
+@testable import TakeStore
 @testable import Utter
 
 /// Which secret goes with a delivery, and where none may go.

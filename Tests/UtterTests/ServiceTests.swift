@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SpeechService
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 /// Services by their profiles, as a program describes them.

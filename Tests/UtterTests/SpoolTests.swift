@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Cryptography
 import FoundationEssentials
-import SpeechService
 import TestSupport
 import Testing
 
+@testable import Cryptography
+@testable import SpeechService
 @testable import TakeStore
 @testable import Utter
 

@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// How takes end, and what is left of them on the disk.
 @Suite struct TakeEndTests {

@@ -2,7 +2,9 @@
 
 import TestSupport
 import Testing
-import Utter
+
+@testable import AudioCodecs
+@testable import Utter
 
 /// Every sample of the source is in the journal and at the service, once and in order.
 @Suite struct TakeEqualityTests {

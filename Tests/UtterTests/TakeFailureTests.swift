@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import Utter
+
+@testable import Utter
 
 @Suite struct TakeFailureTests {
     private static let host = "https://speech.example"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
-import SpeechService
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import Capture
+@testable import SpeechService
 @testable import TakeStore
 @testable import Upload
 @testable import Utter

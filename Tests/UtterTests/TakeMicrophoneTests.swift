@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
 import Glibc
 import Synchronization
 import TestSupport
 import Testing
-import Utter
+
+@testable import AudioDevices
+@testable import Utter
 
 /// Takes from a sound card with a real-time clock.
 @Suite(.serialized) struct TakeMicrophoneTests {

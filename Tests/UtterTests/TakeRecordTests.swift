@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import FoundationEssentials
-import SpeechService
 import TestSupport
 import Testing
-import Upload
 
+@testable import Capture
+@testable import SpeechService
 @testable import TakeStore
+@testable import Upload
 @testable import Utter
 
 /// What the sync thread does for one take, in whatever order the other threads ask for it.

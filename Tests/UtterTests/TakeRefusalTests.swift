@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// What the service says against a take, while it is being spoken or after.
 @Suite struct TakeRefusalTests {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioCodecs
-import Capture
 import FoundationEssentials
 import Glibc
-import LinuxPlatform
-import SpeechService
 import TestSupport
 import Testing
 
+@testable import AudioCodecs
+@testable import Capture
+@testable import LinuxPlatform
+@testable import SpeechService
 @testable import TakeStore
 @testable import Utter
 

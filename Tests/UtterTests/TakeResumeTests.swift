@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
 import Glibc
 import TestSupport
 import Testing
-import Utter
+
+@testable import AudioDevices
+@testable import Utter
 
 /// A press inside the tail, and what a take tells of its beginning and its end.
 @Suite(.serialized) struct TakeResumeTests {

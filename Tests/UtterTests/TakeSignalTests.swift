@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AudioDevices
 import TestSupport
 import Testing
-import Utter
+
+@testable import AudioDevices
+@testable import Utter
 
 /// Microphones that misbehave, each told while it records.
 @Suite struct TakeSignalTests {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
-import LinuxPlatform
-import SpeechService
-
+@testable import Capture
+@testable import LinuxPlatform
+@testable import SpeechService
 @testable import TakeStore
 @testable import Upload
 @testable import Utter

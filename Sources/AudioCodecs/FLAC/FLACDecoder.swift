@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
+internal import AudioCore
 
 /// Decodes a FLAC file (RFC 9639) of any rate, layout and width.
 ///
 /// A file that breaks off is decoded up to its last whole frame.
-package final class FLACDecoder: AudioDecoder {
-    package var format: StreamFormat? { header.streamInfo?.format }
+final class FLACDecoder: AudioDecoder {
+    var format: StreamFormat? { header.streamInfo?.format }
 
     /// Whether no frame is torn, and all samples have come that the header promises.
-    package var isAtEnd: Bool {
+    var isAtEnd: Bool {
         guard let reader, reader.rest.isEmpty else { return false }
         return header.streamInfo?.sampleCount.map { $0 == sampleCount } ?? true
     }
@@ -18,9 +18,9 @@ package final class FLACDecoder: AudioDecoder {
     private var reader: FLACReader?
     private var sampleCount = 0
 
-    package init() {}
+    init() {}
 
-    package func decode(
+    func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
         let frames = bytes.extracting(droppingFirst: try header.take(bytes))
@@ -31,7 +31,7 @@ package final class FLACDecoder: AudioDecoder {
         try decodeFrames(isLast: false, into: &output)
     }
 
-    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         guard reader != nil else {
             throw UndecodableAudio("FLAC: it ended after \(header.byteCount) bytes, in its header")
         }

@@ -11,7 +11,7 @@ internal import CFLAC
 /// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
 /// is stated unchecked: it is handed over whole, with the take, and never shared. The pointer is
 /// created in `init`, never handed out, and freed in `deinit`, before what its callbacks write to.
-@safe package final class FLACEncoder: AudioEncoder, @unchecked Sendable {
+@safe final class FLACEncoder: AudioEncoder, @unchecked Sendable {
     /// Samples in one frame of the file.
     ///
     /// libFLAC writes a frame when it has one sample more than the frame holds, so that this is a
@@ -42,7 +42,7 @@ internal import CFLAC
     /// - Throws: `EncodingError.codecFailed` when there is no memory.
     ///
     /// The corresponding C function is `FLAC__stream_encoder_init_stream`.
-    package init() throws(EncodingError) {
+    init() throws(EncodingError) {
         guard let encoder = unsafe FLAC__stream_encoder_new() else {
             throw .codecFailed(operation: "FLAC__stream_encoder_new", reason: "out of memory")
         }
@@ -66,7 +66,7 @@ internal import CFLAC
     deinit { unsafe FLAC__stream_encoder_delete(encoder) }
 
     /// Appends the magic and the two blocks that a file begins with.
-    package func begin(into output: inout [UInt8]) throws(EncodingError) {
+    func begin(into output: inout [UInt8]) throws(EncodingError) {
         output.append(contentsOf: header)
     }
 
@@ -75,7 +75,7 @@ internal import CFLAC
     /// - Throws: `EncodingError.codecFailed` with the codec's reason.
     ///
     /// The corresponding C function is `FLAC__stream_encoder_process_interleaved`.
-    package func encode(
+    func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
         samples.removeAll(keepingCapacity: true)
@@ -93,7 +93,7 @@ internal import CFLAC
     /// - Throws: `EncodingError.codecFailed` with the codec's reason.
     ///
     /// The corresponding C function is `FLAC__stream_encoder_finish`.
-    package func finish(into output: inout [UInt8]) throws(EncodingError) {
+    func finish(into output: inout [UInt8]) throws(EncodingError) {
         guard unsafe FLAC__stream_encoder_finish(encoder) != 0 else {
             throw unsafe Self.failure("FLAC__stream_encoder_finish", of: encoder)
         }
@@ -102,7 +102,7 @@ internal import CFLAC
 
     /// The header with the number of samples, the shortest and the longest frame, and the MD5 of all
     /// samples (RFC 9639 §8.2).
-    package var settledHeader: [UInt8]? {
+    var settledHeader: [UInt8]? {
         guard let totals = output.totals else { return nil }
         // The block begins behind `fLaC` and four bytes of its own.
         var header = header
@@ -123,7 +123,7 @@ internal import CFLAC
     }
 
     /// Every frame as long as samples that cannot be compressed make it.
-    package func maximumByteCount(forFrames frames: Int) -> Int {
+    func maximumByteCount(forFrames frames: Int) -> Int {
         let count = (frames + Self.samplesPerFrame) / Self.samplesPerFrame + 1
         return header.count + count * (Self.frameOverhead + 2 * Self.samplesPerFrame)
     }

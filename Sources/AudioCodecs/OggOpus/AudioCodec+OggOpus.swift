@@ -9,7 +9,7 @@ extension AudioCodec {
     /// - Parameter settings: bit rate, effort, and how much waits for a page; they are checked when
     ///   an encoder is made.
     /// - Returns: the codec.
-    package static func oggOpus(_ settings: OpusSettings) -> AudioCodec {
+    static func oggOpus(_ settings: OpusSettings) -> AudioCodec {
         AudioCodec(
             name: "ogg-opus", title: "Ogg Opus", fileExtension: "ogg",
             fileExtensions: ["ogg", "opus", "oga"], mediaType: "audio/ogg;codecs=opus",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
+internal import AudioCore
 
 /// Decodes a stream of Opus in Ogg (RFC 6716, RFC 7845) to 16 kHz mono while it arrives.
 ///
@@ -13,7 +13,7 @@ package import AudioCore
 /// Positions in the file count samples at 48 kHz and the decoder works at 16 kHz, so sample n
 /// of the output stands for position 3n of the stream: the first sample is the first one at or
 /// after the pre-skip, the last one is the last one before the end.
-package final class OggOpusDecoder: AudioDecoder {
+final class OggOpusDecoder: AudioDecoder {
     private enum State {
         case beginning
         case head
@@ -34,15 +34,15 @@ package final class OggOpusDecoder: AudioDecoder {
     private var position: Int64?
 
     /// 16 kHz mono, whatever was encoded.
-    package var format: StreamFormat? { .speech }
+    var format: StreamFormat? { .speech }
 
     /// Whether the last page of the stream has come, and nothing is cut off.
-    package var isAtEnd: Bool { if case .ended = state { true } else { false } }
+    var isAtEnd: Bool { if case .ended = state { true } else { false } }
 
-    package init() {}
+    init() {}
 
     /// Takes bytes in and appends what they decode to.
-    package func decode(
+    func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
         do throws(OggOpusError) {
@@ -56,7 +56,7 @@ package final class OggOpusDecoder: AudioDecoder {
     ///
     /// Everything decodable has been appended by `decode` already; a part of a page at the end
     /// is dropped.
-    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         switch state {
         case .beginning, .head, .tags:
             throw UndecodableAudio(OggOpusError.endedInHeader.description)

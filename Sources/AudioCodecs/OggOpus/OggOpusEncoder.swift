@@ -10,7 +10,7 @@
 ///
 /// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
 /// is stated unchecked: it is handed over whole, with the take, and never shared.
-package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
+final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     /// Granule positions count at 48 kHz, whatever the input rate (RFC 7845 §4).
     static let granulesPerFrame = 3
 
@@ -32,7 +32,7 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     ///   - settings: rate, effort and page interval.
     ///   - serialNumber: tells this stream from others in one file; random by RFC 3533 §6.
     /// - Throws: `EncodingError` when a setting is outside its range or there is no memory.
-    package init(
+    init(
         settings: OpusSettings = OpusSettings(),
         serialNumber: UInt32 = .random(in: .min ... .max)
     ) throws(EncodingError) {
@@ -46,7 +46,7 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Appends the two header pages.
-    package func begin(into output: inout [UInt8]) throws(EncodingError) {
+    func begin(into output: inout [UInt8]) throws(EncodingError) {
         for var header in [identificationHeader, commentHeader] {
             try pages.queue(&header, byteCount: header.count, granulePosition: 0)
             pages.flush(into: &output)
@@ -54,7 +54,7 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Takes frames in, and appends the pages that became full.
-    package func encode(
+    func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
         for index in frames.indices {
@@ -67,7 +67,7 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     }
 
     /// Appends the rest, filled up with silence that the last granule position trims off.
-    package func finish(into output: inout [UInt8]) throws(EncodingError) {
+    func finish(into output: inout [UInt8]) throws(EncodingError) {
         takenFrameCount += frames.count
         let end = preSkip + takenFrameCount * Self.granulesPerFrame
         // The decoder's delay makes at least one more packet necessary, so that there always
@@ -113,7 +113,7 @@ package final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     private static let silentPacket: [UInt8] = [9 << 3]
 
     /// Every packet as long as RFC 6716 allows, each on a page of its own.
-    package func maximumByteCount(forFrames frames: Int) -> Int {
+    func maximumByteCount(forFrames frames: Int) -> Int {
         // Beside the new frames: a begun packet, a page of queued ones, the decoder's delay.
         let pending = OpusPacketEncoder.framesPerPacket * (packetsPerPage + 1) + opus.lookahead
         let packets = (frames + pending) / OpusPacketEncoder.framesPerPacket + 1

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package struct OpusSettings: Sendable, Hashable, Codable {
+struct OpusSettings: Sendable, Hashable, Codable {
     /// The bit rates that the codec takes, in bits per second.
     static let bitrates = 6_000...510_000
 
@@ -10,19 +10,19 @@ package struct OpusSettings: Sendable, Hashable, Codable {
     static let pageIntervals = Duration.milliseconds(20)...Duration.milliseconds(100)
 
     /// The mean bit rate that the codec aims at, in bits per second.
-    package var bitrate: Int
+    var bitrate: Int
 
     /// How hard the codec tries; 5 costs 17 s of CPU per hour of audio, 10 costs 33 s.
-    package var complexity: Int
+    var complexity: Int
 
     /// How much audio is collected before a page is written.
     ///
     /// Audio waits for its page, so this is delay, and what a killed program loses; a page costs
     /// 28 bytes, so 20 ms pages cost 11 kbit/s and 100 ms pages 2.6 kbit/s.
-    package var pageInterval: Duration
+    var pageInterval: Duration
 
     /// Creates settings; they are checked when an encoder is made of them.
-    package init(
+    init(
         bitrate: Int = 32_000, complexity: Int = 5, pageInterval: Duration = .milliseconds(20)
     ) {
         self.bitrate = bitrate

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AudioCore
+internal import AudioCore
 
-package final class WAVDecoder: AudioDecoder {
-    package var format: StreamFormat? { samples?.format }
-    package var isAtEnd: Bool { samples?.isAtEnd ?? false }
+final class WAVDecoder: AudioDecoder {
+    var format: StreamFormat? { samples?.format }
+    var isAtEnd: Bool { samples?.isAtEnd ?? false }
 
     private var head: [UInt8] = []
     private var samples: PCMDecoder?
 
-    package init() {}
+    init() {}
 
-    package func decode(
+    func decode(
         _ bytes: Span<UInt8>, into output: inout [Int16]
     ) throws(UndecodableAudio) {
         if let samples { return try samples.decode(bytes, into: &output) }
@@ -32,7 +32,7 @@ package final class WAVDecoder: AudioDecoder {
         self.head = []
     }
 
-    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
         if let samples { return try samples.finish(into: &output) }
         throw UndecodableAudio("WAV: it ended after \(head.count) bytes, in its header")
     }

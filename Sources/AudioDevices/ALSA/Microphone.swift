@@ -39,7 +39,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     ///
     /// Nil while it is closed, or when a sound server stands before the card. Called on the
     /// thread that drives the device.
-    package var cardName: String? { stream?.cardName ?? nil }
+    var cardName: String? { stream?.cardName ?? nil }
 
     /// What was agreed on with the open device; nil while it is closed.
     public var details: SourceDetails? { stream?.details }

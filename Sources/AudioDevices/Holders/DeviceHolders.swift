@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Capture
+internal import Capture
 internal import Glibc
 internal import LinuxPlatform
 
 /// Who records from sound cards now, by what the kernel says of them and of processes.
 ///
 /// Another user's process shows its name, but not its files; what cannot be read is left out.
-package struct DeviceHolders {
+struct DeviceHolders {
     private let root: String
 
     /// Looks into a folder that is like `/proc`.
-    package init(root: String = "/proc") { self.root = root }
+    init(root: String = "/proc") { self.root = root }
 
     /// The programs that record from a card; nil is any card.
     ///
     /// From any thread; reads a few files for each process.
-    package func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
+    func holders(ofCard card: Int? = nil) -> [DeviceHolder] {
         let owners = owners(ofCard: card)
         let processes = owners.isEmpty ? openers(ofCard: card) : owners
         var found: [DeviceHolder] = []

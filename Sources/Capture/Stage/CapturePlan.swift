@@ -18,7 +18,7 @@ public struct CapturePlan: Sendable {
 
     /// Tells each time when a voice was heard and then none for this many frames at 16 kHz; nil is
     /// never.
-    package var silenceFrames: Int?
+    var silenceFrames: Int?
 
     /// Creates a plan.
     ///

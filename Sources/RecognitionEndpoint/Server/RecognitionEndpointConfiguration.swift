@@ -26,7 +26,7 @@ public struct RecognitionEndpointConfiguration: Sendable {
     /// How long a client may send nothing of its body before it gets 408.
     public var idleTimeout = Duration.seconds(60)
 
-    package var shutdownGracePeriod = Duration.seconds(10)
+    var shutdownGracePeriod = Duration.seconds(10)
 
     /// Whether clients may ask for faults with `X-Misbehave`; for tests of clients.
     public var allowsFaults = false

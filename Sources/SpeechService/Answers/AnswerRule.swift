@@ -20,7 +20,7 @@ public struct AnswerRule: Sendable, Hashable {
     package var headers: [HeaderTranscript] = []
 
     /// The bytes of an answer that are read and kept unless told otherwise.
-    package static let standardByteLimit = 8 << 20
+    static let standardByteLimit = 8 << 20
 
     package init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
@@ -32,7 +32,7 @@ public struct AnswerRule: Sendable, Hashable {
     package static let text = AnswerRule(framing: .text)
     /// The body is a stream of events in the manner of OpenAI and its like.
     package static let events = AnswerRule(framing: .events)
-    package static let subtitles = AnswerRule(framing: .subtitles)
+    static let subtitles = AnswerRule(framing: .subtitles)
 
     /// The body is one JSON document with the text at this path.
     package static func json(path: JSONPath) -> AnswerRule {

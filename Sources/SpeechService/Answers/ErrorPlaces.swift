@@ -3,12 +3,12 @@
 /// Where a service puts what it says about a failure, before the places where most services do.
 package struct ErrorPlaces: Sendable, Hashable {
     /// Where its words are; the first that has some counts.
-    package var messages: [JSONPath]
+    var messages: [JSONPath]
     /// Fields of the response's head that have them, before the body; names in lower case.
     var messageHeaders: [String]
     package var codes: [JSONPath]
 
-    package init(
+    init(
         messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
     ) {
         self.messages = messages

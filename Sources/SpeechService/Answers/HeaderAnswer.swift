@@ -100,9 +100,9 @@ package struct HeaderTranscript: Sendable, Hashable {
 
     package var name: String
     /// What has been done to the text, the last step first.
-    package var coding: [Coding]
+    var coding: [Coding]
 
-    package init(name: String, coding: [Coding] = []) {
+    init(name: String, coding: [Coding] = []) {
         self.name = name
         self.coding = coding
     }

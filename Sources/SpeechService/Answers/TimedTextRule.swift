@@ -11,9 +11,9 @@ package struct TimedTextRule: Sendable, Hashable {
     package var confidence = Self.paths("probability", "confidence")
     package var speaker = Self.paths("speaker", "speaker_id")
     /// How many seconds one of its units of time is.
-    package var unit = 1.0
+    var unit = 1.0
 
-    package init(paths: [JSONPath]) { self.paths = paths }
+    init(paths: [JSONPath]) { self.paths = paths }
 
     private static func paths(_ names: String...) -> [JSONPath] {
         names.map { JSONPath(names: $0) }

@@ -15,7 +15,7 @@ package struct ValueCondition: Sendable, Hashable {
         case oneOf([JSONValue])
         case begins(String)
 
-        package static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
+        static func equals(_ value: JSONValue) -> Test { .oneOf([value]) }
 
         func holds(of found: JSONValue) -> Bool {
             switch self {
@@ -29,9 +29,9 @@ package struct ValueCondition: Sendable, Hashable {
     }
 
     package var place: Place
-    package var test: Test
+    var test: Test
 
-    package init(_ place: Place, _ test: Test) {
+    init(_ place: Place, _ test: Test) {
         self.place = place
         self.test = test
     }

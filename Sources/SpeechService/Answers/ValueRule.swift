@@ -5,12 +5,12 @@
 /// It is data, so that the description of a service can bring its own.
 package struct ValueRule: Sendable, Hashable {
     /// Where the text of a value may be; the first place that has one counts.
-    package var textPaths: [JSONPath]
+    var textPaths: [JSONPath]
     /// What tells the kinds apart; the first that matches decides.
-    package var selectors: [ValueSelector]
+    var selectors: [ValueSelector]
     /// The kind of a value with text that no selector matches; nil for what is usual in an answer
     /// of this framing.
-    package var unmatched: ValueKind?
+    var unmatched: ValueKind?
     /// How the text of such a value joins what was understood before; nil for how its kind does it.
     package var merge: TextMerge?
     package var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))

@@ -2,14 +2,14 @@
 
 /// A mark by which values of a kind are known.
 package struct ValueSelector: Sendable, Hashable {
-    package var condition: ValueCondition
-    package var kind: ValueKind
+    var condition: ValueCondition
+    var kind: ValueKind
     /// Where its text is; nil for where it is in all values.
-    package var textPaths: [JSONPath]?
+    var textPaths: [JSONPath]?
     /// How its text joins what was understood before; nil for how the kind does it.
-    package var merge: TextMerge?
+    var merge: TextMerge?
 
-    package init(
+    init(
         _ place: ValueCondition.Place, _ test: ValueCondition.Test, is kind: ValueKind,
         textPaths: [JSONPath]? = nil, merge: TextMerge? = nil
     ) {
@@ -19,7 +19,7 @@ package struct ValueSelector: Sendable, Hashable {
         self.merge = merge
     }
 
-    package init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
+    init(path: JSONPath, test: ValueCondition.Test, kind: ValueKind) {
         self.init(.path(path), test, is: kind)
     }
 

@@ -22,7 +22,7 @@ package struct JSONPath: Sendable, Hashable {
     }
 
     /// Reads a path.
-    package init(_ text: String) throws(ServiceError) {
+    init(_ text: String) throws(ServiceError) {
         var reader = JSONPathReader(text)
         steps = try reader.steps()
     }

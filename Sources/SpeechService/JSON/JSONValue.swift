@@ -52,10 +52,10 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 package struct JSONMember: Sendable, Hashable {
-    package var name: String
-    package var value: JSONValue
+    var name: String
+    var value: JSONValue
 
-    package init(name: String, value: JSONValue) {
+    init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
     }

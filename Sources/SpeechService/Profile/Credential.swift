@@ -91,7 +91,7 @@ public struct Credential: Sendable, Hashable {
     package var plain: String? { secret }
 
     /// The value of the header field; nil for another place, or until it is known; secret.
-    package var headerValue: String? {
+    var headerValue: String? {
         guard case .header = place else { return nil }
         return value
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 package enum ExchangePlan: Sendable, Hashable {
     case post
@@ -9,7 +9,7 @@ package enum ExchangePlan: Sendable, Hashable {
     private enum Kind: String, CaseIterable { case post, job }
 
     /// Reads the table `exchange` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         switch try reader.word("kind", as: Kind.self) ?? .post {
         case .post: self = .post
         case .job: self = .job(try JobPlan(&reader))

@@ -12,7 +12,7 @@ package struct JobPlan: Sendable, Hashable {
     package var limit = Duration.seconds(1_800)
     /// Where URLs in answers may lead, beside the origins that the steps name; secrets do not go
     /// there.
-    package var origins: [Origin] = []
+    var origins: [Origin] = []
 
     /// The names in the texts of the steps that no step captures: words.
     package var words: [String] {
@@ -53,7 +53,7 @@ package struct JobStep: Sendable, Hashable {
     package var method = StepMethod.post
     package var headers: [SettingsText] = []
     package var content = Content.none
-    package var captures: [Capture] = []
+    var captures: [Capture] = []
     /// What must hold of the answer before the next step; until then the step is made again.
     package var until: ValueCondition?
     package var pendingStatuses: [Int] = []
@@ -63,7 +63,7 @@ package struct JobStep: Sendable, Hashable {
     package var answers: ValueCondition?
     package var pause = Duration.zero
     /// The longest such wait; each is half as long again as the one before.
-    package var longestPause = Duration.zero
+    var longestPause = Duration.zero
 
     /// Whether it is made again until something holds.
     package var isPoll: Bool { until != nil || !pendingStatuses.isEmpty }

@@ -13,7 +13,7 @@ public struct ProfileWord: Sendable, Hashable {
     /// Words that need no description: a template that has them is enough.
     package static let usual = ["language", "model", "prompt"]
     /// Words whose values a person does not say; the take's name is filled in with each request.
-    package static let fixed = ["rate": "16000", "take": TakeMark.text]
+    static let fixed = ["rate": "16000", "take": TakeMark.text]
 
     /// What it is called, such as `language`.
     public internal(set) var name: String

@@ -87,7 +87,7 @@ public struct RecognitionService: Sendable, Hashable {
     package var sendsSecret: Bool { !credentials.isEmpty }
 
     /// The URL with its secrets, as it is sent to the transfer.
-    package var requestURL: ServiceURL { opening(url) }
+    var requestURL: ServiceURL { opening(url) }
 
     /// A URL with the secrets for which its query has a name without a value.
     ///

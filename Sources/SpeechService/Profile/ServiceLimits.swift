@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 /// What a service takes of a recording; nil is no limit.
 package struct ServiceLimits: Sendable, Hashable {
@@ -9,10 +9,10 @@ package struct ServiceLimits: Sendable, Hashable {
     /// The most bytes of the audio as it travels.
     package var byteCount: Int?
 
-    package init() {}
+    init() {}
 
     /// Reads the table `limits` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         longest = try reader.seconds("seconds", upTo: Self.limit)
         shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)
         byteCount = try reader.integer("bytes")

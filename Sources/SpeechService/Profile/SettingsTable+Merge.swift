@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 extension SettingsTable {
     /// This table with what another one says over it.
     ///
     /// Tables are merged member by member; everything else is replaced. `false` in the place of a
     /// table takes it away.
-    package func extended(by other: SettingsTable) -> SettingsTable {
+    func extended(by other: SettingsTable) -> SettingsTable {
         var merged = self
         for member in other.members {
             guard let index = merged.members.firstIndex(where: { $0.name == member.name }) else {

@@ -113,7 +113,7 @@ package final class Journal: Sendable {
     /// Whether memory holds as much as one take may have there.
     ///
     /// The recording has to end then; a little is still taken. From any thread.
-    package var isFull: Bool { full.load(ordering: .relaxed) }
+    var isFull: Bool { full.load(ordering: .relaxed) }
 
     /// What a read found.
     package enum Read: Sendable, Equatable {

@@ -17,7 +17,7 @@ package struct JournalCondition: Sendable, Equatable {
         /// Bytes that it still has, or nil when that is unknown.
         package var freeByteCount: Int?
 
-        package init(error: SystemError, freeByteCount: Int?) {
+        init(error: SystemError, freeByteCount: Int?) {
             self.error = error
             self.freeByteCount = freeByteCount
         }

@@ -10,7 +10,7 @@ package struct ClockReading: Sendable {
     /// when they are not known.
     let boot: (id: String, seconds: Int)?
 
-    package init(_ now: Date, boot: (id: String, seconds: Int)? = nil) {
+    init(_ now: Date, boot: (id: String, seconds: Int)? = nil) {
         (self.now, self.boot) = (now, boot)
     }
 

@@ -16,7 +16,7 @@ package struct TransferRecord: Sendable, Codable, Equatable {
     /// Whether the service may have had the whole take; nil while that is not known.
     package var wasWhole: Bool?
 
-    package init(number: Int, begun: Date, url: String? = nil) {
+    init(number: Int, begun: Date, url: String? = nil) {
         self.number = number
         self.url = url
         self.begun = UTCTime(begun).iso8601

@@ -19,8 +19,8 @@ package struct RequestBody: Sendable {
     package var prologue: [UInt8]
     package var source: any BodySource
     /// The source's byte at which the body's part of it begins.
-    package var sourceStart: Int
-    package var transform: Transform
+    var sourceStart: Int
+    var transform: Transform
     /// What stands behind the recording.
     package var epilogue: [UInt8]
     /// Whether the service is told the length (`Content-Length`), and not sent chunks.
@@ -78,10 +78,10 @@ package struct RequestBody: Sendable {
     }
 
     /// The length that the request says; nil for a body in chunks.
-    package var contentLength: Int? { saysLength ? byteCount : nil }
+    var contentLength: Int? { saysLength ? byteCount : nil }
 
     /// Whether something can be read at a wire offset: bytes, or the end.
-    package func isReady(at offset: Int) -> Bool {
+    func isReady(at offset: Int) -> Bool {
         let extent = extent
         return extent.isFinal || offset < extent.sourceEnd
     }
@@ -92,14 +92,14 @@ package struct RequestBody: Sendable {
     /// Whether the bytes before a wire offset tell the service that the recording has ended.
     ///
     /// A body in chunks without an epilogue does so only by its last chunk.
-    package func tellsEnd(at offset: Int) -> Bool {
+    func tellsEnd(at offset: Int) -> Bool {
         let extent = extent
         guard extent.isFinal else { return false }
         return offset > extent.sourceEnd || saysLength && isWhole(at: offset)
     }
 
     /// Bytes of the source that are whole before a wire offset.
-    package func sourceByteCount(at offset: Int) -> Int {
+    func sourceByteCount(at offset: Int) -> Int {
         let wireCount = max(0, offset - prologue.count)
         let count =
             switch transform {

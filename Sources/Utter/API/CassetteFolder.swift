@@ -9,7 +9,7 @@ package final class CassetteFolder: Sendable {
     private let folder: Folder
     private let firstFailure = Mutex<SystemError?>(nil)
     /// Whether the bytes of the bodies are written too; they hold the recording.
-    package let keepsBodies: Bool
+    let keepsBodies: Bool
 
     /// Opens the folder, and makes it for its owner alone when it is missing; blocks on the disk.
     ///

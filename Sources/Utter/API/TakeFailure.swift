@@ -132,7 +132,7 @@ extension TakeFailure {
     }
 
     /// Whether the service was reached and failed, perhaps because of this recording.
-    package var mayBeTheTakes: Bool {
+    var mayBeTheTakes: Bool {
         switch self {
         case .unavailable, .notDelivered(.timedOut(.answer), _),
             .notDelivered(.timedOut(.stall), _), .notDelivered(.connectionLost, _):

@@ -22,7 +22,7 @@ public struct TakeOutcome: Sendable {
     /// were sent to the end, and the answer was a good one or never came.
     public var takenCount: Int
     /// How many of them earlier runs have made.
-    package var takenBefore = 0
+    var takenBefore = 0
     /// The file that holds the audio, or nil when it lives in memory only.
     public var audioPath: String?
     /// Why the take is not safe on the disk, or nil when it is.
@@ -158,5 +158,5 @@ public struct TakeAttempt: Sendable {
     /// How it ended.
     public var result: TransferResult
     /// Whether it carried the recording.
-    package var carriesRecording = true
+    var carriesRecording = true
 }

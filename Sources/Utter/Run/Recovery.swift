@@ -12,7 +12,7 @@ internal import TakeStore
 /// replaced; until then the take is found again by the next recovery. Reads the audio only of
 /// takes that died while they were recorded; never deletes any. A take of which nothing can be
 /// played goes to `quarantine`, with the reason in its manifest.
-package enum Recovery {
+enum Recovery {
     /// More than the longest page or frame of any codec: what is torn off by a crash is never longer, so that a
     /// longer end is damage of another kind, and stays in the file.
     private static let longestTear = 1 << 16
@@ -41,7 +41,7 @@ package enum Recovery {
     /// - Returns: the takes that were recovered, oldest first.
     /// - Throws: `TakeStoreError.folderUnusable`.
     @discardableResult
-    package static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
+    static func recoverAll(in store: TakeStore) throws(TakeStoreError) -> [TakeID] {
         store.clearLeftovers()
         return try store.ids().filter { recover($0, in: store) }
     }
@@ -52,7 +52,7 @@ package enum Recovery {
     ///
     /// - Returns: whether it was recovered.
     @discardableResult
-    package static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
+    static func recover(_ id: TakeID, in store: TakeStore) -> Bool {
         // The list shows what cannot be read, with the reason.
         (try? recover(store.take(id), in: store)) ?? false
     }

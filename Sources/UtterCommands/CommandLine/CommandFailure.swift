@@ -7,11 +7,11 @@ package import Utter
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
 package struct CommandFailure: Error {
-    package var message: String
+    var message: String
     package var hint: String?
     package var status: ExitStatus
     /// Lines between the message and the hint, as they are; a person chooses from them.
-    package var choices: [String] = []
+    var choices: [String] = []
 
     package init(_ message: String, hint: String? = nil, status: ExitStatus) {
         self.message = message
@@ -35,7 +35,7 @@ package struct CommandFailure: Error {
     ///   - form: what standard output has: an object or an event tells it there too. A wrong command
     ///     line is told to the person alone: a program that reads objects has not written it.
     ///   - file: the file that it is about, as the person named it.
-    package func report(as form: OutputForm = .text, file: String? = nil) {
+    func report(as form: OutputForm = .text, file: String? = nil) {
         if status != .usage {
             let report = OutcomeReport(self, of: file)
             // When standard output is closed, the exit status still says what there is to say.

@@ -24,7 +24,7 @@ package enum ExitStatus: Int32 {
     case terminated = 143
 
     /// Whether the person asked for the end.
-    package var isByRequest: Bool {
+    var isByRequest: Bool {
         switch self {
         case .cancelled, .terminated, .hungUp: true
         default: false

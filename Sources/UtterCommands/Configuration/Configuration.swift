@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 internal import Synchronization
 internal import Utter
 
@@ -8,22 +8,22 @@ internal import Utter
 ///
 /// It is read once a process, before anything is recorded: what happens to the file later costs
 /// nothing. A daemon reads it again when it has changed.
-package struct Configuration: Sendable {
-    package struct Entry: Sendable, Equatable {
+struct Configuration: Sendable {
+    struct Entry: Sendable, Equatable {
         /// The value, as an option would have it.
-        package var text: String
-        package var place: SettingsPlace
+        var text: String
+        var place: SettingsPlace
     }
 
     private var entries: [String: Entry] = [:]
     /// Lines that a recording can do without, and that do not count; in the order of the settings.
     private(set) var problems: [SettingsError] = []
-    package private(set) var services: [String: ServiceSettings] = [:]
+    private(set) var services: [String: ServiceSettings] = [:]
 
-    package init() {}
+    init() {}
 
     /// Reads what a file holds.
-    package init(_ table: SettingsTable) throws(SettingsError) {
+    init(_ table: SettingsTable) throws(SettingsError) {
         var root = SettingsReader(table)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
@@ -68,7 +68,7 @@ package struct Configuration: Sendable {
     }
 
     /// What the file says of a setting; nil when that is nothing.
-    package subscript(name: String) -> Entry? { entries[name] }
+    subscript(name: String) -> Entry? { entries[name] }
 
     /// Adds what the file says of a setting, or notes what is wrong with that.
     private mutating func add(
@@ -120,7 +120,7 @@ extension Configuration {
     static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
 
     /// That of this process's person, which is read once.
-    package static func current() throws(CommandFailure) -> Configuration {
+    static func current() throws(CommandFailure) -> Configuration {
         try known.withLock { known in
             let result =
                 known

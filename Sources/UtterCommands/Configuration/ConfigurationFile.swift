@@ -3,8 +3,8 @@
 internal import Glibc
 internal import LinuxPlatform
 
-package enum ConfigurationFile {
-    package static let path = Environment.configurationFolder + "/config.toml"
+enum ConfigurationFile {
+    static let path = Environment.configurationFolder + "/config.toml"
 
     static var state: String {
         unsafe access(path, F_OK) == 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
-package enum KnownSettings {
-    package static let service = Setting("service", "UTTER_SERVICE", .nameOrPath)
-    package static let language = Setting("language")
-    package static let model = Setting("model")
-    package static let prompt = Setting("prompt")
-    package static let device = Setting("device", standard: "default")
-    package static let format = Setting("format", form: AudioCodec.names) {
+enum KnownSettings {
+    static let service = Setting("service", "UTTER_SERVICE", .nameOrPath)
+    static let language = Setting("language")
+    static let model = Setting("model")
+    static let prompt = Setting("prompt")
+    static let device = Setting("device", standard: "default")
+    static let format = Setting("format", form: AudioCodec.names) {
         AudioCodec(rawValue: $0)
     }
 
@@ -92,7 +92,7 @@ package enum KnownSettings {
     ) { Bool($0) }
 
     /// All, in the order in which they are shown.
-    package static let all: [any AnySetting] = [
+    static let all: [any AnySetting] = [
         service, language, model, prompt, device, format, key, longest, tail,
         period, silence, least, answerTime,
         keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Settings
-package import Utter
+internal import Utter
 
 /// What the person's file says of one service: a table `services.NAME`.
-package struct ServiceSettings: Sendable {
-    package var name: String
+struct ServiceSettings: Sendable {
+    var name: String
     /// The profile that describes the service; usually that of the same name.
-    package var profile: String
+    var profile: String
     /// Where the file names the service, or the profile.
     var place: SettingsPlace?
-    package var url: Configuration.Entry?
+    var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
-    package var token: SecretSource?
+    var token: SecretSource?
     /// The member that says so, and where it stands.
     var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
     var allowsTokenInClear = false
-    package var format: Configuration.Entry?
+    var format: Configuration.Entry?
     /// What is said for its words, `language`, `model` and `prompt` among them.
-    package var words: [String: Configuration.Entry] = [:]
+    var words: [String: Configuration.Entry] = [:]
 
     /// The words that have members of their own.
     static let usualWords = ["language", "model", "prompt"]

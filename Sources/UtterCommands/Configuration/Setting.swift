@@ -4,15 +4,15 @@
 ///
 /// The first of these that says something counts: the option, the variable, the file. All three are
 /// read by the same `parse`.
-package struct Setting<Value: Sendable>: AnySetting {
+struct Setting<Value: Sendable>: AnySetting {
     /// Its name in the file; `keep.audio` is `audio` in the table `keep`.
-    package let name: String
-    package let variable: String?
-    package let kind: SettingKind
+    let name: String
+    let variable: String?
+    let kind: SettingKind
     /// What may be written, for a message: "an age with its unit, such as 7d".
-    package let form: String
+    let form: String
     /// What counts when nothing is said, as a person writes it; nil for nothing.
-    package let standard: String?
+    let standard: String?
     /// Reads a value as it is written; nil when it is none.
     let parse: @Sendable (String) -> Value?
 
@@ -24,7 +24,7 @@ package struct Setting<Value: Sendable>: AnySetting {
         (self.standard, self.parse) = (standard, parse)
     }
 
-    package func accepts(_ text: String) -> Bool { parse(text) != nil }
+    func accepts(_ text: String) -> Bool { parse(text) != nil }
 
     /// What counts.
     ///
@@ -34,7 +34,7 @@ package struct Setting<Value: Sendable>: AnySetting {
     /// - Parameter option: what the command line says.
     /// - Returns: nil when none of them says anything.
     /// - Throws: `CommandFailure` when the variable or the file is wrong.
-    package func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
+    func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
         let entry = try Configuration.current()[name]
         let variable = try variableText()
         return option ?? (variable ?? entry?.text).flatMap(parse)
@@ -53,7 +53,7 @@ extension Setting where Value == String {
     }
 }
 
-package protocol AnySetting: Sendable {
+protocol AnySetting: Sendable {
     var name: String { get }
     var variable: String? { get }
     var kind: SettingKind { get }

@@ -2,7 +2,7 @@
 
 internal import Utter
 
-package enum SettingKind: Sendable {
+enum SettingKind: Sendable {
     case text
     case count
     /// A string with a unit, or a whole number.

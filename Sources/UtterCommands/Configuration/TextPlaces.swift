@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What the setting `output.to` says: places that need no name.
-package struct TextPlaces: Sendable {
+struct TextPlaces: Sendable {
     private static let known: [String: TextSink] = [
         "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
     ]
@@ -9,7 +9,7 @@ package struct TextPlaces: Sendable {
     let sinks: [TextSink]
 
     /// Reads words with commas between them; nil when one is not known.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)
             .map { $0.filter { $0 != " " } }
         let sinks = words.compactMap { Self.known[String($0)] }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 extension Hints {
     /// What to do about a take that has no transcript.
@@ -9,7 +9,7 @@ extension Hints {
     ///   - failure: why.
     ///   - source: where the service's token came from; nil when there was none.
     /// - Returns: what to do, or nil when there is nothing.
-    package static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
+    static func of(_ failure: TakeFailure, tokenFrom source: SecretSource?) -> String? {
         switch (failure, source) {
         case (.tokenRefused(_, _, .schemes), _): of(failure)
         case (.tokenRefused(_, _, .tokenMissing), .variable(let name)?): "set \(name)"
@@ -20,7 +20,7 @@ extension Hints {
         }
     }
 
-    package static func of(_ failure: TakeFailure) -> String? {
+    static func of(_ failure: TakeFailure) -> String? {
         switch failure {
         case .capture(let error): of(error)
         case .answerUnusable(let error): of(error)

@@ -3,7 +3,7 @@
 package import Utter
 
 extension Hints {
-    package static func of(_ error: ProfileError) -> String? {
+    static func of(_ error: ProfileError) -> String? {
         switch error {
         case .missingWord(let word, _): "say it with \(option(of: word))VALUE"
         case .unknownWord(_, _, let known):
@@ -21,7 +21,7 @@ extension Hints {
         }
     }
 
-    package static func of(_ error: ReadingError) -> String? {
+    static func of(_ error: ReadingError) -> String? {
         switch error.remedy {
         case .correct(ConfigurationFile.path): "correct it with: utter config edit"
         case .correct(let file):

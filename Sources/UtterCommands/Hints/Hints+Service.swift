@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 extension Hints {
     static let serviceUnset =
         "run 'utter setup'; or try utter with the service that 'utter serve' starts"
 
-    package static func of(_ error: ServiceError) -> String? {
+    static func of(_ error: ServiceError) -> String? {
         switch error {
         case .invalidURL(_, let reason) where reason.contains("WebSocket"):
             "name the service's address for recordings, which begins with https:// or http://"
@@ -47,7 +47,7 @@ extension Hints {
         return "did you mean \(url)?"
     }
 
-    package static func of(_ error: AnswerError) -> String? {
+    static func of(_ error: AnswerError) -> String? {
         switch error {
         case .empty:
             "check that the URL is one of a speech-recognition service, and not one that stores files"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Capture
+internal import Capture
 
 extension Hints {
-    package static func of(_ error: CaptureError) -> String? {
+    static func of(_ error: CaptureError) -> String? {
         switch error {
         case .deviceNotFound: "run 'utter devices' and pass one of those names with --device"
         case .deviceBusy("default", _): "close that program"

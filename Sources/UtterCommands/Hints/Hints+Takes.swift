@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Cryptography
-package import Utter
+internal import Cryptography
+internal import Utter
 
 extension Hints {
-    package static func of(_ error: TakeStoreError) -> String? {
+    static func of(_ error: TakeStoreError) -> String? {
         switch error {
         case .noSuchTake("last"): "record one with 'utter', or 'utter send' a file"
         case .noSuchTake: "run 'utter list' to see what is kept"
@@ -37,7 +37,7 @@ extension Hints {
             + "utter export \(take) - | ffmpeg -i - \(isRaw ? "-f s16le " : "")OUT.\(ending)"
     }
 
-    package static func of(_ shortage: SpoolShortage) -> String {
+    static func of(_ shortage: SpoolShortage) -> String {
         let cure = "send them with 'utter retry all', or remove some with 'utter rm'"
         return switch shortage {
         case .takes: "\(cure); UTTER_MAX_TAKES is the limit"
@@ -46,7 +46,7 @@ extension Hints {
         }
     }
 
-    package static func of(_ error: KeyError) -> String {
+    static func of(_ error: KeyError) -> String {
         switch error {
         case .tooShort, .guessable: "make a key with: utter key new FILE"
         case .predictable: "make one with: utter key new --passphrase FILE"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-package import LinuxPlatform
+internal import LinuxPlatform
 
 /// What a person can do about an error, in the words of the command line.
 ///
 /// The libraries say what happened and why. Options, commands and variables stand here alone, in
 /// one file for each family of errors. A hint is nil when nothing helps.
-package enum Hints {
-    package static func of(_ error: SystemError) -> String? {
+enum Hints {
+    static func of(_ error: SystemError) -> String? {
         guard error.isOfLimit else { return nil }
         return switch error.code {
         case EMFILE: "raise the limit with: ulimit -n 256"

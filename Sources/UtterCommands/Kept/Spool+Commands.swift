@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Cryptography
-package import Utter
+internal import Utter
 
 extension Spool {
     /// The takes of this person, under the key that the options name.
-    package convenience init(
+    convenience init(
         _ encryption: EncryptionOptions, limits: SpoolLimits = .standard
     ) throws(CommandFailure) {
         let key = try encryption.source.key()
@@ -15,7 +15,7 @@ extension Spool {
     }
 
     /// Finds one take by a part of its name, or by `last` or `last~2`.
-    package func named(_ name: String) throws(CommandFailure) -> KeptTake {
+    func named(_ name: String) throws(CommandFailure) -> KeptTake {
         try find { () throws(TakeStoreError) in try take(name) }
     }
 

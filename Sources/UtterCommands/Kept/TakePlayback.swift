@@ -3,12 +3,12 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
-package import Utter
+internal import Utter
 
 /// Plays one take by a program that is installed, obeys signals, and shows how far it has come.
 ///
 /// The program reads a WAV file from its standard input.
-package final class TakePlayback: Sendable {
+final class TakePlayback: Sendable {
     /// A terminal shows the position this often at most.
     private static let redrawInterval = Duration.milliseconds(100)
     /// For how long a program may take no sound, or go on when it has all of it.
@@ -26,7 +26,7 @@ package final class TakePlayback: Sendable {
     /// Begins to obey signals; to be made once in a program.
     ///
     /// A device has a name of ALSA's, which `aplay` alone understands; nil is the usual one.
-    package init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
+    init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
         let programs =
             device.map { [["aplay", "-q", "-D", $0, "-"]] }
             ?? [["pw-play", "-"], ["paplay"], ["aplay", "-q", "-"]]
@@ -62,7 +62,7 @@ package final class TakePlayback: Sendable {
     /// Blocks on the disk, and on the program.
     ///
     /// - Returns: how the process should exit.
-    package func play(
+    func play(
         _ take: KeptTake, of spool: Spool
     ) throws(CommandFailure) -> ExitStatus {
         var source = try ofTakes { () throws(TakeStoreError) in try spool.samples(of: take) }

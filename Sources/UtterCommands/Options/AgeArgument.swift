@@ -5,11 +5,11 @@ internal import ArgumentParser
 /// An age on the command line or in a variable: `7d`, `12h`, any duration with a unit, or 0.
 ///
 /// A bare number is refused: seconds are what it would mean, and days what is meant.
-package struct AgeArgument {
-    package let duration: Duration
+struct AgeArgument {
+    let duration: Duration
 
     /// Reads an age.
-    package init(parsing text: String) throws {
+    init(parsing text: String) throws {
         guard let age = AgeArgument(text) else {
             throw ValidationError("An age is a number with its unit, such as 7d, 12h or 30m.")
         }

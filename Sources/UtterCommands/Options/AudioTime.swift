@@ -3,12 +3,12 @@
 internal import ArgumentParser
 
 /// How long the audio of an answered take stays: an age, `0`, or `forever`.
-package struct AudioTime: Sendable {
+struct AudioTime: Sendable {
     /// The time; a thousand years stand for ever.
-    package let duration: Duration
+    let duration: Duration
 
     /// Reads a time.
-    package init(parsing text: String) throws {
+    init(parsing text: String) throws {
         guard let time = AudioTime(text) else {
             throw ValidationError(
                 "A time for the audio is a number with its unit, such as 7d or 12h, 'forever', or 0."

@@ -6,13 +6,13 @@ internal import Utter
 /// What stands around the audio in the request's body.
 ///
 /// What is not given is nil: a kept take has its own.
-package struct BodyOptions: ParsableArguments {
+struct BodyOptions: ParsableArguments {
     /// The shapes that have names of their own.
-    package enum Kind: String, CaseIterable, ExpressibleByArgument {
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
         case raw, form
     }
 
-    package init() {}
+    init() {}
 
     @Option(
         help: ArgumentHelp(
@@ -46,7 +46,7 @@ package struct BodyOptions: ParsableArguments {
 
     var isGiven: Bool { isOfForm || jsonBody != nil || body != nil }
 
-    package mutating func validate() throws {
+    mutating func validate() throws {
         let excluded: [(isGiven: Bool, name: String)] = [
             (!form.isEmpty, "--form"), (fileField != nil, "--file-field"),
             (fileName != nil, "--file-name"),

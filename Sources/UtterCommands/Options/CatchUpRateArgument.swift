@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
-package import Utter
+internal import Utter
 
 /// How fast a take is caught up on: `4x`, or bytes a second such as `64000`, `64k` or `1M`.
-package struct CatchUpRateArgument: ExpressibleByArgument {
-    package let rate: CatchUpRate
+struct CatchUpRateArgument: ExpressibleByArgument {
+    let rate: CatchUpRate
 
-    package init?(argument: String) {
+    init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let number = Double(digits), number.isFinite, number > 0 else { return nil }
         let unit = argument.dropFirst(digits.count)

@@ -10,14 +10,14 @@ extension AddressKind: ExpressibleByArgument {}
 /// How connections to the service are made.
 ///
 /// What is not given is nil: a kept take has its own.
-package struct ConnectionOptions: ParsableArguments {
-    package init() {}
+struct ConnectionOptions: ParsableArguments {
+    init() {}
 
     @Option(
         help: ArgumentHelp(
             "The newest HTTP to speak, 1.1 or 2; 2 is for https alone. (default: 1.1)",
             valueName: "version"))
-    package var http: HTTPVersion?
+    var http: HTTPVersion?
 
     @Option(
         help: ArgumentHelp(
@@ -39,7 +39,7 @@ package struct ConnectionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp("PEM certificates to trust.", valueName: "file"), completion: .file())
-    package var cacert: String?
+    var cacert: String?
 
     @Option(
         help: ArgumentHelp("A PEM certificate to show the service.", valueName: "file"),
@@ -81,7 +81,7 @@ package struct ConnectionOptions: ParsableArguments {
             || ip != nil || !resolve.isEmpty
     }
 
-    package mutating func validate() throws {
+    mutating func validate() throws {
         if clientKey != nil, clientCert == nil {
             throw ValidationError("--client-key needs --client-cert.")
         }

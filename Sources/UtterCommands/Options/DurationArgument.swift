@@ -4,10 +4,10 @@ internal import ArgumentParser
 
 /// A duration on the command line: `5s`, `300ms`, `1m30s`, `1:30`, `1:02:03`, or a number of
 /// seconds.
-package struct DurationArgument: ExpressibleByArgument {
-    package let duration: Duration
+struct DurationArgument: ExpressibleByArgument {
+    let duration: Duration
 
-    package init?(argument: String) {
+    init?(argument: String) {
         // A year is longer than any recording, and keeps the arithmetic within its range.
         guard let seconds = Self.clock(argument) ?? Self.sum(argument),
             (0...366 * 86_400).contains(seconds)

@@ -3,8 +3,8 @@
 internal import ArgumentParser
 
 /// The key under which takes are kept on the disk.
-package struct EncryptionOptions: ParsableArguments {
-    package init() {}
+struct EncryptionOptions: ParsableArguments {
+    init() {}
 
     @Option(
         help: ArgumentHelp(
@@ -19,12 +19,12 @@ package struct EncryptionOptions: ParsableArguments {
             valueName: "command"))
     var encryptKeyCommand: String?
 
-    package func validate() throws {
+    func validate() throws {
         if encryptKey != nil && encryptKeyCommand != nil {
             throw ValidationError("--encrypt-key excludes --encrypt-key-command.")
         }
     }
 
     /// Where the key comes from.
-    package var source: KeySource { KeySource(file: encryptKey, command: encryptKeyCommand) }
+    var source: KeySource { KeySource(file: encryptKey, command: encryptKeyCommand) }
 }

@@ -4,9 +4,9 @@ internal import Glibc
 internal import Synchronization
 
 /// The process's environment; read by the command only, never by the library.
-package enum Environment {
+enum Environment {
     /// The value of a variable, or nil.
-    package static subscript(name: String) -> String? {
+    static subscript(name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
@@ -36,7 +36,7 @@ package enum Environment {
     }
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
-    package static var stateFolder: String { folder("XDG_STATE_HOME", "/.local/state") }
+    static var stateFolder: String { folder("XDG_STATE_HOME", "/.local/state") }
 
     /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
     static var configurationFolder: String { folder("XDG_CONFIG_HOME", "/.config") }

@@ -10,10 +10,10 @@ package struct KeySource: Sendable {
     private let command: String?
 
     /// Takes over what the options say; at most one of them is given.
-    package init(file: String?, command: String?) { (self.file, self.command) = (file, command) }
+    init(file: String?, command: String?) { (self.file, self.command) = (file, command) }
 
     /// What the environment or the file of settings says.
-    package static let environment = KeySource(file: nil, command: nil)
+    static let environment = KeySource(file: nil, command: nil)
 
     private enum Place {
         case file(String, named: String)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ArgumentParser
+internal import ArgumentParser
 
 /// What is printed beside the transcript.
 package struct OutputOptions: ParsableArguments {
@@ -12,37 +12,37 @@ package struct OutputOptions: ParsableArguments {
     package init() {}
 
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
-    package var json = false
+    var json = false
 
     @Flag(
         help: ArgumentHelp(
             "Print an object for each thing that happens, as it happens, instead of the text."))
-    package var events = false
+    var events = false
 
     @OptionGroup(title: "Text")
-    package var texts: TextOptions
+    var texts: TextOptions
 
     @Flag(help: "Print partial texts on standard error, one a line, unless that is a terminal.")
-    package var partials = false
+    var partials = false
 
     @Flag(name: .shortAndLong, help: "Print no status on standard error, only errors.")
-    package var quiet = false
+    var quiet = false
 
     @Flag(name: .shortAndLong, help: "Print each step with its time.")
-    package var verbose = false
+    var verbose = false
 
     @Flag(
         help: "Print lines that never change, without colours, and let no key be held.")
-    package var plain = false
+    var plain = false
 
     @Flag(help: "Play a short tone when a recording has begun, and when it has ended.")
-    package var cue = false
+    var cue = false
 
     @Option(
         help: ArgumentHelp(
             "Write each request and its answer, without secrets and audio, into this folder.",
             valueName: "folder"), completion: .directory)
-    package var record: String?
+    var record: String?
 
     @Flag(help: "With --record, write the bodies that were sent too: they hold the audio.")
     var recordBodies = false

@@ -7,7 +7,7 @@ package import Utter
 package struct PaceArgument: ExpressibleByArgument {
     package let pace: Pace
 
-    package static let unpaced = PaceArgument(pace: .unpaced)
+    static let unpaced = PaceArgument(pace: .unpaced)
 
     package static let realTime = PaceArgument(pace: .realTime)
 
@@ -23,7 +23,7 @@ package struct PaceArgument: ExpressibleByArgument {
         }
     }
 
-    package var defaultValueDescription: String {
+    var defaultValueDescription: String {
         switch pace {
         case .realTime: "realtime"
         case .unpaced: "max"

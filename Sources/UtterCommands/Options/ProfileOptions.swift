@@ -4,8 +4,8 @@ internal import ArgumentParser
 internal import Utter
 
 /// Which service is asked by its name, and what is said to it.
-package struct ProfileOptions: ParsableArguments {
-    package init() {}
+struct ProfileOptions: ParsableArguments {
+    init() {}
 
     @Option(
         help: ArgumentHelp(
@@ -33,14 +33,14 @@ package struct ProfileOptions: ParsableArguments {
             valueName: "word=value"))
     var set: [String] = []
 
-    package mutating func validate() throws {
+    mutating func validate() throws {
         for text in set where Self.pair(text) == nil {
             throw ValidationError("--set: '\(text)' is not WORD=VALUE, such as region=eu.")
         }
     }
 
     /// What these options say, by the names of the words.
-    package var words: [String: String] {
+    var words: [String: String] {
         var words: [String: String] = [:]
         for (name, value) in set.compactMap(Self.pair) { words[name] = value }
         if let language { words["language"] = language }

@@ -2,19 +2,19 @@
 
 internal import LinuxPlatform
 internal import Synchronization
-package import Utter
+internal import Utter
 
 /// Answers the pipeline's questions for secrets, while a take records.
-package final class SecretAsker: Sendable {
+final class SecretAsker: Sendable {
     private let signals: Signals?
     /// What can be read once only, and serves the whole run.
     private let readOnce = Mutex<[SecretSource: String]>([:])
 
     /// Answers for a command; `signals` reads the keys of its terminal, if anything does.
-    package init(_ signals: Signals? = nil) { self.signals = signals }
+    init(_ signals: Signals? = nil) { self.signals = signals }
 
     /// Reads the source, or runs the command, on a thread of its own.
-    package func answer(_ question: SecretQuestion) async throws -> String {
+    func answer(_ question: SecretQuestion) async throws -> String {
         if case .command(let command) = question.source {
             return try await answer(of: command, question)
         }

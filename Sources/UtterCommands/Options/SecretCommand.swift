@@ -5,9 +5,9 @@ internal import Glibc
 internal import LinuxPlatform
 
 /// A command that prints a key, such as `secret-tool lookup utter key`.
-package struct SecretCommand {
+struct SecretCommand {
     /// How long a person may take to unlock a keyring.
-    package static let limit = Duration.seconds(10)
+    static let limit = Duration.seconds(10)
     /// The limit while a take records, after which the pipeline waits no longer.
     static let limitOnLoan = Duration.seconds(60)
     /// A command that takes longer may ask the person; most print a token at once.
@@ -19,7 +19,7 @@ package struct SecretCommand {
     /// What the person named it behind, for messages.
     private let option: String
 
-    package init(_ command: String, option: String) {
+    init(_ command: String, option: String) {
         (self.command, self.option) = (command, option)
     }
 
@@ -35,7 +35,7 @@ package struct SecretCommand {
     ///   - loan: takes the terminal from the take that records, and ends the wait.
     /// - Returns: all that it printed, which the caller clears.
     /// - Throws: `CommandFailure` when it fails, takes too long, or prints too much.
-    package func output(
+    func output(
         within limit: Duration? = nil, isRefused: Bool = false, loan: TerminalLoan? = nil
     ) throws(CommandFailure) -> [UInt8] {
         let limit = limit ?? (loan == nil ? Self.limit : Self.limitOnLoan)

@@ -14,7 +14,7 @@ package enum SecretFile {
     }
 
     /// Reads the whole file.
-    package static func bytes(
+    static func bytes(
         of path: String, option: String
     ) throws(CommandFailure) -> [UInt8] {
         try named(option) { () throws(ReadingError) in try OwnFile(path).bytes() }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
-package import Utter
+internal import Utter
 
 /// How the options become the plan of a delivery.
 extension ServiceOptions {
@@ -43,7 +43,7 @@ extension ServiceOptions {
     /// given, and to no other.
     ///
     /// The format is how it travels now, or nil for as before.
-    package func delivery(
+    func delivery(
         of manifest: TakeManifest, format: AudioCodec? = nil
     ) throws(CommandFailure) -> DeliveryPlan {
         if let use = try newUse(for: manifest, format: format) { return try delivery(use) }

@@ -16,28 +16,28 @@ extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 /// Where the audio goes, in what form, and how long that may take.
 ///
 /// What is not given is nil: a kept take has its own.
-package struct ServiceOptions: ParsableArguments {
-    package init() {}
+struct ServiceOptions: ParsableArguments {
+    init() {}
 
     /// Where `utter serve` listens unless told otherwise.
     static let localURL = "http://127.0.0.1:\(localPort)/recognize"
     private static let localPort: UInt16 = 8517
 
     @OptionGroup
-    package var profile: ProfileOptions
+    var profile: ProfileOptions
 
     @Option(
         help: ArgumentHelp(
             "The service's URL; {token} in its query stands for the token. Otherwise UTTER_URL, "
                 + "otherwise \(Self.localURL). A kept take goes where it was meant to go.",
             valueName: "url"))
-    package var to: String?
+    var to: String?
 
     @Option(
         help: ArgumentHelp(
             "A file with the service's token, readable by you alone. Otherwise UTTER_TOKEN.",
             valueName: "file"), completion: .file())
-    package var tokenFile: String?
+    var tokenFile: String?
 
     @Option(
         help: ArgumentHelp(
@@ -65,15 +65,15 @@ package struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp(
             "A header field to send, such as 'X-Model: small'; @FILE is a file of secret ones.",
             valueName: "field"))
-    package var header: [String] = []
+    var header: [String] = []
 
     @Option(help: "The request's method: POST or PUT. (default: POST)")
-    package var method: RequestMethod?
+    var method: RequestMethod?
 
     @Option(
         help: ArgumentHelp(
             "The Content-Type to send; in a form, that of the audio.", valueName: "type"))
-    package var contentType: String?
+    var contentType: String?
 
     @Option(
         help: ArgumentHelp(
@@ -82,20 +82,20 @@ package struct ServiceOptions: ParsableArguments {
             (default: auto)
             """,
             valueName: "rule"))
-    package var answer: String?
+    var answer: String?
 
     @OptionGroup
-    package var body: BodyOptions
+    var body: BodyOptions
 
     @Option(
         help: ArgumentHelp(
             "How the service learns the recording's end: chunked, length (sent when it is "
                 + "complete), or auto: chunked, unless the service cannot. (default: auto)",
             valueName: "how"))
-    package var framing: BodyFraming?
+    var framing: BodyFraming?
 
     @Flag(help: "The service decides when you have finished: its answer ends the recording.")
-    package var endpointing = false
+    var endpointing = false
 
     @Option(
         help: ArgumentHelp(
@@ -104,7 +104,7 @@ package struct ServiceOptions: ParsableArguments {
     var redirectTo: [String] = []
 
     @OptionGroup
-    package var connection: ConnectionOptions
+    var connection: ConnectionOptions
 
     @Flag(help: "Allow a token to travel over plain http to another machine.")
     var insecureToken = false
@@ -122,12 +122,12 @@ package struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp(
             "How fast to catch up after an outage: 4x, or bytes a second.",
             valueName: "rate"))
-    package var catchUpRate: CatchUpRateArgument?
+    var catchUpRate: CatchUpRateArgument?
 
     @Option(
         help: ArgumentHelp(
             "The header field of the take's id. (default: Idempotency-Key)", valueName: "name"))
-    package var idHeader: String?
+    var idHeader: String?
 
     @Option(
         help: ArgumentHelp("The longest wait for a connection. (default: 10s)", valueName: "time"))
@@ -141,7 +141,7 @@ package struct ServiceOptions: ParsableArguments {
         help: ArgumentHelp("The longest wait for the answer. (default: 60s)", valueName: "time"))
     var answerTimeout: DurationArgument?
 
-    package mutating func validate() throws {
+    mutating func validate() throws {
         let sources = [
             ("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil),
             ("--token-fd", tokenFd != nil), ("--token-credential", tokenCredential != nil),

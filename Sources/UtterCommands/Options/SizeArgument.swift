@@ -5,10 +5,10 @@ internal import ArgumentParser
 /// A number of bytes on the command line: `4G`, `500M`, `64k`, or a plain number.
 ///
 /// The units are powers of 1,024.
-package struct SizeArgument: ExpressibleByArgument {
-    package let byteCount: Int
+struct SizeArgument: ExpressibleByArgument {
+    let byteCount: Int
 
-    package init?(argument: String) {
+    init?(argument: String) {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let shifts = ["": 0, "k": 10, "K": 10, "M": 20, "G": 30, "T": 40]
         guard let number = Int(digits), number < 1 << 20 || digits.count == argument.count,

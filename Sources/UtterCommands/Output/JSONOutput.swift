@@ -6,14 +6,14 @@ internal import FoundationEssentials
 ///
 /// An encoder escapes what JSON forbids in strings, which leaves the C1 controls and the signs that
 /// turn the reading direction; those are escaped here.
-package enum JSONOutput {
+enum JSONOutput {
     /// The JSON of a value whose members are strings, numbers and the like.
     ///
     /// - Parameters:
     ///   - value: what is encoded.
     ///   - isPretty: whether it has a line for each member.
     /// - Returns: the text; `null` when a number is none, which no value of ours has.
-    package static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
+    static func text(_ value: some Encodable, isPretty: Bool = false) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         if isPretty { encoder.outputFormatting.insert(.prettyPrinted) }

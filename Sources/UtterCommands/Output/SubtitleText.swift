@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// A transcript with times, as the subtitles of a film; pure.
-package enum SubtitleText {
+enum SubtitleText {
     /// What is shown for a while.
-    package struct Cue: Equatable, Sendable {
+    struct Cue: Equatable, Sendable {
         /// When, in seconds from the start of the audio.
-        package var start, end: Double
+        var start, end: Double
         /// In one line, harmless to a terminal.
-        package var text: String
+        var text: String
         /// Who says it, when that is known.
-        package var speaker: String?
+        var speaker: String?
 
-        package init(start: Double, end: Double, text: String, speaker: String? = nil) {
+        init(start: Double, end: Double, text: String, speaker: String? = nil) {
             (self.start, self.end, self.text, self.speaker) = (start, end, text, speaker)
         }
     }
@@ -25,7 +25,7 @@ package enum SubtitleText {
     private static let pause = 1.0
 
     /// The cues of a transcript: its segments, or its words in groups; none when it has no times.
-    package static func cues(of transcript: Transcript) -> [Cue] {
+    static func cues(of transcript: Transcript) -> [Cue] {
         let segments = cues(of: transcript.segments)
         guard segments.isEmpty else { return segments }
         return grouped(cues(of: transcript.words))
@@ -59,7 +59,7 @@ package enum SubtitleText {
         return cues
     }
 
-    package static func srt(_ cues: [Cue]) -> String {
+    static func srt(_ cues: [Cue]) -> String {
         cues.enumerated().map { index, cue in
             // An arrow would be taken for times.
             let text = (cue.speaker.map { "\($0): " } ?? "") + cue.text
@@ -68,7 +68,7 @@ package enum SubtitleText {
         }.joined(separator: "\n")
     }
 
-    package static func vtt(_ cues: [Cue]) -> String {
+    static func vtt(_ cues: [Cue]) -> String {
         "WEBVTT\n"
             + cues.map { cue in
                 let voice = cue.speaker.map { "<v \(escaped($0))>" } ?? ""

@@ -11,13 +11,13 @@ package struct TextOptions: ParsableArguments {
         help: ArgumentHelp(
             "Write the text, or the object of --json, into this file instead of standard output, "
                 + "which is -.", valueName: "file"), completion: .file())
-    package var output: [String] = []
+    var output: [String] = []
 
     @Flag(help: "Copy the text to the clipboard (by wl-copy, xclip or xsel).")
-    package var copy = false
+    var copy = false
 
     @Flag(help: "Type the text where the cursor is (by wtype, xdotool or ydotool).")
-    package var type = false
+    var type = false
 
     @Option(
         help: ArgumentHelp(
@@ -26,7 +26,7 @@ package struct TextOptions: ParsableArguments {
     package var run: [String] = []
 
     @Flag(help: "End the last line of the text without a line feed.")
-    package var noNewline = false
+    var noNewline = false
 
     package mutating func validate() throws {
         guard !output.contains("") else { throw ValidationError("-o needs the name of a file.") }

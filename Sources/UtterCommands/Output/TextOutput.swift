@@ -101,7 +101,7 @@ package final class TextOutput: Sendable {
     ///   - object: the printed form of `--json`, told whether a place has failed.
     /// - Returns: the places that could not take it, in order. When `standardOutput` is among them,
     ///   the text is nowhere.
-    package func give(
+    func give(
         _ text: String?, label: String = "",
         after earlier: [(sink: TextSink, failure: CommandFailure)] = [],
         lendsTerminal: Bool = true,

@@ -19,22 +19,22 @@ package enum TextSink: Sendable, Equatable {
     case command(String)
 
     /// What a text needs beside itself.
-    package struct Circumstances {
+    struct Circumstances {
         /// Whether a line feed follows the text where that means something.
-        package var endsLine = true
+        var endsLine = true
         /// Whether the run has written to the same file before: the text is added to it then.
-        package var isContinued = false
+        var isContinued = false
         /// The standard descriptor to which a command prints.
-        package var commandOutput: Int32 = 1
+        var commandOutput: Int32 = 1
         /// Whether a command has the terminal to itself.
-        package var lendsTerminal = true
+        var lendsTerminal = true
         /// Asked now and then while a command runs: whether to kill it.
-        package var isOver: () -> Bool = { false }
+        var isOver: () -> Bool = { false }
 
-        package init() {}
+        init() {}
     }
 
-    package var option: String {
+    var option: String {
         switch self {
         case .standardOutput: "-o -"
         case .file: "-o"
@@ -47,7 +47,7 @@ package enum TextSink: Sendable, Equatable {
     /// Looks whether the place can take a text, before anything is recorded.
     ///
     /// - Throws: `CommandFailure` with what to do.
-    package func check() throws(CommandFailure) {
+    func check() throws(CommandFailure) {
         switch self {
         case .standardOutput, .command: break
         case .file(let path):
@@ -70,7 +70,7 @@ package enum TextSink: Sendable, Equatable {
     ///   - text: without controls that a terminal would obey.
     ///   - circumstances: what it needs beside the text.
     /// - Throws: `CommandFailure` when it could not be taken.
-    package func take(
+    func take(
         _ text: String, in circumstances: Circumstances = Circumstances()
     ) throws(CommandFailure) {
         let lines = Array((circumstances.endsLine ? text + "\n" : text).utf8)
@@ -90,7 +90,7 @@ package enum TextSink: Sendable, Equatable {
     }
 
     /// The text as it is typed: a line feed would press Enter, and a tab would leave the field.
-    package static func typed(_ text: String) -> String {
+    static func typed(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in TerminalText.singleLine(TerminalText.sanitized(text)).unicodeScalars {
             result.append(scalar == "\t" ? " " : scalar)

@@ -2,7 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
-package import Utter
+internal import Utter
 
 /// The folder of `--output-dir`: a file for the text of each recording, and more where the service
 /// tells times.
@@ -24,7 +24,7 @@ package struct TranscriptFolder: Sendable {
     ///   - files: the recordings.
     /// - Throws: `CommandFailure` when the folder cannot be written to, or two recordings would have
     ///   the same name.
-    package init(_ path: String, replaces: Bool, of files: [String]) throws(CommandFailure) {
+    init(_ path: String, replaces: Bool, of files: [String]) throws(CommandFailure) {
         (self.path, self.replaces) = (path, replaces)
         var names: [String: String] = [:]
         var owners: [String: String] = [:]
@@ -53,7 +53,7 @@ package struct TranscriptFolder: Sendable {
     /// Looks whether the files of a recording are there already, before it is sent.
     ///
     /// - Throws: `CommandFailure` when one is, and is not to be replaced.
-    package func check(_ file: String) throws(CommandFailure) {
+    func check(_ file: String) throws(CommandFailure) {
         guard !replaces else { return }
         for place in Self.extensions.map({ place(of: file, $0) })
         where unsafe access(place, F_OK) == 0 {
@@ -68,7 +68,7 @@ package struct TranscriptFolder: Sendable {
     ///   - file: the recording, as the person named it.
     ///   - json: the object of `--json`.
     /// - Throws: `CommandFailure` when one cannot be written; those before it are there.
-    package func write(
+    func write(
         _ transcript: Transcript, of file: String, json: String
     ) throws(CommandFailure) {
         try write(transcript.displayText + "\n", to: place(of: file, "txt"))

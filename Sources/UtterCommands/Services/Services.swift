@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// The services as a person's settings have them: profiles of their own, and those that ship.
-package enum Services {
-    package static var folder: String { Environment.configurationFolder + "/profiles" }
+enum Services {
+    static var folder: String { Environment.configurationFolder + "/profiles" }
 
     private static var profiles: Profiles { .shipped + .folder(folder) }
 
     /// Finds the profile that a person names, or that stands in the file of a path.
-    package static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
+    static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
         do throws(ProfileError) {
             return try profiles.profile(name)
         } catch {
@@ -35,5 +35,5 @@ package enum Services {
     }
 
     /// The names of all profiles: the person's own, then the others.
-    package static var names: [String] { profiles.names }
+    static var names: [String] { profiles.names }
 }

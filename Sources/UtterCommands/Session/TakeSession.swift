@@ -46,7 +46,7 @@ package struct TakeSession {
     /// The files whose recordings are kept.
     let known: KnownFiles
     /// Whether each text stands behind the name of its file.
-    package var namesTexts = false
+    var namesTexts = false
 
     /// Whether a take that the disk does not keep is none.
     var requiresKeep = false
@@ -127,7 +127,7 @@ package struct TakeSession {
     /// Sends a take of an earlier run to its end.
     ///
     /// - Returns: how the process should exit.
-    package func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
+    func resend(_ id: TakeID, by plan: DeliveryPlan) async -> ExitStatus {
         var plan = plan
         plan.reportsProgress = showsProgress
         plan.cassettes = cassettes
@@ -280,13 +280,13 @@ package struct TakeSession {
     /// Says why there is no take.
     ///
     /// - Returns: how the process should exit.
-    package func refuse(_ failure: CommandFailure) -> ExitStatus {
+    func refuse(_ failure: CommandFailure) -> ExitStatus {
         failure.report(as: output.form, file: file)
         return failure.status
     }
 
     /// How to exit when a signal has asked for it, or nil.
-    package var farewellStatus: ExitStatus? { running.farewellStatus }
+    var farewellStatus: ExitStatus? { running.farewellStatus }
 
     /// Waits for the disk, and ends.
     func end(_ status: ExitStatus) {

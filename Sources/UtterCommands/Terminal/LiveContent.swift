@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a terminal shows as long as it changes; pure.
-package protocol LiveContent: Sendable {
+protocol LiveContent: Sendable {
     /// After how long it changes by itself; nil when it does not.
     var nextChange: Duration? { get }
 

@@ -6,7 +6,7 @@ extension Signals {
     /// Blocks the watched signals and ignores SIGPIPE.
     ///
     /// Called before any thread is started.
-    package static func block() {
+    static func block() {
         _ = inherited
         change(SIG_BLOCK, watched)
         _ = signal(SIGPIPE, SIG_IGN)
@@ -19,7 +19,7 @@ extension Signals {
 
     /// Undoes `block` on this thread, for a program that is about to be executed in place of
     /// this one, or for a wait in which nothing can be lost.
-    package static func unblock() {
+    static func unblock() {
         var mask = inherited
         _ = unsafe pthread_sigmask(SIG_SETMASK, &mask, nil)
         _ = signal(SIGPIPE, SIG_DFL)

@@ -16,15 +16,15 @@ package enum StandardError {
     private static let plain = Atomic(false)
 
     /// Whether standard error is a terminal whose cursor may be moved.
-    package static var isTerminal: Bool { canMoveCursor && !isPlain }
+    static var isTerminal: Bool { canMoveCursor && !isPlain }
 
-    package static var hasColour: Bool { isTerminal && isColourWanted }
+    static var hasColour: Bool { isTerminal && isColourWanted }
 
     static var isPlain: Bool { plain.load(ordering: .relaxed) }
 
     static func bePlain() { plain.store(true, ordering: .relaxed) }
 
-    package static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
+    static var columns: Int { terminalColumns(STDERR_FILENO) ?? 80 }
 
     /// Whether a line can be written without waiting for its reader.
     package static var isWritable: Bool {
@@ -32,7 +32,7 @@ package enum StandardError {
         return unsafe poll(&request, 1, 0) > 0 && request.revents & Int16(POLLOUT) != 0
     }
 
-    package static func write(_ text: String) {
+    static func write(_ text: String) {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let present = bytes
@@ -54,7 +54,7 @@ package enum StandardError {
     }
 
     /// Writes why something failed; the word "error" in red where there are colours.
-    package static func error(_ text: String) {
+    static func error(_ text: String) {
         let line = folded("utter: error: \(text)")
         let red = "utter: \u{1B}[31merror:\u{1B}[0m"
         write((hasColour ? red + line.dropFirst("utter: error:".count) : line) + "\n")

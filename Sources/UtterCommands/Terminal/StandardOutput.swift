@@ -4,9 +4,9 @@ internal import Glibc
 internal import LinuxPlatform
 
 /// Prints the transcript, and nothing else.
-package enum StandardOutput {
+enum StandardOutput {
     /// The terminal's width in columns; nil when standard output is none.
-    package static var columns: Int? {
+    static var columns: Int? {
         isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
     }
 
@@ -28,12 +28,12 @@ package enum StandardOutput {
     }
 
     /// Writes a line; false, with `errno`, when not all of it could be written.
-    package static func print(_ text: String) -> Bool {
+    static func print(_ text: String) -> Bool {
         write(Array(text.utf8) + [0x0A])
     }
 
     /// Writes bytes; false, with `errno`, when not all of them could be written.
-    package static func write(_ bytes: [UInt8]) -> Bool {
+    static func write(_ bytes: [UInt8]) -> Bool {
         var bytes = bytes[...]
         while !bytes.isEmpty {
             let present = bytes

@@ -17,7 +17,7 @@ struct WindowSize: Equatable {
     /// Has changes of the size wait for the one who draws (`SIGWINCH`).
     ///
     /// Called before any thread is started.
-    package static func listen() {
+    static func listen() {
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
         unsafe sigaddset(&mask, SIGWINCH)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import Settings
 import TestSupport
 import Testing
 
+@testable import Settings
 @testable import UtterCommands
 
 /// What is said of a file of settings that cannot be used, and that nothing was recorded.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Settings
 import Testing
 
+@testable import Settings
 @testable import UtterCommands
 
 /// Texts as TOML writes them.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
-import Utter
 
+@testable import LinuxPlatform
+@testable import Utter
 @testable import UtterCommands
 
 /// A place with a runtime folder of its own, in which `utter start` and the others meet.

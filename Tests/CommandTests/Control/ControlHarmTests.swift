@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
-import Utter
 
+@testable import LinuxPlatform
+@testable import Utter
 @testable import UtterCommands
 
 /// Clients of the control socket that misbehave: the recording goes on, and others are served.

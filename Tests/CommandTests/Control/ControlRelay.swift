@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
+
+@testable import LinuxPlatform
 
 /// Carries connections from one socket to another, as `ssh -R` does between two machines.
 final class ControlRelay: Sendable {

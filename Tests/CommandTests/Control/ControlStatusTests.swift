@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// How a status is shown.

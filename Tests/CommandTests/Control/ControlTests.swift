@@ -3,8 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter start`, `stop`, `toggle` and `cancel`, without a daemon.

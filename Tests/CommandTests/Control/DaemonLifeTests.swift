@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import UtterCommands
 
 /// What takes and clients leave behind in a daemon that lives for months: nothing.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
-import Utter
 
+@testable import LinuxPlatform
+@testable import Utter
 @testable import UtterCommands
 
 /// `utter daemon`: the same commands find it, and what it keeps ready.

@@ -2,8 +2,8 @@
 
 import TestSupport
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// For how long a recorder knows a take, and who gets its text.

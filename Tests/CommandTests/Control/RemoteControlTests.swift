@@ -3,8 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import Utter
 
+@testable import Utter
 @testable import UtterCommands
 
 /// The microphone on one machine and the shell on another, with the socket forwarded between them.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import LinuxPlatform
-import ShortcutPortal
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LinuxPlatform
+@testable import ShortcutPortal
 
 /// A desktop's portal for global shortcuts, with a person who says what the test wants.
 ///

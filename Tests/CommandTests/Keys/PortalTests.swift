@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import ShortcutPortal
 import TestSupport
 import Testing
 
+@testable import ShortcutPortal
 @testable import UtterCommands
 
 /// `utter keys --portal`: real sd-bus and a real bus; only the desktop is played.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import UtterCommands
 
 /// A terminal emulator in which `utter` runs; it speaks the kitty keyboard protocol, or does not.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LinuxPlatform
 
 /// The keyboards of a machine, as programs with `environment` see them; the library of
 /// `Tests/VirtualKeyboard/virtualkeyboard.c` plays the kernel.

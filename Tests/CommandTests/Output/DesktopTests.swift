@@ -2,7 +2,8 @@
 
 import TestSupport
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// `--copy` and `--type`, with programs that stand for those of a desktop.
 @Suite struct DesktopTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Capture
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
 
+@testable import Capture
+@testable import LinuxPlatform
 @testable import UtterCommands
 
 /// Forms that we do not read ourselves, by the program `ffmpeg`.

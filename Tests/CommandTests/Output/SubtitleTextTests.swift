@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// Subtitles as players read them.
 @Suite struct SubtitleTextTests {

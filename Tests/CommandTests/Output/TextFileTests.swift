@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import LinuxPlatform
 import TestSupport
 import Testing
+
+@testable import LinuxPlatform
 
 /// `-o FILE`: the text in a file, whole or not at all.
 @Suite struct TextFileTests {

@@ -3,7 +3,8 @@
 import Glibc
 import TestSupport
 import Testing
-import UtterCommands
+
+@testable import UtterCommands
 
 /// `--output-dir`: a file for each text.
 @Suite struct TranscriptFolderTests {

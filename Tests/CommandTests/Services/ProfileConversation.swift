@@ -2,7 +2,8 @@
 
 import FoundationEssentials
 import TestSupport
-import Utter
+
+@testable import Utter
 
 /// What is said between `utter` and a service that a profile describes, as a file of
 /// `Tests/CommandTests/Requests` has it.

@@ -3,7 +3,8 @@
 import FoundationEssentials
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// Each shipped profile makes the requests that its service's documentation wants, and reads its
 /// answer.

@@ -4,7 +4,8 @@ import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
-import Utter
+
+@testable import Utter
 
 /// Each shipped profile against all cassettes of its service, from the program's start to its exit
 /// status.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Glibc
 
 /// A moment by the clock on the wall, as the variable `TZ` or the system says (`localtime_r(3)`).
-package struct LocalTime {
+struct LocalTime {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
@@ -12,7 +12,7 @@ package struct LocalTime {
     private let date: Date
     private let year, month, day, hour, minute, second: Int
 
-    package init(_ date: Date) {
+    init(_ date: Date) {
         self.date = date
         var seconds = time_t(date.timeIntervalSince1970.rounded(.down))
         var time = unsafe tm()
@@ -25,23 +25,23 @@ package struct LocalTime {
     }
 
     /// Such as `today 14:02`, `Nov 19 14:02`, or `2025 Nov 19`.
-    package func text(at now: LocalTime) -> String {
+    func text(at now: LocalTime) -> String {
         guard year == now.year else { return "\(year) \(monthAndDay)" }
         return "\(isSameDay(as: now) ? "today" : monthAndDay) \(clock)"
     }
 
-    package var exact: String {
+    var exact: String {
         "\(year)-\(Self.two(month + 1))-\(Self.two(day)) \(clock):\(Self.two(second))"
     }
 
     /// In few columns: `14:02` today, otherwise how long ago.
-    package func shortText(at now: LocalTime) -> String {
+    func shortText(at now: LocalTime) -> String {
         if isSameDay(as: now) { return clock }
         return age(at: now) ?? monthAndDay
     }
 
     /// Such as `5 min`, `3 h` or `2 d`; nil of what lies in the future.
-    package func age(at now: LocalTime) -> String? {
+    func age(at now: LocalTime) -> String? {
         let seconds = Int(now.date.timeIntervalSince(date))
         switch seconds {
         case ..<0: return nil

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 /// One entry of `utter list`: a take, or something that lies where takes are.
 ///
 /// Its members are those of `--json`.
-package struct TakeEntry: Encodable {
-    package let id: String
-    package let state: String
+struct TakeEntry: Encodable {
+    let id: String
+    let state: String
     /// Where its audio is; nil when that has been deleted.
     var path: String?
     var created, reason, transcript, unreadable: String?
@@ -16,9 +16,9 @@ package struct TakeEntry: Encodable {
     var process: Int32?
     var mayBeDelivered: Bool?
     /// Whether it is too old to be sent unasked.
-    package private(set) var tooOld: Bool?
+    private(set) var tooOld: Bool?
     /// Nil for an entry that is not a take.
-    package let take: KeptTake?
+    let take: KeptTake?
 
     enum CodingKeys: CodingKey {
         case id, path, state, created, reason, transcript, unreadable, durationMs, attempts
@@ -63,7 +63,7 @@ package struct TakeEntry: Encodable {
     }
 
     /// Takes in columns, under names that no other of `all` has.
-    package static func table(_ entries: [TakeEntry], among all: [TakeID]) -> TakeTable {
+    static func table(_ entries: [TakeEntry], among all: [TakeID]) -> TakeTable {
         let names = TakeNames(all).shortNames
         return TakeTable(
             entries.map { entry in
@@ -74,10 +74,10 @@ package struct TakeEntry: Encodable {
             })
     }
 
-    package var isKept: Bool { take?.state == .kept }
+    var isKept: Bool { take?.state == .kept }
 
     /// Whether it is a take that has no answer yet.
-    package var isWaiting: Bool { take?.isWaiting ?? false }
+    var isWaiting: Bool { take?.isWaiting ?? false }
 
     init(_ take: KeptTake, in spool: Spool, maxAge: Duration? = nil) {
         self.take = take

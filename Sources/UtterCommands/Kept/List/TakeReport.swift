@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
-package import Utter
+internal import FoundationEssentials
+internal import Utter
 
 /// What is known of one take, for a person: a name and a value on each line.
-package struct TakeReport {
+struct TakeReport {
     private static let indent = 12
 
     private let rows: [(name: String, value: String)]
 
-    package init(
+    init(
         _ manifest: TakeManifest, audio: String?, isVerbose: Bool, now: Date = Date()
     ) {
         let now = LocalTime(now)
@@ -54,7 +54,7 @@ package struct TakeReport {
     ///
     /// A word that is longer, such as a path, stays whole, since it will be copied. With nil each
     /// value is on one line.
-    package func lines(columns: Int?) -> [String] {
+    func lines(columns: Int?) -> [String] {
         rows.flatMap { name, value in
             let blank = String(repeating: " ", count: Self.indent)
             let pieces = columns.map { Self.folded(value, columns: $0 - Self.indent) } ?? [value]

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import FoundationEssentials
+internal import FoundationEssentials
 internal import Utter
 
 /// Takes in columns, one line each.
 ///
 /// Pure. The words come last and are cut to the width; when there is too little room for them,
 /// columns before them are left out.
-package struct TakeTable {
-    package struct Row: Equatable {
+struct TakeTable {
+    struct Row: Equatable {
         /// A part of its id that means no other take.
-        package var name: String
-        package var began: Date?
-        package var state: String
-        package var length: Duration?
-        package var words: String
+        var name: String
+        var began: Date?
+        var state: String
+        var length: Duration?
+        var words: String
     }
 
     private enum Column { case name, time, shortTime, age, state, length }
@@ -30,13 +30,13 @@ package struct TakeTable {
     private let rows: [Row]
     private let now: LocalTime
 
-    package init(_ rows: [Row], now: Date = Date()) {
+    init(_ rows: [Row], now: Date = Date()) {
         self.rows = rows
         self.now = LocalTime(now)
     }
 
     /// The lines, each at most `columns` wide; nil cuts nothing.
-    package func lines(columns: Int?) -> [String] {
+    func lines(columns: Int?) -> [String] {
         var chosen: [[String]] = []
         for layout in Self.layouts {
             chosen = cells(layout)
