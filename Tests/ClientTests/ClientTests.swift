@@ -268,6 +268,63 @@ import Utter
         #expect(AudioCodec(rawValue: "mp3") == nil)
     }
 
+    @Test func allThatAPlanSaysIsPublic() throws {
+        var service = try service()
+        (service.method, service.contentType, service.detectsEnd) = (.put, "audio/x-wav", true)
+        service.body = .json(try JSONTemplate(#"{"audio": "{audio}"}"#))
+        var connection = ConnectionSettings()
+        (connection.http, connection.addresses) = (HTTPVersion.two, AddressKind.six)
+        connection.proxy = try Proxy("http://proxy.example:3128")
+        connection.proxyExceptions = ["localhost"]
+        connection.proxyLogin = try ProxyLogin("anna:sesame")
+        (connection.certificateFile, connection.clientCertificate) = ("/ca.pem", "/own.pem")
+        connection.clientKey = "/own.key"
+        connection.resolutions = [try HostResolution("speech.example:443:127.0.0.1")]
+        let pin = "sha256//" + String(repeating: "A", count: 43) + "="
+        connection.pinnedKeys = [try PinnedKey(pin)]
+        service.connection = connection
+        var plan = Service(service, format: .oggOpus).delivery
+        plan.redirectOrigins = [try Origin("https://eu.speech.example")]
+        (plan.allowsSecretsInClear, plan.idHeader, plan.reportsProgress) = (true, "X-Id", false)
+        plan.deadlines = TransferDeadlines(connect: .seconds(5))
+        (plan.deadlines.stall, plan.deadlines.answer) = (.seconds(9), .seconds(90))
+        plan.retry = RetryPolicy.standard
+        (plan.retry.pausesWhileSpeaking, plan.retry.pausesAfterRelease) = ([.seconds(1)], [])
+        (plan.retry.longestRetryAfter, plan.retry.unknownOutcome) = (.seconds(30), .ask)
+        plan.catchUpRate = CatchUpRate.times(4)
+        #expect(plan.service.connection.pinnedKeys.map(\.description) == [pin])
+        #expect(plan.service.connection.proxyLogin?.description == "redacted")
+        #expect("\(plan)".contains("sesame") == false)
+    }
+
+    @Test func anOutcomeAccountsForEverySample() async throws {
+        let key: @Sendable () throws -> EncryptionKey = { try EncryptionKey(secret: Array(1...32)) }
+        let retention = Retention(
+            answered: .seconds(60), cancelled: .seconds(60), audio: .zero, audioBytes: 0,
+            audioTakes: 0)
+        let spool = Spool(at: "/dev/null/no-folder", key: key, retention: retention)
+        let pipeline = try Pipeline(spool: spool) { _ in throw KeyError.guessable }
+        defer { pipeline.shutDown() }
+        var plan = TakePlan(source: Silence(), service: try service())
+        plan.delivery.retry = .never
+        let take = pipeline.start(plan)
+        let outcome = await take.outcome
+        #expect(outcome.unprotected?.contains("/dev/null") == true && outcome.audioPath == nil)
+        #expect(outcome.cutShort == nil && outcome.isWhole && !outcome.mayBeDoubled)
+        let isToldOfMemory = outcome.notices.contains {
+            if case .unprotected = $0 { true } else { false }
+        }
+        #expect(
+            isToldOfMemory && outcome.capture.hasVoice != true && outcome.capture.faults.isEmpty)
+        let account = outcome.account
+        #expect(account.encodedFrames == 8_000 && account.gapFrames == 0)
+        #expect(account.encodedBytes >= 16_000 && take.audioExtension == "wav")
+        guard case .failure(let failure) = outcome.result else { return }
+        #expect(!failure.isForGood && !failure.isUnwanted)
+        #expect(outcome.attempts.allSatisfy { $0.result.sentByteCount == 0 })
+        pipeline.sweep()
+    }
+
     @Test func aWrongPlanSaysWhy() {
         let error = #expect(throws: ServiceError.self) { try ServiceURL("ftp://a/") }
         #expect(error?.description.isEmpty == false)

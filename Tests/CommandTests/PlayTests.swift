@@ -92,7 +92,7 @@ import Testing
         let result = try await bench.run("play", "last")
         #expect(result.status == .exited(66))
         #expect(result.errorText.contains("utter: error: aplay: aplay: no such card\n"))
-        #expect(result.errorText.contains("utter: hint: utter devices --playback lists"))
+        #expect(result.errorText.contains("utter: hint: run 'utter devices --playback', and pass"))
     }
 
     @Test func theDevicesThatPlayAreListed() async throws {

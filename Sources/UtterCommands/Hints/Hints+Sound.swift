@@ -42,6 +42,6 @@ extension Hints {
 
     /// What to do about a program that plays no sound.
     static let notPlayed =
-        "utter devices --playback lists what can be passed with --device; "
+        "run 'utter devices --playback', and pass one of those names with --device; "
         + "utter export copies the audio to a file"
 }

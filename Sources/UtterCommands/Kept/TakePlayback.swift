@@ -17,8 +17,7 @@ final class TakePlayback: Sendable {
     /// `F_SETPIPE_SZ` of <fcntl.h>, which Swift does not import.
     private static let setPipeSize: Int32 = 1_031
 
-    private let path: String
-    private let words: [String]
+    private let device: String?
     private let showsPosition: Bool
     private let stop: Wakeup
     private let farewell = Mutex<ExitStatus?>(nil)
@@ -27,21 +26,7 @@ final class TakePlayback: Sendable {
     ///
     /// A device has a name of ALSA's, which `aplay` alone understands; nil is the usual one.
     init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
-        let programs =
-            device.map { [["aplay", "-q", "-D", $0, "-"]] }
-            ?? [["pw-play", "-"], ["paplay"], ["aplay", "-q", "-"]]
-        let found = programs.compactMap { words in
-            words.first.flatMap { DesktopTool.path(of: $0) }.map { (path: $0, words: words) }
-        }
-        guard let player = found.first else {
-            throw CommandFailure(
-                device == nil
-                    ? "no program that plays sound is installed: pw-play, paplay or aplay"
-                    : "the program aplay, which plays on a device of ALSA's, is not installed",
-                hint: "install one: sudo apt install alsa-utils; or copy the audio to a file: "
-                    + "utter export", status: .configuration)
-        }
-        (path, words) = player
+        self.device = device
         showsPosition = StandardError.isTerminal && !isQuiet
         let signals: Signals
         do throws(SystemError) {
@@ -72,9 +57,10 @@ final class TakePlayback: Sendable {
             throw CommandFailure(
                 "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
+        let player = try player()
         let heard: (damage: CommandFailure?, failure: CommandFailure?)
         do throws(SystemError) {
-            heard = try run(&source, &samples, length: take.length ?? .zero)
+            heard = try run(player, &source, &samples, length: take.length ?? .zero)
         } catch {
             throw CommandFailure(error)
         }
@@ -88,8 +74,10 @@ final class TakePlayback: Sendable {
     ///
     /// - Returns: what of the take could not be read, and why the program has failed.
     private func run(
-        _ source: inout TakeSamples, _ samples: inout [Int16], length: Duration
+        _ player: (path: String, words: [String]), _ source: inout TakeSamples,
+        _ samples: inout [Int16], length: Duration
     ) throws(SystemError) -> (damage: CommandFailure?, failure: CommandFailure?) {
+        let (path, words) = player
         let complaints = try makeMemoryFile()
         let ends = try makePipe()
         let reading = OwnedDescriptor(taking: ends.reading)
@@ -109,16 +97,38 @@ final class TakePlayback: Sendable {
         let deadline = ContinuousClock.now + Self.patience
         guard process.waitUntilOver(orReadable: stop.descriptor, by: deadline),
             farewell.withLock({ $0 }) == nil, let status = try process.status(by: deadline)
-        else { return (damage, failure("it does not go on")) }
+        else { return (damage, failure(of: words[0], "it does not go on")) }
         if status == 0 { return (damage, nil) }
         let complaint = FFmpegDecoder.words(in: complaints.number)
         return (
-            damage, failure(complaint.isEmpty ? "it ended with status \(status >> 8)" : complaint)
+            damage,
+            failure(
+                of: words[0],
+                complaint.isEmpty ? "it ended with status \(status >> 8)" : complaint)
         )
     }
 
-    private func failure(_ reason: String) -> CommandFailure {
-        CommandFailure("\(words[0]): \(reason)", hint: Hints.notPlayed, status: .noInput)
+    /// The first program that is installed, and what it is called with.
+    private func player() throws(CommandFailure) -> (path: String, words: [String]) {
+        let programs =
+            device.map { [["aplay", "-q", "-D", $0, "-"]] }
+            ?? [["pw-play", "-"], ["paplay"], ["aplay", "-q", "-"]]
+        let found = programs.compactMap { words in
+            words.first.flatMap { DesktopTool.path(of: $0) }.map { (path: $0, words: words) }
+        }
+        guard let player = found.first else {
+            throw CommandFailure(
+                device == nil
+                    ? "no program that plays sound is installed: pw-play, paplay or aplay"
+                    : "the program aplay, which plays on a device of ALSA's, is not installed",
+                hint: "install one: sudo apt install alsa-utils; or copy the audio to a file: "
+                    + "utter export", status: .configuration)
+        }
+        return player
+    }
+
+    private func failure(of program: String, _ reason: String) -> CommandFailure {
+        CommandFailure("\(program): \(reason)", hint: Hints.notPlayed, status: .noInput)
     }
 
     private func read(

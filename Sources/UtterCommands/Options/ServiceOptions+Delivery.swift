@@ -22,7 +22,11 @@ extension ServiceOptions {
             // The variable says where the usual service is, and this one is named.
             return try delivery(use, at: profile.service == nil ? ServiceVariables.url : nil)
         }
-        let format = usual
+        return try plainDelivery(format: usual)
+    }
+
+    /// How a take is delivered to a URL, by what the options say alone.
+    private func plainDelivery(format: AudioCodec?) throws(CommandFailure) -> DeliveryPlan {
         let text = to ?? ServiceVariables.url ?? Self.localURL
         let option = to == nil ? ServiceVariables.urlName : "--to"
         let mark = TokenMark(in: text)
@@ -48,9 +52,13 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> DeliveryPlan {
         if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
         guard let record = manifest.delivery else {
+            // What it knew of its delivery was lost with its manifest.
+            if to != nil {
+                return try plainDelivery(format: format ?? AudioCodec(rawValue: manifest.format))
+            }
             throw CommandFailure(
                 "take \(manifest.id.text) does not know where it was meant to go",
-                hint: "name the service: utter retry \(manifest.id.text) --service NAME",
+                hint: "name the service or its URL: utter retry \(manifest.id.text) --to URL",
                 status: .configuration)
         }
         var plan = try plan(of: record, in: manifest, format: format)
