@@ -11,21 +11,25 @@ import Utter
 
 @main
 struct Dictate {
-    static func main() async throws {
-        let arguments = CommandLine.arguments.dropFirst()
-        guard let name = arguments.first else {
-            print("usage: dictate SERVICE [WORD=VALUE]…, of:", Profiles.shipped.names)
-            return
+    static func main() async {
+        do {
+            try await dictate(CommandLine.arguments.dropFirst())
+        } catch {
+            print("dictate: \(error)")
         }
-        let words = arguments.dropFirst().map { $0.split(separator: "=", maxSplits: 1) }
-            .map { (String($0[0]), $0.count > 1 ? String($0[1]) : "") }
-        let service = try Service(name, words: Dictionary(uniqueKeysWithValues: words))
+    }
+
+    private static func dictate(_ arguments: ArraySlice<String>) async throws {
+        guard let name = arguments.first else {
+            return print("usage: dictate SERVICE [WORD=VALUE]…, of:", Profiles.shipped.names)
+        }
+        let words = arguments.dropFirst()
+            .map { (String($0.prefix { $0 != "=" }), String($0.drop { $0 != "=" }.dropFirst())) }
+        let service = try Service(name, words: Dictionary(words) { $1 })
         let spool = Spool(at: NSHomeDirectory() + "/.local/state/utter-dictate")
         let pipeline = try Pipeline(spool: spool) { try await $0.source.read() }
         defer { pipeline.shutDown() }
-
-        // Takes whose program died are brought to an end first.
-        try spool.recover()
+        try spool.recover()  // Ends takes whose program died.
         for kept in try spool.takes(where: .waiting) {
             print("waits: \(kept.id.text), \(kept.length ?? .zero): \(kept.reason ?? "")")
         }
