@@ -69,7 +69,7 @@ public final class Dictation: Sendable {
         case latched
         /// The recording ends in so long by itself, and is sent.
         case limitNear(Duration)
-        /// The recording was as long as is allowed; it is sent.
+        /// The recording has reached its limit, and is sent.
         case limitReached
         /// A recording runs already.
         case alreadyRecording

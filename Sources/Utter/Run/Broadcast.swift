@@ -27,7 +27,7 @@ final class Broadcast<Element: Sendable>: Sendable {
         func index(of number: Int) -> Int? { listeners.firstIndex { $0.number == number } }
     }
 
-    /// A listener, for as long as its stream exists.
+    /// A listener, which leaves when its stream goes.
     private final class Seat: Sendable {
         let broadcast: Broadcast
         let number: Int

@@ -22,7 +22,7 @@ package enum DictationStep: Sendable {
     case listening
     /// It was resumed before its tail was over.
     case resumed
-    /// The person has said nothing for as long as was asked for.
+    /// The person has been silent for the time that was asked for.
     case fellSilent
     /// No more is recorded.
     case captured
