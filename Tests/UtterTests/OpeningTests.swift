@@ -103,6 +103,34 @@ import Testing
         }
     }
 
+    @Test func aKeyThatCannotBeHadIsAskedForOnceByEachTake() async throws {
+        struct Cancelled: Error {}
+        let folder = try TemporaryFolder()
+        let asked = Atomic(0)
+        let spool = Spool(
+            at: folder.path("state"),
+            key: {
+                asked.add(1, ordering: .relaxed)
+                throw Cancelled()
+            })
+        let pipeline = try Pipeline(spool: spool)
+        let path = try folder.write(WAVBytes.speech(Self.samples), to: "speech.wav")
+        for number in 1...2 {
+            let service = try RecognitionService(url: ServiceURL(server.url()))
+            let take = pipeline.start(
+                TakePlan(source: WAVReplay(path: path, pace: .unpaced), service: service))
+            let outcome = try await take.end()
+            #expect(isHeard(outcome) && outcome.audioPath == nil)
+            #expect(outcome.unprotected?.contains("key that encrypts takes") == true)
+            #expect(spool.shortage == nil)
+            #expect(asked.load(ordering: .relaxed) == number)
+        }
+        pipeline.sweep()
+        pipeline.shutDown()
+        #expect(asked.load(ordering: .relaxed) == 2)
+        #expect(try folder.names().sorted() == ["speech.wav"])
+    }
+
     @Test func aTakeIsNamedBehindThoseOnTheDiskWhenTheClockHasGoneBack() async throws {
         let future = try #require(TakeID("29990101-120000-abcdefghjkmn"))
         _ = try TakeStore(stateFolder: bench.folder.path("state")).makeTake(future)

@@ -20,6 +20,7 @@ extension Spool {
     /// The store, unless there is no folder, and so no take.
     package func existing() throws(TakeStoreError) -> TakeStore? {
         guard try TakeStore.mayExist(in: folder) else { return nil }
+        forgetRefusal()
         return try store()
     }
 

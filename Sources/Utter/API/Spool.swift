@@ -17,7 +17,8 @@ public final class Spool: Sendable {
     private let key: (@Sendable () throws -> EncryptionKey)?
     /// Whether nothing of a take is written in the clear.
     package var encrypts: Bool { key != nil }
-    private let opened = Mutex<TakeStore?>(nil)
+    /// The folder, or why its key cannot be had.
+    private let opened = Mutex<Result<TakeStore, TakeStoreError>?>(nil)
     private let newest = Mutex<TakeID?>(nil)
 
     /// Names a folder, and touches nothing: it is made and opened when the first take needs it.
@@ -39,18 +40,29 @@ public final class Spool: Sendable {
 
     /// The takes on the disk; blocks on the disk.
     ///
-    /// A folder that could not be opened is tried again by the next call.
+    /// A folder that could not be opened is tried again by the next call. For a key that could not be
+    /// had a person may have been asked: they are asked again after `forgetRefusal` alone.
     package func store() throws(TakeStoreError) -> TakeStore {
         // Under the lock: another thread that needs it has to wait for the disk, too.
         try opened.withLock { opened throws(TakeStoreError) in
-            if let opened { return opened }
-            let store = try TakeStore(stateFolder: folder, key: try readKey())
-            // What cannot be listed is told when a take's folder cannot be made.
-            let last = try? store.newestID()
-            newest.withLock { $0 = last }
-            opened = store
-            return store
+            if let opened { return try opened.get() }
+            do throws(TakeStoreError) {
+                let store = try TakeStore(stateFolder: folder, key: try readKey())
+                // What cannot be listed is told when a take's folder cannot be made.
+                let last = try? store.newestID()
+                newest.withLock { $0 = last }
+                opened = .success(store)
+                return store
+            } catch {
+                if case .keyUnavailable = error { opened = .failure(error) }
+                throw error
+            }
         }
+    }
+
+    /// Lets the next call ask once more for a key that could not be had; blocks as that does.
+    func forgetRefusal() {
+        opened.withLock { if case .failure? = $0 { $0 = nil } }
     }
 
     /// The greatest name of a take when the folder was opened; nil until then.

@@ -130,6 +130,7 @@ final class Wiring: Sendable {
     private func open(
         from source: any CaptureSource, _ isCompleteSoon: Bool, for run: TakeRun
     ) -> Result<Journal, SystemError> {
+        run.pipeline.spool?.forgetRefusal()
         // The take's name stands behind those on the disk; why it cannot be opened is told below.
         _ = try? run.pipeline.spool?.store()
         let exchange = run.notedExchange(isCompleteSoon: isCompleteSoon)
