@@ -276,7 +276,7 @@ import Utter
         (connection.http, connection.addresses) = (HTTPVersion.two, AddressKind.six)
         connection.proxy = try Proxy("http://proxy.example:3128")
         connection.proxyExceptions = ["localhost"]
-        connection.proxyLogin = try ProxyLogin("anna:sesame")
+        connection.proxyLogin = try Credential(place: .proxy, secret: "anna:sesame")
         (connection.certificateFile, connection.clientCertificate) = ("/ca.pem", "/own.pem")
         connection.clientKey = "/own.key"
         connection.resolutions = [try HostResolution("speech.example:443:127.0.0.1")]
@@ -293,7 +293,7 @@ import Utter
         (plan.retry.longestRetryAfter, plan.retry.unknownOutcome) = (.seconds(30), .ask)
         plan.catchUpRate = CatchUpRate.times(4)
         #expect(plan.service.connection.pinnedKeys.map(\.description) == [pin])
-        #expect(plan.service.connection.proxyLogin?.description == "redacted")
+        #expect(plan.service.connection.proxyLogin?.description == "login of the proxy: redacted")
         #expect("\(plan)".contains("sesame") == false)
     }
 

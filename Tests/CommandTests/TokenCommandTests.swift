@@ -6,6 +6,33 @@ import Testing
 
 /// A command that prints a token, while the voice is recorded.
 @Suite struct TokenCommandTests {
+    /// What may hang while the voice is recorded: each reads the pipe.
+    @Test(arguments: [["-H", "@"], ["--proxy-login-file", ""]])
+    func theVoiceIsRecordedWhileAFileTakesItsTime(_ option: [String]) async throws {
+        let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
+        let bench = try Bench(server: server, microphone: card)
+        let proxy = try await ProxyServer(login: "name s3cret")
+        let pipe = bench.folder.path("fields")
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let isHeader = option[0] == "-H"
+        let run = try bench.start(
+            ["--for", "500ms", "--events", option[0], option[1] + pipe]
+                + (isHeader ? [] : ["--proxy", proxy.url]))
+        #expect(await run.wait(for: "\"captured\"", in: .output))
+        #expect(server.requests.isEmpty)
+        let text = isHeader ? "X-Key: sesame\nX-Model: large\n" : "name:s3cret\n"
+        await onOwnThread {
+            let writing = open(pipe, O_WRONLY | O_CLOEXEC)
+            _ = write(writing, text, text.utf8.count)
+            close(writing)
+        }
+        let result = try await run.result()
+        #expect(result.status == .exited(0), "\(result.errorText)")
+        let request = try #require(await server.finishedRequest())
+        if isHeader { #expect(request["X-Key"] == "sesame" && request["X-Model"] == "large") }
+        #expect(request.body.count == 16_000)
+    }
+
     @Test func theVoiceIsRecordedWhileTheCommandTakesItsTime() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
         let bench = try Bench(server: server, microphone: card)

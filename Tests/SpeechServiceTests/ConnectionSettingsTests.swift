@@ -87,14 +87,19 @@ import Testing
     }
 
     @Test func aLoginShowsNothing() throws {
-        let login = try ProxyLogin("name:se:cr et\n")
-        #expect(login.percentEncoded == "name:se%3Acr%20et")
-        #expect(login.secrets == ["name:se:cr et", "se:cr et"])
-        for text in ["\(login)", String(reflecting: login)] { #expect(text == "redacted") }
+        let login = try Credential(place: .proxy, secret: "name:se:cr et\n")
+        #expect(login.percentEncodedLogin == "name:se%3Acr%20et")
+        #expect(login.secrets.contains("se:cr et"))
+        for text in ["\(login)", String(reflecting: login)] {
+            #expect(text == "login of the proxy: redacted")
+        }
         var shown = ""
         dump(login, to: &shown)
         #expect(!shown.contains("cr et"))
-        #expect(throws: ServiceError.self) { try ProxyLogin("name") }
-        #expect(throws: ServiceError.self) { try ProxyLogin("") }
+        for text in ["name", ""] {
+            #expect(throws: ServiceError.self) { try Credential(place: .proxy, secret: text) }
+            let asked = Credential(askedOf: .file("/login"), place: .proxy, form: .plain)
+            #expect(throws: ServiceError.self) { try asked.answered(text) }
+        }
     }
 }

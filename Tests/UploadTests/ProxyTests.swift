@@ -13,7 +13,7 @@ import Testing
     ) throws -> Upload {
         var settings = ConnectionSettings()
         settings.proxy = try Proxy(proxy)
-        settings.proxyLogin = try login.map { text in try ProxyLogin(text) }
+        settings.proxyLogin = try login.map { try Credential(place: .proxy, secret: $0) }
         settings.certificateFile = certificate
         return try Upload(to: url, bytes(6_400), isSealed: true) {
             $0.connection = settings

@@ -20,6 +20,8 @@ import Testing
         /// The origin of the profile, if it is not that of the URL.
         var home: String?
         var isRequired = false
+        /// What stands in the plan already.
+        var given: Credential?
         var offers: @Sendable (inout SecretOffers) throws -> Void = { _ in }
         /// What is not there.
         var absent: [SecretSource] = []
@@ -131,9 +133,23 @@ import Testing
             result: "is not sent without its header 'X-Key': not there"),
         Case(
             testDescription: "a token that is given stands in for the one that is remembered",
-            offers: { $0.token = file }, absent: [.pipe("")],
-            remembered: [remembered { $0.isPiped = true }],
+            offers: { $0.token = file }, absent: [.file("")],
+            remembered: [remembered { $0.file = "" }],
             result: "Authorization: Token {} of the file '/t'"),
+        Case(
+            testDescription: "a file of header fields is read again",
+            remembered: [remembered(header: nil) { ($0.headerFile, $0.form) = ("/h", "{}") }],
+            result: "file of header fields {} of the file '/h'"),
+        Case(
+            testDescription: "a file of header fields that was a pipe is missed",
+            absent: [.headerFile("")],
+            remembered: [remembered(header: nil) { $0.headerFile = "" }],
+            result: "is not sent without its file of header fields: not there"),
+        Case(
+            testDescription: "header fields given anew stand in for the file of those before",
+            given: Credential(headerFile: "/new"), absent: [.headerFile("/h")],
+            remembered: [remembered(header: nil) { $0.headerFile = "/h" }],
+            result: "file of header fields {} of the file '/new'"),
         Case(
             testDescription: "the settings' token stands in for one that is gone",
             offers: { $0.substitute = .command("pass") }, absent: [file],
@@ -172,6 +188,7 @@ import Testing
             service.authentication.origin = home ?? service.url.origin
         }
         service.authentication.token?.isRequired = this.isRequired
+        if let given = this.given { service.add(given) }
         var plan = DeliveryPlan(service: service)
         var offers = SecretOffers()
         try this.offers(&offers)
@@ -197,6 +214,7 @@ import Testing
                 case .header(let name): "\(name):"
                 case .query(let name): "\(name)="
                 case .part(let name): name
+                case .fields, .proxy: "\(credential.place)"
                 }
             return "\(place) \(credential.form) of \(credential.source)"
         }.joined(separator: ", ")

@@ -24,11 +24,15 @@ import Testing
         #expect(try await SecretSource.file(path).read() == "sesame-4711")
     }
 
-    @Test func aFieldOfAFileIsReadByItsName() async throws {
-        let path = try file("# mine\nX-Model: large\nxi-api-key: sesame\n")
-        #expect(try await SecretSource.headerFile(path, field: "Xi-Api-Key").read() == "sesame")
-        let other = SecretSource.headerFile(path, field: "X-Other")
-        #expect(await reason(other) == "the file '\(path)' does not hold it any more")
+    @Test func aFileOfHeaderFieldsIsReadWhole() async throws {
+        let path = try file("# mine\nX-Model: large\n\nxi-api-key: sesame\n")
+        let text = try await SecretSource.headerFile(path).read()
+        let fields = try Credential(headerFile: path).answered(text)
+        #expect(fields.map(\.place) == [.header("X-Model"), .header("xi-api-key")])
+        #expect(fields.map(\.plain) == ["large", "sesame"])
+        for wrong in ["", "# mine\n", "sesame\n", "X-Key:\n"] {
+            #expect(throws: ServiceError.self) { try Credential(headerFile: path).answered(wrong) }
+        }
     }
 
     @Test(arguments: [

@@ -85,6 +85,71 @@ import Testing
         #expect(questions.withLock { $0.count } == 2)
     }
 
+    @Test func eachFieldOfAFileIsSentAndTheTakeRemembersTheFile() async throws {
+        let server = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .respond(status: 401, text: "old")]],
+            otherwise: .answer(status: 200, text: "go"))
+        let questions = Mutex<[SecretQuestion]>([])
+        let bench = try Bench { question in
+            let count = questions.withLock { questions in
+                questions.append(question)
+                return questions.count
+            }
+            return "X-Key: sesame\(count)\nX-Mine: file\nX-Model: large"
+        }
+        let take = try bench.replay(period, to: server.url()) { plan in
+            plan.delivery.service.add(Credential(headerFile: "/run/fields"))
+            plan.delivery.service.add(try Credential(place: .header("x-mine"), secret: "given"))
+        }
+        #expect(try await take.end().succeeded)
+        #expect(server.requests.map { $0["X-Key"] ?? "" } == ["sesame1", "sesame2"])
+        for request in server.requests {
+            #expect(request.values(of: "X-Mine") == ["given"])
+            #expect(request["X-Model"] == "large")
+        }
+        let asked = questions.withLock { $0 }
+        #expect(asked.map(\.source) == [.headerFile("/run/fields"), .headerFile("/run/fields")])
+        #expect(asked.map(\.isRefused) == [false, true])
+        let secrets = try await bench.manifest(of: take).delivery?.secrets
+        #expect(secrets?.compactMap(\.headerFile) == ["/run/fields"])
+    }
+
+    @Test(arguments: [(407, false), (401, true)])
+    func theLoginOfAProxyIsAskedForOnceMoreWhenItIsRefused(
+        _ status: Int, _ mayBeTheTokens: Bool
+    ) async throws {
+        // Over plain HTTP a proxy answers as the service does.
+        let proxy = try RecordingServer(
+            scripts: [[.readHead, .readBodyToEnd, .respond(status: status, text: "who?")]],
+            otherwise: .answer(status: 200, text: "go"))
+        let questions = Mutex<[SecretQuestion]>([])
+        let bench = try Bench { question in
+            let isNew = question.isRefused
+            questions.withLock { $0.append(question) }
+            if case .command = question.source { return "sesame" }
+            return isNew ? "name:new" : "name:old"
+        }
+        let take = try bench.replay(period, to: "http://127.0.0.1:9/x") { plan in
+            plan.delivery.service.add(named)
+            plan.delivery.service.connection.proxy = try Proxy(proxy.url(""))
+            plan.delivery.service.connection.proxyExceptions = []
+            plan.delivery.service.add(
+                Credential(askedOf: .file("/run/login"), place: .proxy, form: .plain))
+        }
+        #expect(try await take.end().succeeded)
+        #expect(
+            proxy.requests.map { $0["Proxy-Authorization"] ?? "" }
+                == ["Basic bmFtZTpvbGQ=", "Basic bmFtZTpuZXc="])
+        let (token, login) = (SecretSource.command("pass speech"), SecretSource.file("/run/login"))
+        let asked = questions.withLock { $0 }
+        #expect(asked.filter { !$0.isRefused }.map(\.source) == [token, login])
+        // A token that the service has not seen is not asked for again.
+        #expect(
+            asked.filter(\.isRefused).map(\.source) == (mayBeTheTokens ? [token, login] : [login]))
+        let remembered = try await bench.manifest(of: take).delivery?.connection?.proxyLogin
+        #expect(remembered?.file == "/run/login")
+    }
+
     @Test func aTakeThatIsRefusedWithTheSameSecretIsKept() async throws {
         let server = try RecordingServer(
             otherwise: .answer(

@@ -234,11 +234,11 @@ struct TakeWorld {
             expect(isSealed, "a digest before the seal")
             let isNews = digesting.insert(part).inserted
             expect(isNews, "a digest that is being computed")
-        case .ask(let afterRefusal):
+        case .ask(let refusal):
             askCount += 1
             isAsking = true
             let number = askCount
-            expect(number == (afterRefusal ? 2 : 1), "question number \(number)")
+            expect(number == (refusal == nil ? 1 : 2), "question number \(number)")
             let isHeard = isKept || isCaptured || moves.contains(.began)
             expect(isHeard, "a question before the voice")
             expect(running.isEmpty && noting.isEmpty, "a question beside a request")

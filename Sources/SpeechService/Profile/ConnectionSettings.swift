@@ -11,8 +11,8 @@ public struct ConnectionSettings: Sendable, Hashable {
     /// Hosts that are reached without the proxy, each with all names below it; nil is those that
     /// the environment says.
     public var proxyExceptions: [String]?
-    /// The proxy's name and password; not a part of a service's description.
-    public var proxyLogin: ProxyLogin?
+    /// The proxy's name and password, at the place `.proxy`; not a part of a service's description.
+    public var proxyLogin: Credential?
     /// A file of PEM certificates to trust instead of the system's, or nil.
     public var certificateFile: String?
     /// A file with the certificate that shows who we are (PEM), or nil.

@@ -14,6 +14,10 @@ public struct Credential: Sendable, Hashable {
         case query(String)
         /// Nowhere: something is made of it, for which it is known by this name, such as `key`.
         case part(String)
+        /// In the header fields that the source names itself (`SecretSource.headerFile`).
+        case fields
+        /// In the greeting to the proxy on the way: a name, a colon and a password.
+        case proxy
     }
 
     package let place: Place
@@ -44,7 +48,8 @@ public struct Credential: Sendable, Hashable {
     public init(
         place: Place, form: SecretForm = .plain, secret: String, source: SecretSource = .given
     ) throws(ServiceError) {
-        self.init(place: place, form: form, checked: try Self.checked(secret), source: source)
+        self.init(place: place, form: form, checked: nil, source: source)
+        self = try holding(secret)
     }
 
     /// Names a secret that is asked for when a take wants it.
@@ -60,6 +65,11 @@ public struct Credential: Sendable, Hashable {
         self.init(place: place, form: form, checked: nil, source: source)
     }
 
+    /// Names a file of header fields, each of which is a secret.
+    public init(headerFile path: String) {
+        self.init(place: .fields, form: .plain, checked: nil, source: .headerFile(path))
+    }
+
     private init(place: Place, form: SecretForm, checked: String?, source: SecretSource) {
         (self.place, self.form, self.source) = (place, form, source)
         secret = checked
@@ -70,7 +80,28 @@ public struct Credential: Sendable, Hashable {
 
     /// The same with the secret that the owner has answered.
     package func holding(_ secret: String) throws(ServiceError) -> Credential {
-        Credential(place: place, form: form, checked: try Self.checked(secret), source: source)
+        let secret = try Self.checked(secret)
+        guard place != .proxy || secret.contains(":") else {
+            throw .invalidCredential(reason: "a proxy's is a name, a colon and a password")
+        }
+        return Credential(place: place, form: form, checked: secret, source: source)
+    }
+
+    /// What the owner's answer stands for: of a file of header fields, one for each field.
+    package func answered(_ text: String) throws(ServiceError) -> [Credential] {
+        guard place == .fields else { return [try holding(text)] }
+        let fields = try HeaderField.fields(in: text)
+        guard !fields.isEmpty else {
+            throw .invalidCredential(reason: "there is no header field; write one a line")
+        }
+        return try fields.map { field throws(ServiceError) in
+            try Credential(place: .header(field.name), secret: field.value, source: source)
+        }
+    }
+
+    /// Whether the other is what was answered for this one.
+    package func isAnswered(by other: Credential) -> Bool {
+        place == .fields ? source == other.source : place.isSame(as: other.place)
     }
 
     /// A secret without the white space around it.
@@ -104,9 +135,20 @@ public struct Credential: Sendable, Hashable {
         if let space = value.lastIndex(of: " ") { all.append(String(value[space...].dropFirst())) }
         var isLogin = form.isBase64
         // A name and a key in one.
-        if case .part = place { isLogin = true }
+        switch place {
+        case .part, .proxy: isLogin = true
+        case .header, .query, .fields: break
+        }
         if isLogin { all.append(String(secret.drop { $0 != ":" }.dropFirst())) }
         return all
+    }
+
+    /// The name and the password, each percent-encoded, with a colon between them; secret.
+    package var percentEncodedLogin: String? {
+        secret.map { secret in
+            secret.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { ServiceURL.percentEncoded(String($0)) }.joined(separator: ":")
+        }
     }
 
     private static func trimmed(_ text: String) -> ArraySlice<UInt8> {
@@ -123,6 +165,8 @@ extension Credential.Place: CustomStringConvertible {
         case .header(let name): "header '\(name)'"
         case .query(let name): "query parameter '\(name)'"
         case .part(let name): "secret '\(name)'"
+        case .fields: "file of header fields"
+        case .proxy: "login of the proxy"
         }
     }
 }

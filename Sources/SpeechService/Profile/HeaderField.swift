@@ -48,6 +48,18 @@ public struct HeaderField: Sendable, Hashable {
             name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
     }
 
+    /// Reads one field a line; lines without text and those that begin with `#` are left out.
+    ///
+    /// - Throws: `ServiceError.invalidHeader`, which never repeats a value.
+    static func fields(in text: String) throws(ServiceError) -> [HeaderField] {
+        var fields: [HeaderField] = []
+        for line in text.split(whereSeparator: \.isNewline)
+        where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+            fields.append(try HeaderField(line: String(line)))
+        }
+        return fields
+    }
+
     /// A field of our own, whose name and value are known to be good.
     init(checkedName: String, value: String) {
         name = checkedName

@@ -77,13 +77,31 @@ public struct RecognitionService: Sendable, Hashable {
 
     /// Adds a credential; one at the same place goes.
     public mutating func add(_ credential: Credential) {
+        guard credential.place != .proxy else {
+            connection.proxyLogin = credential
+            return
+        }
         credentials.removeAll { $0.place.isSame(as: credential.place) }
         if case .query(let name) = credential.place { url = url.naming(name) }
         credentials.append(credential)
     }
 
     /// Whether a secret has to be asked for before the first request.
-    package var lacksSecrets: Bool { credentials.contains { !$0.isKnown } }
+    package var lacksSecrets: Bool { !unknownSecrets.isEmpty }
+
+    /// The secrets that are asked for, the login of the proxy among them.
+    package var unknownSecrets: [Credential] {
+        (credentials + [connection.proxyLogin].compactMap(\.self)).filter { !$0.isKnown }
+    }
+
+    /// The same with the secrets that were asked for.
+    package func opened(with secrets: [Credential]) -> RecognitionService {
+        var service = self
+        if !secrets.isEmpty { service.credentials.removeAll { $0.place == .fields } }
+        for secret in secrets { service.add(secret) }
+        return service
+    }
+
     package var sendsSecret: Bool { !credentials.isEmpty }
 
     /// The URL with its secrets, as it is sent to the transfer.

@@ -8,14 +8,32 @@ public enum SecretSource: Sendable, Hashable {
     case file(String)
     /// What this shell command prints.
     case command(String)
-    /// The value of a field in a file of header fields at this path.
-    case headerFile(String, field: String)
+    /// All header fields of the file at this path.
+    case headerFile(String)
     /// The credential of this name that systemd has given the process.
     case credential(String)
-    /// A pipe at this path, which gives it once; an empty path in what a kept take remembers.
-    case pipe(String)
     /// A command line or a program's own memory, neither of which can be asked again.
     case given
+}
+
+extension SecretSource {
+    /// Whether the source answers once, as a pipe such as `/dev/fd/3` does.
+    package var isReadOnce: Bool {
+        switch self {
+        case .file(let path), .headerFile(let path):
+            path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
+        case .variable, .command, .credential, .given: false
+        }
+    }
+
+    /// Whether the source cannot be asked again: what a kept take remembers of a pipe has no path.
+    package var isGone: Bool {
+        switch self {
+        case .file(let path), .headerFile(let path): path.isEmpty
+        case .given: true
+        case .variable, .command, .credential: false
+        }
+    }
 }
 
 extension SecretSource: CustomStringConvertible {
@@ -23,10 +41,10 @@ extension SecretSource: CustomStringConvertible {
     public var description: String {
         switch self {
         case .variable(let name): "the variable \(name)"
-        case .file(let path), .headerFile(let path, _): "the file '\(path)'"
+        case .file(""), .headerFile(""): "a pipe"
+        case .file(let path), .headerFile(let path): "the file '\(path)'"
         case .command(let command): "the command '\(command)'"
         case .credential(let name): "the credential '\(name)'"
-        case .pipe: "a pipe"
         case .given: "a command line"
         }
     }

@@ -33,8 +33,9 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
 
     /// Where a secret stands in the request, and where it comes from.
     ///
-    /// One of `header`, `query` and `part` is set, and at most one of the sources; without any, the secret
-    /// was typed, and must be given again, as one must that came through a pipe.
+    /// One of `header`, `query`, `part` and `headerFile` is set, and at most one of the sources; without
+    /// any, the secret was typed, and must be given again, as one that came through a pipe: its file has
+    /// no name.
     package struct Secret: Sendable, Codable, Equatable {
         package var header: String?
         package var query: String?
@@ -48,11 +49,9 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
         /// The file whose first line it is.
         package var file: String?
         package var command: String?
-        /// The file of header fields, one of which holds it.
+        /// The file of header fields, each of which is a secret.
         package var headerFile: String?
         package var credential: String?
-        /// Whether it is the token, and came through a pipe; nil is no.
-        package var isPiped: Bool?
 
         package init(header: String? = nil, query: String? = nil, form: String, origin: String) {
             self.header = header
@@ -110,12 +109,8 @@ extension DeliveryRecord {
     package struct Connection: Sendable, Codable, Equatable {
         package var proxy: String?
         package var proxyExceptions: [String]?
-        /// The file whose first line is the proxy's name and password.
-        package var proxyLoginFile: String?
-        /// The environment variable that holds them.
-        package var proxyLoginVariable: String?
-        /// Whether they were typed or piped, and must be given again.
-        package var proxyLoginIsGiven: Bool?
+        /// Where the proxy's name and password come from.
+        package var proxyLogin: Secret?
         package var clientCertificate: String?
         package var clientKey: String?
         package var minimumTLS: String?

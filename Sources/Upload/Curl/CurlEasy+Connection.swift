@@ -42,8 +42,8 @@ extension CurlEasy {
         if let exceptions = connection.proxyExceptions {
             try set(CURLOPT_NOPROXY, exceptions.joined(separator: ","))
         }
-        if let login = connection.proxyLogin {
-            try set(CURLOPT_PROXYUSERPWD, login.percentEncoded)
+        if let login = connection.proxyLogin?.percentEncodedLogin {
+            try set(CURLOPT_PROXYUSERPWD, login)
         }
     }
 }

@@ -36,20 +36,6 @@ package struct OwnFile: Sendable {
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// The header fields in the file: one a line, `#` begins a remark.
-    package func headerFields() throws(ReadingError) -> [HeaderField] {
-        let lines = String(decoding: try bytes(), as: UTF8.self).split(whereSeparator: \.isNewline)
-        var fields: [HeaderField] = []
-        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            do throws(ServiceError) {
-                fields.append(try HeaderField(line: String(line)))
-            } catch {
-                throw failure("cannot be used: \(error.description)")
-            }
-        }
-        return fields
-    }
-
     /// Reads up to the limit, or until enough is there.
     package func bytes(
         until isEnough: ([UInt8]) -> Bool = { _ in false }

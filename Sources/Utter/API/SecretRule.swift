@@ -69,7 +69,7 @@ package struct SecretOffers: Sendable {
         return switch secret.source {
         case .headerFile, .given: false
         case .variable: secret.source != usualURL
-        case .file, .command, .credential, .pipe: true
+        case .file, .command, .credential: true
         }
     }
 }
@@ -141,6 +141,9 @@ extension DeliveryPlan {
                 && secret.query.map { service.url.parameter($0) == "" } ?? true
         }
         let old = known.first(where: offers.isToken)
+        let hasNewFields = service.credentials.contains { credential in
+            if case .header = credential.place { true } else { credential.place == .fields }
+        }
         let wanted = service.authentication.token
         var place = wanted?.place ?? .header("Authorization")
         var form = wanted?.form ?? .bearer
@@ -159,7 +162,9 @@ extension DeliveryPlan {
         }
         var missing: [SecretRefusal.Missing] = []
         for secret in known where !(token != nil && secret == old) {
-            guard !service.credentials.contains(where: { $0.place == secret.place })
+            guard !service.credentials.contains(where: { $0.place == secret.place }),
+                // What a file of header fields holds is not known: fields given anew replace it.
+                !(secret.place == .fields && hasNewFields)
             else { continue }
             let isToken = secret == old
             let spot = isToken ? (place, form) : (secret.place, try Self.form(of: secret))

@@ -9,7 +9,7 @@ extension SecretSource {
     ///
     /// For the closure that answers a pipeline's questions: the library itself reads no source. A
     /// file must belong to the user, and no other user may read it; its first line counts, without
-    /// white space around it. Blocks no thread of the caller; a pipe is waited for 30 s.
+    /// white space around it, and of a file of header fields all of it. Blocks no thread of the caller; a pipe is waited for 30 s.
     ///
     /// - Returns: the secret.
     /// - Throws: `ReadingError` when it is not there or must not be used, and for what only the
@@ -21,18 +21,14 @@ extension SecretSource {
                 throw ReadingError("\(name) is not set")
             }
             return unsafe String(cString: value)
-        case .file(let path), .pipe(let path):
+        case .file(let path):
             return try await Self.onThread { () throws(ReadingError) in
                 try OwnFile(path).firstLine()
             }
-        case .headerFile(let path, let field):
-            let fields = try await Self.onThread { () throws(ReadingError) in
-                try OwnFile(path).headerFields()
+        case .headerFile(let path):
+            return try await Self.onThread { () throws(ReadingError) in
+                String(decoding: try OwnFile(path).bytes(), as: UTF8.self)
             }
-            guard let found = fields.first(where: { $0.isNamed(field) }) else {
-                throw ReadingError("the file '\(path)' does not hold it any more")
-            }
-            return found.value
         case .credential(let name):
             guard let path = try Self.credentialPath(name) else {
                 throw ReadingError("systemd has given this process no credentials")

@@ -66,24 +66,41 @@ final class SecretKeeper: Sendable {
 
     /// Asks for what a service lacks.
     ///
-    /// Fails if one of them cannot be had, or if all are as they were (`refused`).
+    /// Fails if one of them cannot be had, or if all are as they were (`refused`); others that the
+    /// take has (`accepted`) are not asked for again.
     func credentials(
-        of service: RecognitionService, afterRefusalOf refused: [Credential] = []
+        of service: RecognitionService, afterRefusalOf refused: [Credential]? = nil,
+        accepted: [Credential] = []
     ) async -> Result<[Credential], Failure> {
         var found: [Credential] = []
-        for credential in service.credentials where !credential.isKnown {
-            let old = refused.first { $0.place == credential.place }
+        for credential in service.unknownSecrets {
+            let held = accepted.filter { credential.isAnswered(by: $0) }
+            guard held.isEmpty else {
+                found += held
+                continue
+            }
+            let old = (refused ?? []).filter { credential.isAnswered(by: $0) }
             let answer = await secret(
-                from: credential.source, to: service.url.origin, otherThan: old?.plain)
+                from: credential.source, to: service.url.origin, isRefused: !old.isEmpty
+            ) { text in
+                // One that cannot be used is as it was.
+                (try? credential.answered(text)).map { Set(old).isSubset(of: $0) } ?? true
+            }
             do {
-                found.append(try credential.holding(answer.get()))
+                let named = service.credentials + found
+                // The first field of a name counts.
+                found += try credential.answered(answer.get()).filter { new in
+                    credential.place != .fields || !named.contains { new.isAnswered(by: $0) }
+                }
             } catch let error as Failure {
                 return .failure(error)
             } catch {
                 return .failure(Failure(reason: "\(credential.source): \(error)"))
             }
         }
-        guard found != refused else { return .failure(Failure(reason: "there is no other")) }
+        if let refused, Set(found).isSubset(of: refused + accepted) {
+            return .failure(Failure(reason: "there is no other"))
+        }
         if let part = service.partMissing(beside: found) {
             let reason = "\(service.url.origin) wants \(part), and there is none"
             return .failure(Failure(reason: reason))
@@ -92,20 +109,21 @@ final class SecretKeeper: Sendable {
     }
 
     private func secret(
-        from source: SecretSource, to origin: Origin, otherThan refused: String?
+        from source: SecretSource, to origin: Origin, isRefused: Bool,
+        _ isOld: (String) -> Bool
     ) async -> Result<String, Failure> {
         let key = Key(source: source, origin: origin)
         let task = state.withLock { state -> Task<Result<String, Failure>, Never> in
             if let task = state.open[key] { return task }
             // Another take may have had a newer one since.
-            if let known = state.known[key], known.secret != refused,
+            if let known = state.known[key], !(isRefused && isOld(known.secret)),
                 now() - known.instant < Self.lifetime
             {
                 return Task { .success(known.secret) }
             }
             state.known[key] = nil
             let question = SecretQuestion(
-                source: source, origin: origin, isRefused: refused != nil)
+                source: source, origin: origin, isRefused: isRefused)
             let task = Task { [self, last = state.last] in
                 _ = await last?.value
                 // A question that waited for its turn is not asked when the pipeline has ended.
@@ -177,17 +195,21 @@ extension TakeRun {
     /// then.
     ///
     /// From any thread; does not block.
-    func ask(afterRefusal: Bool) {
+    func ask(after refusal: TakeFailure?) {
         Task { [self] in
-            let refused = afterRefusal ? secrets : []
-            switch await pipeline.secrets.credentials(of: plan.service, afterRefusalOf: refused) {
+            // A 401 over plain HTTP may be the proxy's as well.
+            let refused = secrets.filter { $0.place == .proxy || refusal?.refusesLogin != true }
+            switch await pipeline.secrets.credentials(
+                of: plan.service, afterRefusalOf: refusal.map { _ in refused },
+                accepted: secrets.filter { !refused.contains($0) })
+            {
             case .failure(let failure):
                 handle(.secrets(.failure(.secretMissing(reason: failure.reason))))
             case .success(let secrets):
                 hold(secrets)
                 // The disk may know a token that was fetched with them.
                 pipeline.sync.perform { [self] in
-                    handle(.secrets(.success(openedExchange(isFirst: !afterRefusal))))
+                    handle(.secrets(.success(openedExchange(isFirst: refusal == nil))))
                 }
             }
         }

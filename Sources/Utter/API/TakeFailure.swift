@@ -131,6 +131,16 @@ extension TakeFailure {
         }
     }
 
+    /// Whether the proxy wants another name and password.
+    var refusesLogin: Bool {
+        if case .proxyRefused(status: 407) = self { true } else { false }
+    }
+
+    /// Whether a secret was refused, and another may be had.
+    var refusesSecret: Bool {
+        if case .tokenRefused = self { true } else { refusesLogin }
+    }
+
     /// Whether the service was reached and failed, perhaps because of this recording.
     var mayBeTheTakes: Bool {
         switch self {

@@ -6,16 +6,11 @@ internal import TakeStore
 extension DeliveryRecord.Connection {
     /// What a take remembers of the settings beside HTTP's version and the certificates to trust;
     /// nil when all is as usual.
-    init?(_ settings: ConnectionSettings) {
+    init?(_ settings: ConnectionSettings, origin: String) {
         self.init()
         proxy = settings.proxy?.description
         proxyExceptions = settings.proxyExceptions
-        switch settings.proxyLogin?.source {
-        case nil: break
-        case .file(let path)?: proxyLoginFile = path
-        case .variable(let name)?: proxyLoginVariable = name
-        default: proxyLoginIsGiven = true
-        }
+        proxyLogin = settings.proxyLogin.map { DeliveryRecord.Secret($0, origin: origin) }
         clientCertificate = settings.clientCertificate
         clientKey = settings.clientKey
         minimumTLS = settings.minimumTLS == .two ? nil : settings.minimumTLS.rawValue
@@ -29,7 +24,7 @@ extension DeliveryRecord.Connection {
 }
 
 extension ConnectionSettings {
-    /// Makes the settings that a take remembers, without the proxy's login.
+    /// Makes the settings that a take remembers; the proxy's login is asked for.
     ///
     /// - Throws: `ServiceError` when the record is not one that this program has written.
     init(_ record: DeliveryRecord) throws(ServiceError) {
@@ -39,6 +34,9 @@ extension ConnectionSettings {
         guard let connection = record.connection else { return }
         if let text = connection.proxy { proxy = try Proxy(text) }
         proxyExceptions = connection.proxyExceptions
+        proxyLogin = connection.proxyLogin.map { secret in
+            Credential(askedOf: secret.source, place: .proxy, form: .plain)
+        }
         clientCertificate = connection.clientCertificate
         clientKey = connection.clientKey
         minimumTLS = connection.minimumTLS.flatMap { TLSVersion(rawValue: $0) } ?? .two

@@ -26,13 +26,12 @@ extension DeliveryPlan {
         case .json(let template): record.jsonBody = template.text
         }
         record.detectsEnd = service.detectsEnd ? true : nil
-        let connection = service.connection
+        let (connection, origin) = (service.connection, service.url.origin.description)
         record.httpVersion = connection.http == .one ? nil : connection.http.rawValue
         record.certificateFile = connection.certificateFile
-        record.connection = DeliveryRecord.Connection(connection)
+        record.connection = DeliveryRecord.Connection(connection, origin: origin)
         record.redirectOrigins =
             redirectOrigins.isEmpty ? nil : redirectOrigins.map(\.description)
-        let origin = service.url.origin.description
         record.secrets =
             service.credentials.isEmpty
             ? nil : service.credentials.map { DeliveryRecord.Secret($0, origin: origin) }
@@ -140,7 +139,7 @@ extension BodyShape {
 }
 
 extension DeliveryRecord.Secret {
-    fileprivate init(_ credential: Credential, origin: String) {
+    init(_ credential: Credential, origin: String) {
         switch credential.place {
         case .header(let name):
             self.init(header: name, form: credential.form.description, origin: origin)
@@ -149,20 +148,22 @@ extension DeliveryRecord.Secret {
         case .part(let name):
             self.init(form: credential.form.description, origin: origin)
             part = name
+        case .fields, .proxy: self.init(form: credential.form.description, origin: origin)
         }
+        let isReadOnce = credential.source.isReadOnce
         switch credential.source {
         case .variable(let name): variable = name
-        case .file(let path): file = path
+        case .file(let path): file = isReadOnce ? "" : path
         case .command(let text): command = text
-        case .headerFile(let path, _): headerFile = path
+        case .headerFile(let path): headerFile = isReadOnce ? "" : path
         case .credential(let name): self.credential = name
-        case .pipe: isPiped = true
         case .given: break
         }
     }
 
     package var place: Credential.Place {
         if let header { return .header(header) }
+        if headerFile != nil { return .fields }
         return part.map { .part($0) } ?? .query(query ?? "")
     }
 
@@ -170,8 +171,7 @@ extension DeliveryRecord.Secret {
         if let variable { return .variable(variable) }
         if let file { return .file(file) }
         if let command { return .command(command) }
-        if let headerFile { return .headerFile(headerFile, field: header ?? "") }
-        if let credential { return .credential(credential) }
-        return isPiped == true ? .pipe("") : .given
+        if let headerFile { return .headerFile(headerFile) }
+        return credential.map { .credential($0) } ?? .given
     }
 }

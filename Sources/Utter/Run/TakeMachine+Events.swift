@@ -54,7 +54,7 @@ extension TakeMachine {
         /// Break the request of a part off.
         case breakOff(part: Int)
         /// Ask for the secrets, then say `secrets`; once more if the service has refused them.
-        case ask(afterRefusal: Bool)
+        case ask(after: TakeFailure?)
         /// Compute the digest of a part, then say `digested`.
         case digest(part: Int)
         case rememberLength

@@ -29,17 +29,17 @@ extension TakeMachine {
         guard case .wanted = secrets, parts.indices.contains(where: { isUndecided($0) })
         else { return }
         secrets = .asked
-        actions.append(.ask(afterRefusal: false))
+        actions.append(.ask(after: nil))
     }
 
     /// Asks once more for what was asked for in this run, and was refused.
     ///
     /// - Returns: whether an answer can come.
     mutating func askAgain(for index: Int, after failure: TakeFailure) -> Bool {
-        guard case .answered = secrets, case .tokenRefused = failure else { return false }
+        guard case .answered = secrets, failure.refusesSecret else { return false }
         secrets = .refused(failure)
         parts[index].delivery = .waiting(for: .secrets)
-        actions.append(.ask(afterRefusal: true))
+        actions.append(.ask(after: failure))
         return true
     }
 

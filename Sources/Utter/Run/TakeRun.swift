@@ -150,7 +150,7 @@ final class TakeRun: Sendable {
     /// The plan with the secrets that were asked for.
     var openedPlan: DeliveryPlan {
         var plan = plan
-        for secret in secrets { plan.service.add(secret) }
+        plan.service = plan.service.opened(with: secrets)
         return plan
     }
 

@@ -189,7 +189,7 @@ final class Wiring: Sendable {
                 }
                 run.handle(.digested(part: part, digest))
             }
-        case .ask(let afterRefusal): run.ask(afterRefusal: afterRefusal)
+        case .ask(let refusal): run.ask(after: refusal)
         case .rememberLength:
             let now = TimedNote.Entry(time: Date().timeIntervalSince1970)
             run.pipeline.lengthOrigins.insert(now, by: run.plan.service.url.origin.description)

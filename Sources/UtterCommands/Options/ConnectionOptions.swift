@@ -135,37 +135,26 @@ struct ConnectionOptions: ParsableArguments {
     }
 
     private func changeLogin(_ settings: inout ConnectionSettings) throws(CommandFailure) {
+        let variable = SecretSource.variable(Self.loginVariable)
         if let proxyLoginFile {
-            let text = try SecretFile.read(proxyLoginFile, option: "--proxy-login-file")
-            let path = ServiceOptions.absolute(proxyLoginFile)
-            settings.proxyLogin = try explained("--proxy-login-file") { () throws(ServiceError) in
-                // What came through a pipe cannot be read again.
-                try ProxyLogin(text, source: OwnFile.isRegular(path) ? .file(path) : .given)
-            }
-        } else if settings.proxyLogin == nil, settings.proxy != Proxy.none,
-            let text = Environment[Self.loginVariable], !text.isEmpty
+            settings.proxyLogin = Credential(
+                askedOf: .file(ServiceOptions.absolute(proxyLoginFile)), place: .proxy,
+                form: .plain)
+        } else if settings.proxyLogin.map({ $0.source == variable }) ?? true,
+            settings.proxy != Proxy.none, let text = Environment.secret(Self.loginVariable)
         {
             settings.proxyLogin = try explained(Self.loginVariable) { () throws(ServiceError) in
-                try ProxyLogin(text, source: .variable(Self.loginVariable))
+                try Credential(place: .proxy, secret: text, source: variable)
             }
         }
     }
 
-    /// Fetches the login that a kept take remembers by its source, unless these options say another.
-    func addLogin(
-        to settings: inout ConnectionSettings, of record: DeliveryRecord, take: String
-    ) throws(CommandFailure) {
-        guard let known = record.connection, proxy == nil, proxyLoginFile == nil else { return }
-        if let path = known.proxyLoginFile {
-            let text = try SecretFile.read(path, option: "proxy login file")
-            settings.proxyLogin = try explained("the take's proxy login") {
-                () throws(ServiceError) in try ProxyLogin(text, source: .file(path))
-            }
-        } else if known.proxyLoginIsGiven == true {
-            throw CommandFailure(
-                "take \(take) is not sent without the login of its proxy, which was typed or piped",
-                hint: "give it again: utter retry \(take) --proxy-login-file FILE",
-                status: .configuration)
-        }
+    /// Demands that the login that a kept take remembers can be asked for, or is given anew.
+    func checkLogin(_ settings: ConnectionSettings, take: String) throws(CommandFailure) {
+        guard let login = settings.proxyLogin, !login.isKnown, login.source.isGone else { return }
+        throw CommandFailure(
+            "take \(take) is not sent without the login of its proxy, which was typed or piped",
+            hint: "give it again: utter retry \(take) --proxy-login-file FILE",
+            status: .configuration)
     }
 }

@@ -21,8 +21,8 @@ final class SecretAsker: Sendable {
         if let known = readOnce.withLock({ $0[question.source] }) { return known }
         let secret = try await question.source.read()
         switch question.source {
-        case .pipe: break
         case .file(let path) where !OwnFile.isRegular(path): break
+        case .headerFile(let path) where !OwnFile.isRegular(path): break
         default: return secret
         }
         readOnce.withLock { $0[question.source] = secret }

@@ -20,20 +20,6 @@ package enum SecretFile {
         try named(option) { () throws(ReadingError) in try OwnFile(path).bytes() }
     }
 
-    /// Reads the header fields of a file, of which there must be one.
-    static func headerFields(_ path: String) throws(CommandFailure) -> [HeaderField] {
-        let option = "--header @\(path)"
-        let fields = try named(option) { () throws(ReadingError) in
-            try OwnFile(path).headerFields()
-        }
-        guard !fields.isEmpty else {
-            throw CommandFailure(
-                "\(option): there is no header field in the file",
-                hint: "write one a line, such as 'xi-api-key: …'", status: .configuration)
-        }
-        return fields
-    }
-
     static func named<Value>(
         _ option: String, _ read: () throws(ReadingError) -> Value
     ) throws(CommandFailure) -> Value {

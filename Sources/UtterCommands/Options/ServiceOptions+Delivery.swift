@@ -79,9 +79,8 @@ extension ServiceOptions {
                 plan.profile == nil ? new.url : plan.service.url.moved(to: new.url)
             plan.service.credentials = new.credentials
         }
-        try connection.addLogin(
-            to: &plan.service.connection, of: record, take: manifest.id.text)
         try change(&plan, format: format)
+        try connection.checkLogin(plan.service.connection, take: manifest.id.text)
         try addSecrets(to: &plan, mark?.parameter, of: manifest)
         try check(plan)
         return plan
@@ -145,14 +144,7 @@ extension ServiceOptions {
         var fields: [HeaderField] = []
         for line in header {
             guard !line.hasPrefix("@") else {
-                let path = Self.absolute(String(line.dropFirst()))
-                // What came through a pipe cannot be read again.
-                let isRegular = OwnFile.isRegular(path)
-                for field in try SecretFile.headerFields(path) {
-                    let source: SecretSource =
-                        isRegular ? .headerFile(path, field: field.name) : .given
-                    try add(field.value, at: .header(field.name), from: source, to: &service)
-                }
+                service.add(Credential(headerFile: Self.absolute(String(line.dropFirst()))))
                 continue
             }
             let field = try explained("--header") { () throws(ServiceError) in

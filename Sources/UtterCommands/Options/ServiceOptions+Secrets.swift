@@ -46,12 +46,9 @@ extension ServiceOptions {
     /// The token that the options give.
     private func givenToken() throws(CommandFailure) -> SecretSource? {
         if let tokenFile {
-            let path = Self.absolute(tokenFile)
-            // What stands there next time is another.
-            let isPipe = path.hasPrefix("/dev/") || path.hasPrefix("/proc/")
-            return isPipe ? .pipe(path) : .file(path)
+            return .file(Self.absolute(tokenFile))
         }
-        if let tokenFd { return .pipe("/dev/fd/\(tokenFd)") }
+        if let tokenFd { return .file("/dev/fd/\(tokenFd)") }
         if let tokenCommand { return .command(tokenCommand) }
         guard let tokenCredential else { return nil }
         if case .absent(let reason) = Self.find(
@@ -70,6 +67,9 @@ extension ServiceOptions {
     private static func find(
         _ source: SecretSource, at place: Credential.Place, isKept: Bool
     ) -> SecretFinding {
+        guard !source.isGone else {
+            return .absent(reason: "it was typed or piped, and is not kept")
+        }
         switch source {
         case .variable(ServiceVariables.urlName):
             return ServiceVariables.parameter(at: place).map { .known($0) }
@@ -79,10 +79,10 @@ extension ServiceOptions {
         case .variable(let name):
             return Environment.secret(name).map { .known($0) }
                 ?? .absent(reason: "\(name) is not set")
-        case .file(let path), .headerFile(let path, _):
+        case .file(let path), .headerFile(let path):
             guard isKept, !OwnFile.isRegular(path) else { return .asked }
             return .absent(reason: "the file '\(path)' is not there any more")
-        case .command: return .asked
+        case .command, .given: return .asked
         case .credential(let name):
             do throws(ReadingError) {
                 guard let path = try SecretSource.credentialPath(name) else {
@@ -95,7 +95,6 @@ extension ServiceOptions {
             } catch {
                 return .absent(reason: error.description)
             }
-        case .given, .pipe: return .absent(reason: "it was typed or piped, and is not kept")
         }
     }
 
@@ -150,7 +149,10 @@ extension ServiceOptions {
         var words: [String] = []
         for secret in missing where !secret.isToken {
             if case .query(let name) = secret.place { parameters.append(name) }
-            if case .header = secret.place, words.isEmpty { words.append("--header @FILE") }
+            switch secret.place {
+            case .header, .fields: if words.isEmpty { words.append("--header @FILE") }
+            case .query, .part, .proxy: break
+            }
         }
         let lacksToken = missing.contains(where: \.isToken)
         if parameters.count == 1, !lacksToken {

@@ -44,7 +44,7 @@ enum ServiceListing {
                 if (Environment[name] ?? "").isEmpty { return "\(name) is not set" }
             case .file(let path)?:
                 if !OwnFile.isRegular(path) { return "no file" }
-            case .credential, .command, .headerFile, .pipe, .given, nil: break
+            case .credential, .command, .headerFile, .given, nil: break
             }
         }
         guard parts.contains(where: \.isRequired) else { return "no token needed" }
