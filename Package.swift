@@ -99,7 +99,8 @@ let package = Package(
             dependencies: ["AudioCodecs", "AudioCore", "Cryptography", "LinuxPlatform"],
             swiftSettings: shipped),
         .target(
-            name: "SpeechService", dependencies: ["AudioCodecs", "Settings", "CCurl", "CZlib"],
+            name: "SpeechService",
+            dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "CCurl", "CZlib"],
             resources: [.embedInCode("Profiles")], swiftSettings: shipped),
         .target(
             name: "Upload",
@@ -112,6 +113,11 @@ let package = Package(
             swiftSettings: shipped),
         .target(
             name: "ShortcutPortal", dependencies: ["LinuxPlatform", "CSystemd"],
+            swiftSettings: shipped),
+
+        // The terminal: keys, signals, lines that change.
+        .target(
+            name: "UtterTerminal", dependencies: ["LinuxPlatform", "CTerminal"],
             swiftSettings: shipped),
 
         // The products.
@@ -134,7 +140,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings", "CTerminal",
+                "Settings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -149,6 +155,7 @@ let package = Package(
             name: "UtterEndpointCLI",
             dependencies: [
                 "Utter", "UtterCommands", "Cassettes", "LinuxPlatform", "RecognitionEndpoint",
+                "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-endpoint", swiftSettings: shipped),
@@ -156,6 +163,7 @@ let package = Package(
             name: "UtterKeysCLI",
             dependencies: [
                 "Utter", "UtterCommands", "KeyboardDevices", "LinuxPlatform", "ShortcutPortal",
+                "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/Programs/utter-keys", swiftSettings: shipped),
@@ -207,6 +215,10 @@ let package = Package(
             dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "UtterTerminalTests",
+            dependencies: ["UtterTerminal", "AudioCore", "LinuxPlatform", "TestSupport"],
+            swiftSettings: settings),
+        .testTarget(
             name: "LinuxPlatformTests", dependencies: ["LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
@@ -256,7 +268,7 @@ let package = Package(
                 "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
-                "TestSupport",
+                "TestSupport", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],
             swiftSettings: settings),

@@ -20,7 +20,9 @@ import Testing
 
     /// What the sources of the commands say outside of comments, a string on one line.
     private static func said() throws -> [(file: String, text: String)] {
-        try SourceTree.files(below: "Sources/UtterCommands", endingWith: ".swift").map { path in
+        try ["UtterCommands", "UtterTerminal"].flatMap { module in
+            try SourceTree.files(below: "Sources/\(module)", endingWith: ".swift")
+        }.map { path in
             let lines = String(decoding: try readFile(path), as: UTF8.self).split(separator: "\n")
                 .filter { !$0.drop { $0 == " " }.hasPrefix("//") }
             let text = lines.joined(separator: "\n").replacing(/"\s*\+\s*"/, with: "")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// What a terminal shows after bytes were written to it: the few controls that `utter` may use.
 struct Screen {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// What a terminal shows of a running take.
 @Suite struct StatusLineTests {

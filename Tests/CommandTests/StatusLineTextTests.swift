@@ -5,6 +5,7 @@ import Testing
 @testable import AudioCore
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// What the status line says for a take and a window; nothing is run.
 @Suite struct StatusLineTextTests {

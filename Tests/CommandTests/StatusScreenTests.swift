@@ -6,6 +6,7 @@ import Testing
 @testable import AudioCore
 @testable import Utter
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// Whole windows, from the opening of the microphone to the text; nothing is run.
 @Suite struct StatusScreenTests {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Testing
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// The columns of `utter list`, by the clock of the machine that runs the tests.
 @Suite struct TakeTableTests {

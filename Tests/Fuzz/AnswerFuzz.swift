@@ -2,6 +2,7 @@
 
 import Glibc
 
+@testable import LinuxPlatform
 @testable import SpeechService
 
 /// What libFuzzer calls with each input, again and again; `scripts/fuzz.sh` builds it.

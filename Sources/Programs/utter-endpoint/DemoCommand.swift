@@ -5,6 +5,7 @@ import Glibc
 import RecognitionEndpoint
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 /// `utter demo`: the whole way of a voice in one process, without a microphone.
 struct DemoCommand: AsyncParsableCommand {

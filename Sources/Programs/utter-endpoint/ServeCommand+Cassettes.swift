@@ -5,6 +5,7 @@ import Cassettes
 import RecognitionEndpoint
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 extension ServeCommand {
     /// Answers with what cassettes hold, until a signal.

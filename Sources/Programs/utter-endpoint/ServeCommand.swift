@@ -5,6 +5,7 @@ import LinuxPlatform
 import RecognitionEndpoint
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 /// `utter serve`: runs the recognition endpoint until a signal.
 struct ServeCommand: AsyncParsableCommand {

@@ -5,6 +5,7 @@ import LinuxPlatform
 import Synchronization
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 /// A key, and the takes that it begins and ends, until a signal.
 final class KeySession: Sendable {

@@ -5,6 +5,7 @@ import KeyboardDevices
 import LinuxPlatform
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 /// A key of the keyboards below `/dev/input`.
 struct KeyboardTrigger: KeyTrigger {

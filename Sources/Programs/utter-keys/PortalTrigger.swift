@@ -3,6 +3,7 @@
 import ShortcutPortal
 import Utter
 import UtterCommands
+internal import UtterTerminal
 
 /// A shortcut of which the desktop tells.
 struct PortalTrigger: KeyTrigger {

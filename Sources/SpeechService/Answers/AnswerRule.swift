@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
     /// How the bytes of the body become values.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// What the values of one answer have said so far, by a rule.
 ///
 /// Knows nothing of bytes: decoders cut them into values and hand these in. What is kept, which are

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// An answer whose form is found out from its media type and its first bytes
 /// (`AnswerFraming.automatic`).
 struct AutomaticAnswer: ResponseDecoder {

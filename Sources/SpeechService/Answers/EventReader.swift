@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Reads an answer that is a stream of server-sent events, each meaning something as soon as it is
 /// whole.
 ///

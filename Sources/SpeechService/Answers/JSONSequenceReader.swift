@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Reads an answer that is a sequence of JSON values, each meaning something as soon as it is whole.
 ///
 /// Numbers on their own are skipped: Houndify announces the length of each value by one.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 package enum ServiceMessage {
     /// Where services put their message; the first that holds a string wins.
     private static let paths = [

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 enum SubtitleCue {
     /// The times of a line such as `00:00:01,000 --> 00:00:02,500 align:start`, in seconds; nil for
     /// any other line.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Reads an answer that is a file of subtitles, SRT or WebVTT (W3C); each cue is a final.
 ///
 /// Tags and notes are left out, and a voice (`<v Ann>`) is the speaker. Nothing but white space says

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Where an answer lists words, or longer pieces, with their places in the audio.
 package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.

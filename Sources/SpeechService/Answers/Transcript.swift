@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// The finals in order, and at most one partial after them.
 ///
 /// A partial replaces the one before it, or goes on with it; a final replaces the partial and

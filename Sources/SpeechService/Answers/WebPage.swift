@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Recognises HTML where text was expected and finds the line that a person would read first.
 enum WebPage {
     /// The most bytes of a text that are looked at.

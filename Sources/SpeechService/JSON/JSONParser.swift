@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Reads one JSON document (RFC 8259) that comes from outside and may be hostile.
 ///
 /// Foundation's decoder reads into types, names no byte in its errors, and needs a pass of its own

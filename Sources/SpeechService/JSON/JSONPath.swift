@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// A place in a JSON value: names joined by dots, `[n]` for one element, `[]` for all of them.
 ///
 /// `results[].alternatives[0].transcript` is the transcript of the first alternative of each

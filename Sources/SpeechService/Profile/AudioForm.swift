@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// A form whose last field is the recording: `multipart/form-data` (RFC 7578).
 ///
 /// The recording comes last, so that the form can be sent while it is being made: a service knows

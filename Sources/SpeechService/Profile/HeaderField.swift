@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// A header field of the request, checked so that it cannot carry another one (RFC 9110 §5).
 public struct HeaderField: Sendable, Hashable {
     /// The name as it was written; names compare without regard to case.

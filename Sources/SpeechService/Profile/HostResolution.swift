@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import LinuxPlatform
 
 /// The address of a host at a port, which no name server is asked for.
 public struct HostResolution: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// A JSON document in which one mark, `{audio}`, stands for the recording in base64.
 ///
 /// The mark stands in a string and may be a part of it: `{"audio":{"content":"{audio}"}}`,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import LinuxPlatform
 
 /// The SHA-256 of a public key (of its SubjectPublicKeyInfo, RFC 7469 §2.4) that a service must have.
 public struct PinnedKey: Sendable, Hashable, CustomStringConvertible {

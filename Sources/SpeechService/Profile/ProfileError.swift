@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// Why no request can be made by a profile and what is said of it.
 public enum ProfileError: Error, Sendable, Equatable {
     /// The service cannot be asked without this word.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// What stands between this machine and a service.
 public enum Proxy: Sendable, Hashable, CustomStringConvertible {
     /// Nothing, whatever the environment says.

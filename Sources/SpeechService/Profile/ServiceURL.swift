@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// An absolute `http` or `https` URL (RFC 3986, RFC 9110 §4.2) without user information and
 /// fragment.
 public struct ServiceURL: Sendable, Hashable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 package struct StepAnswer: Sendable {
     /// The fields of its head, names in lower case.
     package var headers: [(name: String, value: String)]

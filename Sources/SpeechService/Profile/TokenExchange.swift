@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
 internal import Settings
 
 /// The request that fetches a token for a secret, and what is to be done with its answer.

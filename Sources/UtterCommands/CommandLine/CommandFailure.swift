@@ -4,6 +4,7 @@ internal import AudioDevices
 internal import Capture
 internal import LinuxPlatform
 package import Utter
+internal import UtterTerminal
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
 package struct CommandFailure: Error {
@@ -63,6 +64,7 @@ package struct CommandFailure: Error {
         case let error as TakeStoreError: self.init(error)
         case let error as TakeSamples.Failure: self.init(error)
         case let error as SystemError: self.init(error)
+        case is Dialogue.End: self.init("nothing was written", status: .cancelled)
         default: self.init("\(error)", status: .internalError)
         }
     }

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Settings
+internal import UtterTerminal
 
 /// What is wrong with a command line, and what to type instead.
 struct CommandLineMistake: Error, Equatable {

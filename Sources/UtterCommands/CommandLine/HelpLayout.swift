@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import UtterTerminal
+
 /// Lays out the help of a command for the width of a terminal.
 ///
 /// The parser breaks lines wherever the words of the sources end, and not those of usage. Here its

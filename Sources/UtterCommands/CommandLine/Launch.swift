@@ -6,6 +6,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// How a command that runs takes begins and ends.
 package enum Launch {
@@ -96,5 +97,19 @@ package enum Launch {
         let failure = CommandFailure(of: error)
         failure.report(as: form)
         return failure.status.code
+    }
+}
+
+extension StandardOutput {
+    /// Writes what a command is there for, and ends its line.
+    ///
+    /// - Throws: the status to exit with, when not all of it could be written; why is said, unless the
+    ///   reader has read enough.
+    static func show(_ text: String) throws {
+        guard !StandardOutput.print(text) else { return }
+        let error = SystemError.last("write")
+        guard error.code != EPIPE else { throw ExitStatus.localIO.code }
+        throw Launch.exit(
+            CommandFailure("standard output takes nothing: \(error.reason)", status: .localIO))
     }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Glibc
+internal import UtterTerminal
 
 /// A program of the package other than the one that runs.
 ///

@@ -4,6 +4,7 @@ package import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// How the programs begin and end.
 package enum Program {

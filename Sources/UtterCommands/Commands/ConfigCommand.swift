@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import Glibc
+internal import LinuxPlatform
+internal import UtterTerminal
 
 struct ConfigCommand: ParsableCommand {
     enum Action: String, CaseIterable, ExpressibleByArgument {

@@ -4,6 +4,7 @@ import ArgumentParser
 internal import AudioDevices
 import FoundationEssentials
 import Utter
+internal import UtterTerminal
 
 struct DevicesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import ArgumentParser
 import FoundationEssentials
 internal import Utter
+internal import UtterTerminal
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

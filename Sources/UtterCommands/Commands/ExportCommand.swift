@@ -4,6 +4,7 @@ import ArgumentParser
 import Glibc
 import LinuxPlatform
 import Utter
+internal import UtterTerminal
 
 struct ExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

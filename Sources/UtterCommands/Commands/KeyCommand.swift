@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Cryptography
+internal import UtterTerminal
 
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -5,6 +5,7 @@ import FoundationEssentials
 internal import LinuxPlatform
 internal import Synchronization
 import Utter
+internal import UtterTerminal
 
 struct LevelCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

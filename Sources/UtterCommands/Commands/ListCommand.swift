@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Utter
+internal import UtterTerminal
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 import Utter
+internal import UtterTerminal
 
 /// `utter setup`: asks for the service, its token and the microphone, tries them, and writes the
 /// file of settings.
@@ -18,7 +19,7 @@ struct SetupCommand: AsyncParsableCommand {
         subcommands: [SetupBindsCommand.self])
 
     func run() async throws {
-        do throws(CommandFailure) {
+        do {
             guard Dialogue.isPossible else { return try printInstructions() }
             // Ctrl-C ends the program until there is something to write.
             Signals.unblock()
@@ -30,7 +31,7 @@ struct SetupCommand: AsyncParsableCommand {
         }
     }
 
-    private func ask() async throws(CommandFailure) {
+    private func ask() async throws {
         let dialogue = Dialogue()
         let answers = try SetupDialogue(profiles: SetupProfiles.all()).answers()
         let files = SetupFiles(answers: answers)

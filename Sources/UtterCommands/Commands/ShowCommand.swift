@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Utter
+internal import UtterTerminal
 
 struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterTerminal
 
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

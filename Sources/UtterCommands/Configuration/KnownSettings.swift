@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 enum KnownSettings {
     static let service = Setting("service", "UTTER_SERVICE", .nameOrPath)

@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterTerminal
 
 /// All settings as `utter config` prints them.
 enum SettingsListing {

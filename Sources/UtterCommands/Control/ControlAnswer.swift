@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import UtterTerminal
 
 /// One line of an answer; `docs/control.md` describes it.
 struct ControlAnswer: Codable, Sendable, Equatable {

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// What a command does with the answer to what it has asked for.
 enum ControlReading {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import FoundationEssentials
+internal import LinuxPlatform
 
 /// What a client asks for: one line of JSON; `docs/control.md` describes it.
 struct ControlRequest: Codable, Sendable, Equatable {

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterTerminal
 
 /// What the control thread does: it reads what clients ask for, has it done, and tells them.
 ///

@@ -4,6 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// Records takes that clients of the control socket begin and end, and gives them the texts.
 ///

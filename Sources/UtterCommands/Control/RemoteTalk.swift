@@ -3,6 +3,7 @@
 internal import LinuxPlatform
 internal import Synchronization
 package import Utter
+internal import UtterTerminal
 
 /// Push to talk for a program that watches a key and records nothing: a dictation whose takes are
 /// recorded by the process that has the control socket.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// How a take ended, in the form in which it goes to the one who asks for its text.
 struct TakeConclusion: Sendable {

@@ -4,6 +4,7 @@ internal import AudioDevices
 internal import Capture
 internal import FoundationEssentials
 internal import Utter
+internal import UtterTerminal
 
 /// The devices and what each offers, for people and for programs.
 struct DeviceListing {

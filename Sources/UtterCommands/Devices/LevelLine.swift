@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// The one line that shows how loud a microphone is now.
 struct LevelLine {

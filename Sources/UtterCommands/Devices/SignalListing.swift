@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import Utter
+internal import UtterTerminal
 
 /// What was heard of a microphone, for people and for programs.
 struct SignalListing {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// Sends many kept takes, a few at a time, and prints their answers in order.
 struct Flush {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Utter
+internal import UtterTerminal
 
 enum KeptTakes {
     /// Sends the takes that `names` name, one after the other.

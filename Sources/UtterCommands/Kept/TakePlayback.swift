@@ -4,6 +4,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// Plays one take by a program that is installed, obeys signals, and shows how far it has come.
 ///

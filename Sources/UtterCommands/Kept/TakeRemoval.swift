@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// Removes takes, and brings them back: asks where something would be lost, and says what went.
 struct TakeRemoval {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import UtterTerminal
 
 /// The keys by which a person talks in a terminal.
 struct KeyOptions: ParsableArguments {
@@ -28,4 +29,10 @@ struct KeyOptions: ParsableArguments {
             wish: hold ? .hold : toggle ? .toggle : nil,
             answerTime: answerTime?.duration ?? KeyTerminal.answerTime)
     }
+}
+
+extension TalkKey: ExpressibleByArgument {
+    package init?(argument: String) { self.init(named: argument) }
+
+    package var defaultValueDescription: String { name }
 }

@@ -2,6 +2,7 @@
 
 package import Cryptography
 internal import LinuxPlatform
+package import UtterTerminal
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line
 /// names, or else the environment or the file of settings.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
+
 /// The variable of the environment that names the proxy for a service, unless an option or the
 /// person's file does (`libcurl-env(3)`).
 struct ProxyVariable {

@@ -3,6 +3,7 @@
 internal import LinuxPlatform
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// Answers the pipeline's questions for secrets, while a take records.
 final class SecretAsker: Sendable {

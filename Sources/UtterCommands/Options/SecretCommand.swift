@@ -3,6 +3,7 @@
 internal import Cryptography
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterTerminal
 
 /// A command that prints a key, such as `secret-tool lookup utter key`.
 struct SecretCommand {

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterTerminal
 
 /// The command of `--run`, which reads a text.
 struct TextCommand {

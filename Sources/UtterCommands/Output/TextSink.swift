@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// One place where texts go.
 ///

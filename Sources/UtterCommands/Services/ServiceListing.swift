@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Utter
+internal import UtterTerminal
 
 enum ServiceListing {
     /// A line for each service: its name, its token, when it is sent to, the words that must be said,

@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// Sends one recording to a service, keeps nothing, and says what was sent and what came back.
 struct ServiceTrial {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import UtterTerminal
+
 /// How far the sending of many recordings has come; pure.
 struct BatchCount: Equatable, LiveContent {
     private let verb: String

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Synchronization
+internal import UtterTerminal
 
 /// Shows how far the sending of many recordings has come.
 ///

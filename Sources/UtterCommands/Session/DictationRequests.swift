@@ -2,6 +2,7 @@
 
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// What keys, lines on a pipe and signals mean to a dictation in a terminal.
 ///

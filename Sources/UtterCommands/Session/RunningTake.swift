@@ -3,6 +3,7 @@
 internal import Glibc
 internal import Synchronization
 internal import Utter
+internal import UtterTerminal
 
 /// The takes that run now, as signals and keys reach them.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// Sends many files, a few at a time, and prints their texts in the order of the files.
 struct SendBatch: OrderedBatch {

@@ -3,6 +3,7 @@
 import Glibc
 import LinuxPlatform
 import Utter
+internal import UtterTerminal
 
 /// Audio on standard input: a file when it begins like one, otherwise raw samples.
 enum StandardInput {

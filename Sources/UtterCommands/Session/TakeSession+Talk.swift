@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 extension TakeSession {
     /// Lets a person begin and end takes, with keys, lines on a pipe and signals.

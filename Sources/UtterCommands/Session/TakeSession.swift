@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 package import Utter
+internal import UtterTerminal
 
 /// Runs takes in a terminal: shows what happens, obeys signals and keys, prints the answers.
 package struct TakeSession {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import UtterTerminal
 
 /// How a person talks: with which key, and for how many takes; and what that is called.
 struct TalkManner: Sendable {

@@ -5,6 +5,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Settings
 internal import Utter
+internal import UtterTerminal
 
 /// The questions of `utter setup`, in their order.
 struct SetupDialogue {
@@ -12,7 +13,7 @@ struct SetupDialogue {
     let profiles: [ServiceProfile]
 
     /// Asks for everything.
-    func answers() throws(CommandFailure) -> SetupAnswers {
+    func answers() throws -> SetupAnswers {
         let (profile, url) = try service()
         var answers = SetupAnswers(profile: profile.name, url: url)
         answers.words = try words(of: profile)
@@ -25,7 +26,7 @@ struct SetupDialogue {
 
     // MARK: - Service
 
-    private func service() throws(CommandFailure) -> (ServiceProfile, url: String?) {
+    private func service() throws -> (ServiceProfile, url: String?) {
         dialogue.say("The services; a part of a name says more of those that have it:")
         let width = terminalColumns(STDERR_FILENO) ?? 80
         for line in TextColumns.lines(profiles.map(\.name), width: width) { dialogue.say(line) }
@@ -112,7 +113,7 @@ struct SetupDialogue {
         return ["There is no such service" + (near.map { "; did you mean '\($0)'?" } ?? ".")]
     }
 
-    private func words(of profile: ServiceProfile) throws(CommandFailure) -> [SetupWord] {
+    private func words(of profile: ServiceProfile) throws -> [SetupWord] {
         var words: [SetupWord] = []
         for word in profile.words
         where word.isRequired && word.standard == nil && word.name != "language" {
@@ -133,7 +134,7 @@ struct SetupDialogue {
 
     private func token(
         for profile: ServiceProfile
-    ) throws(CommandFailure) -> SetupAnswers.Token {
+    ) throws -> SetupAnswers.Token {
         guard let wanted = profile.authentication.token else { return .none }
         var variable: String?
         if case .variable(let name)? = wanted.source,
@@ -194,7 +195,7 @@ struct SetupDialogue {
 
     private func isAllowedInClear(
         _ answers: SetupAnswers, _ profile: ServiceProfile
-    ) throws(CommandFailure) -> Bool {
+    ) throws -> Bool {
         guard answers.token != .none,
             // A template without its words has no origin yet, and is https.
             let origin = try? ServiceURL(answers.url ?? profile.url.text).origin, origin.isInClear
@@ -205,7 +206,7 @@ struct SetupDialogue {
 
     // MARK: - Microphone and language
 
-    private func device() throws(CommandFailure) -> String? {
+    private func device() throws -> String? {
         // What cannot be listed is said when it is tried.
         let devices = (try? CaptureDevices.list()) ?? []
         guard devices.count > 1 else { return nil }
@@ -224,7 +225,7 @@ struct SetupDialogue {
         }
     }
 
-    private func language(of profile: ServiceProfile) throws(CommandFailure) -> String? {
+    private func language(of profile: ServiceProfile) throws -> String? {
         guard let word = profile.words.first(where: { $0.name == "language" }) else { return nil }
         let usual = word.standard ?? "what the service decides"
         while true {

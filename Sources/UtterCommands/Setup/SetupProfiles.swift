@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// The services that can be set up.
 enum SetupProfiles {

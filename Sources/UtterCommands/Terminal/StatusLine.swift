@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// What a terminal shows of a running take: a line of its state, and below it the newest words.
 ///
@@ -66,7 +67,7 @@ struct StatusLine: LiveContent, Equatable {
         case .connected: outage = nil
         case .progress(let progress):
             self.progress = progress
-            meter.note(progress.level, at: now)
+            meter.note(decibels: progress.level.peakDecibels, at: now)
         case .heard(let transcript): words = TerminalText.singleLine(transcript.displayText)
         case .signal(let state): isMute = state == .zero
         case .captured: isCaptured = true

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// Tells the person what a take does: one live line on a terminal, plain lines elsewhere.
 struct TakeReporter {

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// What goes over the control socket, without the socket.
 @Suite struct ControlLineTests {

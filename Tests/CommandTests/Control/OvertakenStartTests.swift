@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import UtterCommands
 
 /// A key that goes up so soon that its release is told before its press.

@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Utter
+internal import UtterTerminal
 
 /// Sends one kept recording to several services side by side.
 ///

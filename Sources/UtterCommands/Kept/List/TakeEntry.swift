@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterTerminal
 
 /// One entry of `utter list`: a take, or something that lies where takes are.
 ///

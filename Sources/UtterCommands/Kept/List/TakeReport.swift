@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import Utter
+internal import UtterTerminal
 
 /// What is known of one take, for a person: a name and a value on each line.
 struct TakeReport {

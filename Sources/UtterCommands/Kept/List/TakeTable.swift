@@ -2,6 +2,7 @@
 
 internal import FoundationEssentials
 internal import Utter
+internal import UtterTerminal
 
 /// Takes in columns, one line each.
 ///

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// The process's environment; read by commands only, never by the library.
+package enum Environment {
+    /// The value of a variable, or nil.
+    package static subscript(name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
+
+    /// All variables whose names are wanted, as "NAME=value".
+    package static func all(where isWanted: (String) -> Bool) -> [String] {
+        var entries: [String] = []
+        var next = unsafe environ
+        while let entry = unsafe next.pointee {
+            entries.append(unsafe String(cString: entry))
+            unsafe next += 1
+        }
+        return entries.filter { isWanted(String($0.prefix { $0 != "=" })) }
+    }
+
+    /// The person's home; without a usable HOME the account's own.
+    package static var home: String {
+        if let home = self["HOME"], home.hasPrefix("/") { return home }
+        let account = unsafe getpwuid(geteuid())
+        let home = unsafe account.flatMap { unsafe $0.pointee.pw_dir }
+        return unsafe home.map { unsafe String(cString: $0) } ?? "/nonexistent"
+    }
+
+    /// Our folder below the one that a variable names, or below one of the person's home.
+    ///
+    /// A relative value is ignored, as the XDG Base Directory Specification demands.
+    package static func folder(_ variable: String, orBelowHome usual: String) -> String {
+        if let folder = self[variable], folder.hasPrefix("/") { return folder + "/utter" }
+        return home + usual + "/utter"
+    }
+}

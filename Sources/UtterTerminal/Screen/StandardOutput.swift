@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Prints the transcript, and nothing else.
+package enum StandardOutput {
+    /// The terminal's width in columns; nil when standard output is none.
+    package static var columns: Int? {
+        isatty(STDOUT_FILENO) == 1 ? terminalColumns(STDOUT_FILENO) ?? 80 : nil
+    }
+
+    /// The width that the person asks for (`COLUMNS`), otherwise the terminal's; nil for neither.
+    package static func columns(orOf variable: String?) -> Int? {
+        variable.flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil } ?? columns
+    }
+
+    /// Writes a line; false, with `errno`, when not all of it could be written.
+    package static func print(_ text: String) -> Bool {
+        write(Array(text.utf8) + [0x0A])
+    }
+
+    /// Writes bytes; false, with `errno`, when not all of them could be written.
+    package static func write(_ bytes: [UInt8]) -> Bool {
+        var bytes = bytes[...]
+        while !bytes.isEmpty {
+            let present = bytes
+            // The caller finds the reason in `errno`.
+            let count = try? retryingInterrupts("write") {
+                unsafe present.withUnsafeBytes {
+                    unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count)
+                }
+            }
+            guard let count, count > 0 else { return false }
+            bytes = bytes.dropFirst(count)
+        }
+        return true
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+
+/// Questions to the person at the terminal, one after the other, while nothing runs that could be
+/// lost.
+///
+/// Ctrl-C and the like end the program as they do any other, and leave the terminal as it was.
+package struct Dialogue {
+    /// Nothing more will be typed.
+    package struct End: Error {}
+
+    package init() {}
+
+    /// Whether there is a person who reads the questions and can answer them.
+    package static var isPossible: Bool { Confirmation.isPossible }
+
+    /// What ends or stops the program.
+    private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    package func say(_ text: String) { StandardError.write("\(TerminalText.sanitized(text))\n") }
+
+    /// Asks, and waits for a line.
+    ///
+    /// - Throws: `End` at the end of what is typed.
+    /// - Returns: the line without white space around it; empty for Enter alone.
+    package func ask(_ question: String) throws -> String {
+        StandardError.write("\(TerminalText.sanitized(question)): ")
+        return try line()
+    }
+
+    /// Asks for yes or no; Enter alone is the usual answer.
+    ///
+    /// - Throws: `End` at the end of what is typed.
+    package func confirms(_ question: String, usually: Bool) throws -> Bool {
+        let answer = try ask("\(question) [\(usually ? "Y/n" : "y/N")]").lowercased()
+        return answer.isEmpty ? usually : ["y", "yes"].contains(answer)
+    }
+
+    /// Asks for what is not to be seen on the screen.
+    ///
+    /// - Throws: `End` at the end of what is typed.
+    /// - Returns: the line without white space around it.
+    package func askUnseen(_ question: String) throws -> String {
+        while true {
+            if let line = try unseenLine(question) { return line }
+            // Ctrl-Z: it goes on here.
+        }
+    }
+
+    /// Hides what is typed until there is a line, or a signal: that is dealt with once the
+    /// terminal is as it was.
+    private func unseenLine(_ question: String) throws -> String? {
+        var (mask, before) = (sigset_t(), sigset_t())
+        unsafe sigemptyset(&mask)
+        for number in Self.signals { _ = unsafe sigaddset(&mask, number) }
+        unsafe pthread_sigmask(SIG_BLOCK, &mask, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let signals = try SignalDescriptor(signals: Self.signals)
+        var settings = termios()
+        unsafe tcgetattr(STDIN_FILENO, &settings)
+        var unseen = settings
+        unseen.c_lflag &= ~UInt32(ECHO)
+        unseen.c_lflag |= UInt32(ECHONL)
+        unsafe tcsetattr(STDIN_FILENO, TCSANOW, &unseen)
+        defer { unsafe tcsetattr(STDIN_FILENO, TCSANOW, &settings) }
+        StandardError.write("\(TerminalText.sanitized(question)): ")
+        var waits = [
+            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: signals.number, events: Int16(POLLIN), revents: 0),
+        ]
+        while unsafe poll(&waits, 2, -1) < 0, errno == EINTR {}
+        guard waits[1].revents == 0 else {
+            StandardError.write("\n")
+            return nil
+        }
+        return try line()
+    }
+
+    private func line() throws -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while bytes.last != 0x0A {
+            // A terminal that is gone has nothing more to say.
+            let count = try? retryingInterrupts("read") {
+                unsafe read(STDIN_FILENO, &buffer, buffer.count)
+            }
+            guard let count, count > 0 else {
+                StandardError.write("\n")
+                throw End()
+            }
+            bytes += buffer[..<count]
+        }
+        var line = bytes.drop { $0 <= 0x20 }
+        while let last = line.last, last <= 0x20 { line.removeLast() }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

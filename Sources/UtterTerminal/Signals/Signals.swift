@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+package import LinuxPlatform
+internal import Synchronization
+
+/// Signals, the keys of the terminal and lines on a pipe, as one sequence of requests.
+///
+/// A thread of its own reads a `signalfd(2)`, the terminal and the pipe, so that no code of ours but
+/// what puts the terminal right ever runs in a signal handler.
+package final class Signals: Sendable {
+    /// How a person can say when a recording begins and ends.
+    package enum Controls: Sendable, Equatable {
+        /// Keys of the terminal; this process may be in the background yet.
+        case keys(KeyInterpreter.Reports)
+        /// Lines on the pipe that is standard input.
+        case lines
+        /// Signals alone.
+        case nothing
+    }
+
+    /// What became of the terminal when it was taken.
+    package struct Taken: Sendable {
+        package var controls: Controls
+        /// The process that was killed and had left the terminal in its modes.
+        package var killed: Int32?
+    }
+
+    private struct State {
+        var handler: (@Sendable (Request) -> Void)?
+        /// Where the next line goes when a question has been asked.
+        var question: Question?
+        /// What came before there was a handler, in order.
+        var early: [Request] = []
+        /// What the thread is to do with the terminal, in order.
+        var orders: [Order] = []
+    }
+
+    private enum Order {
+        case take(TalkKey, Duration?, Settlement<Taken>)
+        case leave(Settlement<Void>)
+        /// Another program has it until it is taken back.
+        case lend(Wakeup)
+        case takeBack
+    }
+
+    private let state = Mutex(State())
+    private let wakeup: Wakeup
+    /// Standard input, when it is a pipe that is listened to.
+    private let pipe: Keyboard?
+
+    /// How long SIGTERM and SIGHUP leave to seal the take and to write what is known of it; what
+    /// ends a session kills soon after that.
+    private static let farewellTime = Duration.seconds(5)
+
+    /// Starts the thread.
+    ///
+    /// Called on the main thread, while no other runs that does not block all signals.
+    ///
+    /// - Parameter readsPipe: whether a line from a pipe on standard input asks to stop.
+    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    package init(readingPipe readsPipe: Bool) throws(SystemError) {
+        Self.blockJobControl()
+        let descriptor = try SignalDescriptor(signals: Self.watched + Self.jobControl)
+        wakeup = try Wakeup()
+        pipe = readsPipe ? Keyboard.pipe : nil
+        _ = try NamedThread(name: "signals") { [self] in listen(to: descriptor) }
+    }
+
+    /// Gives every request to `handler`, on the thread of the signals.
+    ///
+    /// Those that have come before are given at once, on the calling thread. Called once.
+    package func handle(_ handler: @escaping @Sendable (Request) -> Void) {
+        let early = state.withLock { state in
+            state.handler = handler
+            defer { state.early = [] }
+            return state.early
+        }
+        for request in early { handler(request) }
+    }
+
+    // MARK: - The terminal
+
+    /// Listens to the keys of the terminal, if there is one and no pipe says what to do.
+    ///
+    /// What was typed before is dropped. The terminal is in modes of ours until `leaveKeys`, and at
+    /// most until this process ends.
+    ///
+    /// - Parameters:
+    ///   - key: the key by which a person talks.
+    ///   - answerTime: how long the terminal has to say if it reports releases; nil asks nothing.
+    /// - Returns: how a person can say when a recording begins and ends.
+    package func takeKeys(_ key: TalkKey, answerTime: Duration?) async -> Taken {
+        guard pipe == nil else { return Taken(controls: .lines) }
+        let taken = Settlement<Taken>()
+        order(.take(key, answerTime, taken))
+        return await taken.value
+    }
+
+    /// Puts the terminal right, and listens to its keys no more.
+    package func leaveKeys() async {
+        let left = Settlement<Void>()
+        order(.leave(left))
+        await left.value
+    }
+
+    /// Reads no keys until `takeKeysBack`, and puts the terminal right for another program.
+    ///
+    /// Blocks until that is done.
+    func lendKeys() {
+        // Without a descriptor the other program shares the terminal with the keys.
+        guard let done = try? Wakeup() else { return }
+        order(.lend(done))
+        // The thread of the signals waits for nothing but the terminal's last answer.
+        _ = waitUntilReadable(done.descriptor, by: .now + .seconds(5))
+    }
+
+    /// Reads keys again, if they were read before.
+    func takeKeysBack() { order(.takeBack) }
+
+    private func order(_ order: Order) {
+        state.withLock { $0.orders.append(order) }
+        wakeup.signal()
+    }
+
+    // MARK: - Questions
+
+    /// Whether there is a person at a terminal who can read a question and answer it.
+    package var hasTerminal: Bool {
+        guard StandardError.isTerminal, let keyboard = pipe ?? Keyboard() else { return false }
+        return isatty(keyboard.descriptor) == 1
+    }
+
+    /// Waits for a line from the keyboard, away from the cooperative pool.
+    ///
+    /// Called when no keys are listened to.
+    ///
+    /// - Parameters:
+    ///   - limit: how long the person has.
+    ///   - isOver: asked now and then: whether the line is not wanted any more.
+    /// - Returns: the line without its end; nil when none came.
+    package func line(
+        within limit: Duration, unless isOver: @escaping @Sendable () -> Bool
+    ) async -> String? {
+        await withCheckedContinuation { continuation in
+            do throws(SystemError) {
+                let question = try Question()
+                state.withLock { $0.question = question }
+                let isListenedTo = pipe != nil
+                _ = try NamedThread(name: "question") { [self] in
+                    let line = question.wait(
+                        within: limit, isListenedTo ? nil : Keyboard(), isOver: isOver)
+                    state.withLock { $0.question = nil }
+                    continuation.resume(returning: line)
+                }
+            } catch {
+                // A process that has no thread left cannot ask.
+                continuation.resume(returning: nil)
+            }
+        }
+    }
+
+    /// Gives a line to the question that waits for one; false when there is none.
+    private func take(_ line: String) -> Bool {
+        guard let question = state.withLock({ $0.question }) else { return false }
+        question.take(line)
+        return true
+    }
+
+    // MARK: - The thread
+
+    private func ask(_ request: Request) {
+        let handler = state.withLock { state in
+            if state.handler == nil { state.early.append(request) }
+            return state.handler
+        }
+        handler?(request)
+    }
+
+    private func listen(to descriptor: SignalDescriptor) {
+        var pipe = pipe
+        var terminal = TerminalWatch()
+        var farewellEnd: ContinuousClock.Instant?
+        while true {
+            let deadlines = [farewellEnd, terminal.keys?.deadline(at: .now)].compactMap(\.self)
+            var descriptors = [
+                descriptor.number, wakeup.descriptor, pipe?.descriptor ?? -1,
+                terminal.keys?.descriptor ?? -1,
+            ].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+            let count = unsafe poll(
+                &descriptors, UInt(descriptors.count), Self.wait(until: deadlines.min()))
+            guard count >= 0 || errno == EINTR else { return }
+            if let end = farewellEnd, ContinuousClock.now >= end {
+                ask(.leaveNow)
+                farewellEnd = nil
+            }
+            while let number = descriptor.next() {
+                let request = handle(number, &terminal)
+                if let request { ask(request) }
+                if case .leave = request, farewellEnd == nil {
+                    farewellEnd = .now + Self.farewellTime
+                }
+            }
+            wakeup.drain()
+            for order in state.withLock({ state in
+                defer { state.orders = [] }
+                return state.orders
+            }) {
+                obey(order, &terminal)
+            }
+            if descriptors[3].revents != 0 || terminal.keys != nil {
+                let now = ContinuousClock.now
+                for meaning in terminal.step(
+                    isReadable: descriptors[3].revents != 0, at: now)
+                {
+                    mean(meaning, at: now)
+                }
+            }
+            guard let present = pipe, descriptors[2].revents != 0 else { continue }
+            switch present.read() {
+            case .line(let line): if !take(line) { ask(.line) }
+            case .nothing: break
+            case .closed: pipe = nil
+            }
+        }
+    }
+
+    private func mean(_ meaning: KeyInterpreter.Meaning, at now: ContinuousClock.Instant) {
+        guard case .signal(let signal) = meaning else { return ask(.key(meaning, at: now)) }
+        signal.send()
+    }
+
+    private func obey(_ order: Order, _ terminal: inout TerminalWatch) {
+        switch order {
+        case .take(let key, let answerTime, let taken):
+            terminal.take(key, answerTime, telling: taken)
+        case .leave(let left):
+            terminal.leave()
+            left.settle(())
+        case .lend(let done):
+            // The key may go up while the other program has the keyboard.
+            if terminal.keys != nil { ask(.key(.focusLost, at: .now)) }
+            terminal.keys?.lend()
+            done.signal()
+        case .takeBack: terminal.keys?.takeBack()
+        }
+    }
+
+    /// Does what a signal asks of this process; nil when it asks nothing of the takes.
+    private func handle(_ number: Int32, _ terminal: inout TerminalWatch) -> Request? {
+        switch number {
+        case SIGINT: return .cancel
+        case SIGUSR1: return .toggle
+        case SIGUSR2: return .dismiss
+        case SIGCONT: terminal.keys?.goOn()
+        case SIGTSTP:
+            // The key may go up while other programs have the keyboard.
+            if terminal.keys != nil { ask(.key(.focusLost, at: .now)) }
+            terminal.keys?.leave()
+            Self.take(SIGTSTP)
+            terminal.keys?.goOn()
+        case SIGQUIT:
+            terminal.leave(isInHaste: true)
+            Self.take(SIGQUIT)
+        default:
+            terminal.leave(isInHaste: true)
+            return .leave(signal: number)
+        }
+        return nil
+    }
+
+    /// Lets a signal do what it always does to a process.
+    private static func take(_ signal: Int32) {
+        var set = sigset_t()
+        unsafe sigemptyset(&set)
+        unsafe sigaddset(&set, signal)
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), signal)
+        unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// How long the next poll(2) may wait, in milliseconds; -1 is for ever.
+    private static func wait(until end: ContinuousClock.Instant?) -> Int32 {
+        guard let end else { return -1 }
+        // Rounded up: a poll that returns a little too early would spin.
+        return Int32(max(.zero, end - .now) / .milliseconds(1)) + 1
+    }
+}
