@@ -125,7 +125,6 @@ import Testing
         ),
         ("kind = 'query'", "'auth.parameter' is not there"),
         ("kind = 'basic'\nuser = 'a:b'", "'auth.user' cannot be 'a:b'"),
-        ("kind = 'hmac'", "'auth.signature' is not there"),
         ("kind = 'aws-sigv4'", "'auth.region' is not there"),
         ("scheme = 'Token'", "'auth.scheme' is not known"),
         ("[exchange]\nbody = ''", "'auth.exchange.url' is not there"),

@@ -2,7 +2,7 @@
 
 /// Reads an answer that is a sequence of JSON values, each meaning something as soon as it is whole.
 ///
-/// Numbers on their own are skipped: Houndify announces the length of each value by one.
+/// Numbers on their own are skipped: some services announce the length of each value by one.
 struct JSONSequenceReader: AnswerReader {
     let limit: Int
     private var scanner = JSONScanner()

@@ -4,13 +4,12 @@ package import Settings
 
 extension AuthenticationPlan {
     private static let fields = [
-        "scheme", "header", "form", "parameter", "user", "region", "service", "signature",
-        "exchange",
+        "scheme", "header", "form", "parameter", "user", "region", "service", "exchange",
         "session", "variable", "file", "command", "credential", "optional",
     ]
 
     private enum Kind: String, CaseIterable {
-        case none, bearer, scheme, header, query, basic, hmac
+        case none, bearer, scheme, header, query, basic
         case awsV4 = "aws-sigv4"
     }
 
@@ -45,12 +44,10 @@ extension AuthenticationPlan {
         case .basic:
             token.form = SecretForm(unchecked: "Basic {base64}")
             if case .name(let name)? = user { token.form = .basic(user: name) }
-        case .hmac: try readSignature(&reader)
         case .awsV4:
-            use = .signature(
-                .awsV4(
-                    region: try Self.needed("region", &reader),
-                    service: try Self.needed("service", &reader)))
+            use = .amazonSignature(
+                region: try Self.needed("region", &reader),
+                service: try Self.needed("service", &reader))
         }
         try readExchange(&reader, of: token)
         if use != .asTheyAre { (token.place, token.form) = (.part("key"), .plain) }
@@ -72,13 +69,6 @@ extension AuthenticationPlan {
         }
     }
 
-    private mutating func readSignature(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var table = try reader.table("signature") else {
-            throw SettingsError("'\(reader.path("signature"))' is not there")
-        }
-        use = .signature(.hmac(try TextSignature(&table)))
-    }
-
     private mutating func readExchange(
         _ reader: inout SettingsReader, of token: Part
     ) throws(SettingsError) {
@@ -98,7 +88,7 @@ extension AuthenticationPlan {
         switch use {
         case .asTheyAre: []
         case .token(let exchange): exchange.words
-        case .signature(let signature): signature.words
+        case .amazonSignature(let region, _): WordTemplate(region).words
         }
     }
 
@@ -108,7 +98,9 @@ extension AuthenticationPlan {
         switch use {
         case .asTheyAre: break
         case .token(let exchange): plan.use = .token(exchange.resolved(by: word))
-        case .signature(let signature): plan.use = .signature(signature.resolved(by: word))
+        case .amazonSignature(let region, let service):
+            let region = WordTemplate(region).filled(word)
+            plan.use = .amazonSignature(region: region, service: service)
         }
         return plan
     }

@@ -17,7 +17,8 @@ package struct AuthenticationPlan: Sendable, Hashable {
         case asTheyAre
         /// A token is fetched for them, and is sent in their place.
         case token(TokenExchange)
-        case signature(RequestSignature)
+        /// Each request is signed by version 4 of Amazon's signatures, without its body.
+        case amazonSignature(region: String, service: String)
     }
 
     /// The secrets; the first is what a person calls the token.

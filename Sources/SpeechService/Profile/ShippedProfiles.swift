@@ -30,7 +30,6 @@ package enum ShippedProfiles {
         ("google", PackageResources.google_toml),
         ("groq", PackageResources.groq_toml),
         ("home-assistant", PackageResources.home_assistant_toml),
-        ("houndify", PackageResources.houndify_toml),
         ("hugging-face", PackageResources.hugging_face_toml),
         ("kaldi-gstreamer", PackageResources.kaldi_gstreamer_toml),
         ("lex-v1", PackageResources.lex_v1_toml),
