@@ -9,16 +9,13 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
-    private var delay: Duration?
     private let isReplayed: Bool
 
     init(
-        _ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?,
-        isReplayed: Bool = false
+        _ writer: consuming ResponseWriter, format: AnswerFormat, isReplayed: Bool = false
     ) {
         unused = consume writer
         self.format = format
-        self.delay = delay
         self.isReplayed = isReplayed
     }
 
@@ -34,7 +31,6 @@ struct StreamedAnswer: ~Copyable {
     /// Writes the final text and the answer's end.
     @concurrent mutating func finish(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
-        try await waitForDelay()
         guard let writer = unused.take() else {
             try await begun?.write(ByteBuffer(string: text))
             return try await end()
@@ -58,7 +54,6 @@ struct StreamedAnswer: ~Copyable {
 
     /// Says what went wrong: with a status, or in a last line when the text had begun.
     @concurrent mutating func fail(_ failure: BodyFailure) async throws {
-        try await waitForDelay()
         guard let writer = unused.take() else {
             let line = AnswerFormat.error(failure.description)
             try await begun?.write(ByteBuffer(string: line))
@@ -68,18 +63,12 @@ struct StreamedAnswer: ~Copyable {
     }
 
     @concurrent private mutating func begin() async throws {
-        try await waitForDelay()
         guard let writer = unused.take() else { return }
         begun = try await writer.writeHead(.make(200, format.mediaType, byteCount: nil))
     }
 
     @concurrent private mutating func end() async throws {
         try await begun.take()?.finish(nil)
-    }
-
-    @concurrent private mutating func waitForDelay() async throws {
-        guard let delay = delay.take() else { return }
-        try await Task.sleep(for: delay)
     }
 }
 

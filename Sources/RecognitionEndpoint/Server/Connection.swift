@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -47,15 +46,6 @@ struct Connection: Sendable {
     func close() async {
         // Whether it was closed already does not matter.
         try? await channel.close()
-    }
-
-    /// Resets the connection (RST).
-    func reset() async {
-        // Closing with a linger time of zero throws away what was not sent (socket(7)).
-        // Without a socket of its own, the connection is only closed.
-        try? await (channel as? any SocketOptionProvider)?
-            .setSoLinger(Glibc.linger(l_onoff: 1, l_linger: 0)).get()
-        await close()
     }
 
     /// How long a client may go on sending after it was refused.
