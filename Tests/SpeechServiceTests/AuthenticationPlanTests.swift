@@ -185,7 +185,7 @@ import Testing
             session = { variable = 'AWS_SESSION_TOKEN', optional = true }
             """
         ).resolved { $0 == "region" ? "eu-west-1" : nil }
-        #expect(plan.use == .signature(.awsV4(region: "eu-west-1", service: "lex")))
+        #expect(plan.use == .amazonSignature(region: "eu-west-1", service: "lex"))
         #expect(plan.parts.map(\.place) == [.part("key"), .part("user"), .part("session")])
         #expect(plan.parts.map(\.isRequired) == [true, true, false])
     }

@@ -2,11 +2,11 @@
 
 package struct AnswerHead: Sendable {
     /// Its fields, names in lower case.
-    package var headers: [(name: String, value: String)]
+    var headers: [(name: String, value: String)]
 
     package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
 
-    package init(mediaType: String?) {
+    init(mediaType: String?) {
         headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
     }
 

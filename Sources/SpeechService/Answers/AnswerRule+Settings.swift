@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 /// What an answer without a byte says.
 private enum EmptyAnswer: String, CaseIterable {
@@ -13,7 +13,7 @@ extension AnswerRule {
     ///
     /// Without `select` values are told apart as those of the usual services; with it, as it says,
     /// and failures as usual unless `success` says what is none.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)
         self.framing = framing ?? (headers.isEmpty ? .automatic : .header)

@@ -17,12 +17,12 @@ public struct AnswerRule: Sendable, Hashable {
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
-    package var headers: [HeaderTranscript] = []
+    var headers: [HeaderTranscript] = []
 
     /// The bytes of an answer that are read and kept unless told otherwise.
     static let standardByteLimit = 8 << 20
 
-    package init(framing: AnswerFraming, values: ValueRule = .standard) {
+    init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
         self.values = values
     }
@@ -42,7 +42,7 @@ public struct AnswerRule: Sendable, Hashable {
     }
 
     /// The body is a sequence of JSON values, read while they come.
-    package static func jsonSequence(_ values: ValueRule) -> AnswerRule {
+    static func jsonSequence(_ values: ValueRule) -> AnswerRule {
         AnswerRule(framing: .sequence, values: values)
     }
 

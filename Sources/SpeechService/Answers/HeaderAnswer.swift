@@ -88,8 +88,8 @@ struct HeaderAnswer: ResponseDecoder {
     }
 }
 
-package struct HeaderTranscript: Sendable, Hashable {
-    package enum Coding: String, Sendable, Hashable, CaseIterable {
+struct HeaderTranscript: Sendable, Hashable {
+    enum Coding: String, Sendable, Hashable, CaseIterable {
         /// Base64 (RFC 4648 §4 and §5), with padding or without.
         case base64
         /// Compressed by gzip or zlib (RFC 1952, RFC 1950).
@@ -98,7 +98,7 @@ package struct HeaderTranscript: Sendable, Hashable {
         case percent
     }
 
-    package var name: String
+    var name: String
     /// What has been done to the text, the last step first.
     var coding: [Coding]
 

@@ -4,9 +4,9 @@
 package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.
     package var paths: [JSONPath]
-    package var text = Self.paths("punctuated_word", "word", "text", "token")
-    package var start = Self.paths("start", "start_time", "startTime")
-    package var end = Self.paths("end", "end_time", "endTime")
+    var text = Self.paths("punctuated_word", "word", "text", "token")
+    var start = Self.paths("start", "start_time", "startTime")
+    var end = Self.paths("end", "end_time", "endTime")
     /// Where it says how sure the service is, from 0 to 1.
     package var confidence = Self.paths("probability", "confidence")
     package var speaker = Self.paths("speaker", "speaker_id")

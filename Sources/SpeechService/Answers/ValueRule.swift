@@ -13,7 +13,7 @@ package struct ValueRule: Sendable, Hashable {
     var unmatched: ValueKind?
     /// How the text of such a value joins what was understood before; nil for how its kind does it.
     package var merge: TextMerge?
-    package var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
+    var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
     /// Where longer pieces are, such as sentences or what one speaker says.
     package var segments = TimedTextRule(paths: Self.paths("segments"))
     package var language = Self.paths(

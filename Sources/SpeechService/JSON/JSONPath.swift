@@ -50,7 +50,7 @@ package struct JSONPath: Sendable, Hashable {
     ///
     /// - Returns: nil when there is no string; the empty text when `[]` stands for an array without
     ///   elements, which is how services say that there was no speech.
-    package func text(in value: JSONValue) -> String? {
+    func text(in value: JSONValue) -> String? {
         let texts = values(in: value).compactMap(\.string)
         if texts.isEmpty { return namesEmptyArray(in: value) ? "" : nil }
         if texts.count == 1 { return texts[0] }

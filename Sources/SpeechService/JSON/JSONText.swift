@@ -5,7 +5,7 @@ package enum JSONText {
     /// The text of a value.
     ///
     /// A number that is whole is written so; members stay in their order.
-    package static func text(of value: JSONValue) -> String {
+    static func text(of value: JSONValue) -> String {
         switch value {
         case .null: "null"
         case .bool(let flag): flag ? "true" : "false"

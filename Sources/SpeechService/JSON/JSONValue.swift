@@ -25,13 +25,13 @@ package enum JSONValue: Sendable, Hashable {
     }
 
     /// The value of an object's member, or nil; of two with this name the later one.
-    package subscript(name: String) -> JSONValue? {
+    subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
     }
 
     /// An array's element, or nil.
-    package subscript(index: Int) -> JSONValue? {
+    subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }

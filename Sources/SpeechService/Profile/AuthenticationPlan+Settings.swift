@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 extension AuthenticationPlan {
     private static let fields = [
@@ -14,7 +14,7 @@ extension AuthenticationPlan {
     }
 
     /// Reads the table `auth` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         let kind = try reader.word("kind", as: Kind.self) ?? .bearer
         // What a profile that is extended says of another kind says nothing here.
         let own = reader.place("kind")
@@ -84,7 +84,7 @@ extension AuthenticationPlan {
         use = .token(exchange)
     }
 
-    package var words: [String] {
+    var words: [String] {
         switch use {
         case .asTheyAre: []
         case .token(let exchange): exchange.words
@@ -93,7 +93,7 @@ extension AuthenticationPlan {
     }
 
     /// The plan with words in place of their marks.
-    package func resolved(by word: (String) -> String?) -> AuthenticationPlan {
+    func resolved(by word: (String) -> String?) -> AuthenticationPlan {
         var plan = self
         switch use {
         case .asTheyAre: break

@@ -29,7 +29,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
     package var origin: Origin?
 
     /// A service without secrets.
-    package init() {}
+    init() {}
 
     /// The token of a service, as most want it: `Authorization: Bearer …` (RFC 6750 §2.1).
     package static let bearer = {

@@ -16,7 +16,7 @@ package enum ExchangePlan: Sendable, Hashable {
         }
     }
 
-    package var words: [String] {
+    var words: [String] {
         switch self {
         case .post: []
         case .job(let plan): plan.words

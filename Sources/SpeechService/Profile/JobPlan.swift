@@ -15,7 +15,7 @@ package struct JobPlan: Sendable, Hashable {
     var origins: [Origin] = []
 
     /// The names in the texts of the steps that no step captures: words.
-    package var words: [String] {
+    var words: [String] {
         var captured: Set<String> = []
         var words: [String] = []
         for step in steps {
@@ -43,22 +43,22 @@ package struct JobStep: Sendable, Hashable {
     }
 
     package struct Capture: Sendable, Hashable {
-        package var name: String
-        package var place: ValueCondition.Place
+        var name: String
+        var place: ValueCondition.Place
     }
 
     package var name: String
     /// Where the request goes, also as a reference from the service's URL; nil is that itself.
     package var url: String?
     package var method = StepMethod.post
-    package var headers: [SettingsText] = []
+    var headers: [SettingsText] = []
     package var content = Content.none
     var captures: [Capture] = []
     /// What must hold of the answer before the next step; until then the step is made again.
     package var until: ValueCondition?
     package var pendingStatuses: [Int] = []
     package var failed: ValueCondition?
-    package var message: [JSONPath] = []
+    var message: [JSONPath] = []
     /// What says that this answer is the transcript already.
     package var answers: ValueCondition?
     package var pause = Duration.zero

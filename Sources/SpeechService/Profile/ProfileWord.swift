@@ -39,7 +39,7 @@ public struct ProfileWord: Sendable, Hashable {
         !isLimited || values.contains { $0.said == value || $0.sent == value }
     }
 
-    package init(name: String) { self.name = name }
+    init(name: String) { self.name = name }
 
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.init(name: name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 /// Which refusals a service takes back when it is asked again, and which are those of a token.
 ///
@@ -22,7 +22,7 @@ package struct RetryRule: Sendable, Hashable {
     package init() {}
 
     /// Reads the table `retry` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         statuses = try Self.statuses("statuses", &reader)
         tokenRefusals = try Self.statuses("token-refused", &reader)
         codes = Set(try reader.labels("codes") ?? [])

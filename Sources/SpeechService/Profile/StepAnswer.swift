@@ -2,8 +2,8 @@
 
 package struct StepAnswer: Sendable {
     /// The fields of its head, names in lower case.
-    package var headers: [(name: String, value: String)]
-    package var body: [UInt8]
+    var headers: [(name: String, value: String)]
+    var body: [UInt8]
     /// Its JSON; nil when it is none.
     private let json: JSONValue?
     private let fault: AnswerError?

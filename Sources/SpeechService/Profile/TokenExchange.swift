@@ -12,18 +12,18 @@ package struct TokenExchange: Sendable, Hashable {
     /// How long a token is good that does not say so itself.
     private static let usualLifetime = Duration.seconds(300)
 
-    package var url: String
+    var url: String
     package var method = StepMethod.post
-    package var headers: [SettingsText] = []
+    var headers: [SettingsText] = []
     /// Its body; nil is none.
-    package var body: String?
+    var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
     var expiry: JSONPath?
     /// How long it is good unless the answer tells.
     package var lifetime = usualLifetime
-    package var place = Credential.Place.header("Authorization")
-    package var form = SecretForm.plain
+    var place = Credential.Place.header("Authorization")
+    var form = SecretForm.plain
 
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
@@ -89,9 +89,9 @@ package struct TokenExchange: Sendable, Hashable {
     }
 }
 
-package struct SettingsText: Sendable, Hashable {
-    package var name: String
-    package var value: String
+struct SettingsText: Sendable, Hashable {
+    var name: String
+    var value: String
 
     init(_ member: (name: String, value: String, place: SettingsPlace)) {
         (name, value) = (member.name, member.value)
