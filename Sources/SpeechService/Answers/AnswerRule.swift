@@ -133,3 +133,47 @@ extension AnswerRule {
         text.lowercased().filter { !$0.isWhitespace }
     }
 }
+
+/// How the bytes of an answer become the values that mean something.
+package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
+    /// By what the service says and sends.
+    ///
+    /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai
+    /// streams its many values as `application/json`. Event streams and subtitles are read as
+    /// such. `text/…`, an unknown type and none at all are sniffed: what begins with
+    /// `{` is JSON, since no transcript does and many servers send JSON as `text/html`; what begins
+    /// like events or subtitles are these; everything else is text (`[` and `"` begin transcripts
+    /// such as "[BLANK_AUDIO]"). Sound and images are refused.
+    case automatic = "auto"
+    case text
+    case json
+    /// The body is a sequence of JSON values, read while they come.
+    case sequence
+    /// The body is a stream of server-sent events (WHATWG HTML §9.2), read while they come.
+    case events
+    case subtitles
+    case header
+}
+
+/// Where a service puts what it says about a failure, before the places where most services do.
+package struct ErrorPlaces: Sendable, Hashable {
+    /// Where its words are; the first that has some counts.
+    var messages: [JSONPath]
+    /// Fields of the response's head that have them, before the body; names in lower case.
+    var messageHeaders: [String]
+    package var codes: [JSONPath]
+
+    init(
+        messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
+    ) {
+        self.messages = messages
+        self.messageHeaders = messageHeaders
+        self.codes = codes
+    }
+
+    /// The words in a head: one line of at most 200 bytes, harmless to a terminal; nil for none.
+    package func message(in head: AnswerHead) -> String? {
+        messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
+            .first { !$0.isEmpty }
+    }
+}

@@ -60,3 +60,49 @@ package struct JSONMember: Sendable, Hashable {
         self.value = value
     }
 }
+
+/// Writes JSON (RFC 8259) without white space between its tokens.
+package enum JSONText {
+    /// The text of a value.
+    ///
+    /// A number that is whole is written so; members stay in their order.
+    static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let flag): flag ? "true" : "false"
+        case .number(let number): text(of: number)
+        case .string(let text): quoted(text)
+        case .array(let elements): "[" + elements.map(text(of:)).joined(separator: ",") + "]"
+        case .object(let members):
+            "{"
+                + members.map { quoted($0.name) + ":" + text(of: $0.value) }
+                .joined(separator: ",") + "}"
+        }
+    }
+
+    /// A text between quotation marks, with what must be escaped escaped (RFC 8259 §7), and with
+    /// it the control character 0x7F, which need not be.
+    package static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let hex = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    private static func text(of number: Double) -> String {
+        // Beyond 2^53 a double is whole anyway, and what is infinite has no spelling.
+        if number == number.rounded(), number.magnitude < 0x1p53 { return String(Int(number)) }
+        return number.isFinite ? "\(number)" : "null"
+    }
+}
