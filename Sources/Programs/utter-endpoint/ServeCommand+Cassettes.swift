@@ -7,7 +7,6 @@ import Utter
 import UtterCommands
 
 extension ServeCommand {
-    /// Answers with what cassettes hold, until a signal.
     func replay() async throws {
         var cassettes: [Cassette] = []
         do throws(CassetteError) {
@@ -45,7 +44,6 @@ extension ServeCommand {
     }
 }
 
-/// The value of `--speed`.
 struct ReplaySpeed: ExpressibleByArgument {
     static let max = ReplaySpeed(speed: .max)
 

@@ -104,7 +104,6 @@ struct ServeCommand: AsyncParsableCommand {
         }
     }
 
-    /// Runs a server until a signal.
     func serve(
         _ server: some LocalServer, onReady: @escaping @Sendable (Int) async -> Void
     ) async throws {
@@ -144,7 +143,6 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension CommandFailure {
-    /// A failure of the endpoint, with the status that fits.
     init(_ error: RecognitionEndpointError) {
         let status: ExitStatus =
             switch error {

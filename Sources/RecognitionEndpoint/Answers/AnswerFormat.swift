@@ -45,7 +45,6 @@ enum AnswerFormat: Sendable, Equatable {
         "vtt": "text/vtt; charset=utf-8",
     ]
 
-    /// The `Content-Type` of the whole answer, for which a form may have asked.
     func mediaType(of recognition: Recognition) -> String {
         self == .object
             ? recognition.wantedFormat.flatMap { Self.documents[$0] } ?? mediaType : mediaType
@@ -116,7 +115,6 @@ extension Double {
     fileprivate func rounded(to parts: Double) -> Double { (self * parts).rounded() / parts }
 }
 
-/// A line of an answer in JSON, with the members that it has.
 struct AnswerLine: Encodable {
     /// A word and its place in the audio, in seconds.
     struct Word: Encodable {

@@ -46,10 +46,7 @@ final class AnswerLedger: Sendable {
     /// One with the same key that is not answered yet is given up: a client that sends again has
     /// lost that connection.
     ///
-    /// - Parameters:
-    ///   - key: the value of the request's `Idempotency-Key`.
-    ///   - giveUp: called at most once, when another request takes this one's place.
-    /// - Returns: whether its body is to be recognised.
+    /// `giveUp` is called at most once, when another request takes this one's place.
     func admit(_ key: String, giveUp: @escaping @Sendable () -> Void) -> Admission {
         let (admission, before) = state.withLock { state -> (Admission, (@Sendable () -> Void)?) in
             if let answer = state.answers[key] { return (.answered(answer), nil) }

@@ -11,7 +11,6 @@ struct BodyIdentity: Sendable {
     private var digest = SHA256()
     private(set) var byteCount = 0
 
-    /// Adds the body's next bytes.
     mutating func add(_ bytes: Span<UInt8>) {
         digest.update(bytes)
         byteCount += bytes.count
@@ -40,7 +39,6 @@ struct BodyClaim: Sendable, Equatable {
     /// The value of `Content-Digest` (RFC 9530 §2), or nil without one.
     var digest: String?
 
-    /// Reads the fields of a head.
     init(_ fields: HTTPFields) throws(Refusal) {
         key = HTTPField.Name("Idempotency-Key").flatMap { fields[$0] }
         digest = HTTPField.Name("Content-Digest").flatMap { fields[$0] }

@@ -7,7 +7,6 @@ struct Recognition: Sendable, Equatable {
     /// The length of the audio, in seconds.
     var duration = 0.0
 
-    /// The words, in order.
     var words: [RecognisedWord] = []
 
     var wantedFormat: String?

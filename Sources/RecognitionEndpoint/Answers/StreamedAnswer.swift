@@ -21,14 +21,12 @@ struct StreamedAnswer: ~Copyable {
 
     var hasBegun: Bool { begun != nil }
 
-    /// Writes the text so far, when the format has a place for it.
     @concurrent mutating func write(_ partial: PartialRecognition) async throws {
         guard format == .lines else { return }
         try await begin()
         try await begun?.write(ByteBuffer(string: AnswerFormat.partial(partial)))
     }
 
-    /// Writes the final text and the answer's end.
     @concurrent mutating func finish(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
         guard let writer = unused.take() else {
@@ -44,7 +42,6 @@ struct StreamedAnswer: ~Copyable {
             response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// Writes half of the final text, and no end.
     @concurrent mutating func breakOff(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
         try await begin()
@@ -79,7 +76,6 @@ extension ResponseWriter {
         try await writeInformationalHead(HTTPResponse(status: .continue))
     }
 
-    /// Writes a whole answer that is not text.
     @concurrent consuming func refuse(_ refusal: Refusal, closes: Bool) async throws {
         let text = AnswerFormat.refusal(refusal.message)
         var head = HTTPResponse.make(

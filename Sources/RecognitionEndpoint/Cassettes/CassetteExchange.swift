@@ -26,7 +26,6 @@ struct CassetteExchange: Sendable {
         self.onRequest = onRequest
     }
 
-    /// Answers, while the body comes.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let headers = request.headers.map { CassetteField($0.name.canonicalName, $0.value) }
         let (cassette, number, differences) = tape.take(
@@ -122,7 +121,6 @@ final class CassetteUpload: Sendable {
         var isComplete = false
         var waiting: [(byteCount: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Takes out those whose bytes have come.
         mutating func due() -> [CheckedContinuation<Void, Never>] {
             let due = waiting.filter { isComplete || byteCount >= $0.byteCount }
             waiting.removeAll { isComplete || byteCount >= $0.byteCount }
@@ -135,7 +133,6 @@ final class CassetteUpload: Sendable {
     var byteCount: Int { state.withLock { $0.byteCount } }
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
-    /// Counts bytes.
     func add(_ count: Int) { change { $0.byteCount += count } }
 
     /// Takes the body to its end, or to where it breaks off.

@@ -25,19 +25,12 @@ package enum CassetteServer {
         package var name: String
         /// In what the request differs from the cassette's; empty when it was answered.
         package var differences: [String]
-        /// Bytes of the request's body that came.
         package var byteCount: Int
     }
 
     /// Prepares a server for cassettes, at least one.
     ///
-    /// - Parameters:
-    ///   - cassettes: what is asked and answered, in order.
-    ///   - host: the address or name to listen on.
-    ///   - port: the port, or 0 to let the system choose.
-    ///   - speed: how fast time passes.
-    ///   - onRequest: told about each request, on a thread that must not be made to wait.
-    /// - Returns: the server, which does not listen yet.
+    /// It does not listen yet. `onRequest` is called on a thread that must not be made to wait.
     package static func make(
         _ cassettes: [Cassette], host: String = "127.0.0.1", port: Int = 0, speed: Speed = .max,
         onRequest: @escaping @Sendable (Served) -> Void = { _ in }
@@ -63,8 +56,6 @@ final class CassetteTape: Sendable {
     }
 
     /// Takes the next cassette if the request is the one that it wants; otherwise it stays.
-    ///
-    /// - Returns: the cassette, its number, and what differs.
     func take(
         method: String, target: String, headers: [CassetteField]
     ) -> (cassette: Cassette, number: Int, differences: [String]) {

@@ -34,7 +34,6 @@ struct FormReader {
 
     var isWhole: Bool { if case .end = place { true } else { false } }
 
-    /// Takes bytes in, and appends those of the file.
     mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(UndecodableAudio) {
         for index in bytes.indices { pending.append(bytes[index]) }
         while try step(into: &audio) {}
@@ -101,11 +100,8 @@ struct FormReader {
 
 /// The header fields of one part of a form, as far as they matter (RFC 7578 §4).
 struct FormPartHead: Sendable, Equatable {
-    /// The field's name; empty without one.
     private(set) var name = ""
-    /// The file's name; nil for a field of text.
     private(set) var fileName: String?
-    /// The part's `Content-Type`; nil without one.
     private(set) var contentType: String?
 
     init(_ text: String) {

@@ -23,7 +23,6 @@ final class RecogniserThread: Sendable {
     ///
     /// - Parameters:
     ///   - number: what comes after `recognise-` in the thread's name.
-    ///   - model: what the decoders know.
     ///   - onIdle: called on the thread after every job, and before the job's last event; says
     ///     whether the thread is to load another decoder, or to end.
     ///   - onEnd: called when the thread ends otherwise, or could not be started.
@@ -94,7 +93,6 @@ final class RecogniserThread: Sendable {
         thread.withLock { swap(&$0, &started) }
     }
 
-    /// What a thread does after a job.
     private enum Next {
         case another
         /// Ends, because the pool has enough idle threads.
@@ -102,13 +100,9 @@ final class RecogniserThread: Sendable {
         case stopped
     }
 
-    /// Works until there is nothing more to do.
+    /// Works until there is nothing more to do; returns whether the pool still counts on this thread.
     ///
-    /// - Parameters:
-    ///   - model: what the decoders know.
-    ///   - onReady: called once, with nil or with why there is no decoder.
-    ///   - onIdle: called after every job; says whether to load another decoder, or to end.
-    /// - Returns: whether the pool still counts on this thread.
+    /// Calls `onReady` once, with nil or with why there is no decoder.
     private func run(
         _ model: PreparedModel, onReady: (RecognitionEndpointError?) -> Void,
         onIdle: (RecogniserThread) -> Bool

@@ -3,7 +3,6 @@
 internal import Hummingbird
 internal import NIOCore
 
-/// Takes a request's body in and hands it to the recogniser's thread.
 struct BodyUpload: Sendable {
     private let queue: BodyQueue
     private let plan: FaultPlan
@@ -12,7 +11,6 @@ struct BodyUpload: Sendable {
     private let connection: Connection
     private let claim: BodyClaim
 
-    /// Prepares for a body as the configuration allows it, and as the request's head claims it.
     init(
         _ queue: BodyQueue, plan: FaultPlan, claim: BodyClaim,
         configuration: RecognitionEndpointConfiguration, on connection: Connection
@@ -26,8 +24,6 @@ struct BodyUpload: Sendable {
     }
 
     /// Takes the body until its end, even when it is not needed any more.
-    ///
-    /// - Returns: its identity.
     @concurrent func take(_ body: RequestBody) async throws -> BodyIdentity {
         try await withTaskCancellationHandler {
             do {

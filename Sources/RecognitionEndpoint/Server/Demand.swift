@@ -3,12 +3,10 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What a request asks for, as far as its head says it.
 enum Demand: Sendable, Equatable {
     case health
     case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
 
-    /// Reads the head of a request.
     init(
         _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {

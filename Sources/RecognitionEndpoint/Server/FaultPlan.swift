@@ -22,14 +22,12 @@ internal import NIOCore
 /// Times are whole numbers of `ms` or `s`, at most ten minutes. `close` excludes `status` and
 /// `redirect`.
 struct FaultPlan: Sendable, Equatable {
-    /// What happens when `byteCount` bytes have been read.
     enum Action: Sendable, Equatable {
         case none
         case answer(status: Int, location: String?)
         case close
     }
 
-    /// How many bytes of the body are read before the action.
     var byteCount = 0
 
     var stall: Duration?
@@ -38,14 +36,12 @@ struct FaultPlan: Sendable, Equatable {
 
     var truncatesAnswer = false
 
-    /// Whether an answer is given instead of the text.
     var isAnswer: Bool {
         if case .answer = action { true } else { false }
     }
 
     init() {}
 
-    /// Reads the value of `X-Misbehave`.
     init(parsing text: String) throws(FaultPlanError) {
         var items = try Self.items(in: text)
         byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0
@@ -140,7 +136,6 @@ struct MisbehavingExchange {
     let plan: FaultPlan
     let connection: Connection
 
-    /// Reads as much as the plan says, and answers.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         guard case .answer(let status, let location) = plan.action else { return }
         if plan.byteCount > 0 { try await writer.inviteBody(of: request) }

@@ -45,12 +45,7 @@ package final class HTTPService: LocalServer {
         try await run(preparing: {}, onReady: onReady)
     }
 
-    /// Listens and answers, as above, once something is prepared.
-    ///
-    /// - Parameters:
-    ///   - prepare: what must be done before; when it throws, nothing listens.
-    ///   - onReady: called with the port once clients can connect.
-    /// - Throws: `RecognitionEndpointError`.
+    /// Listens and answers once something is prepared; when that throws, nothing listens.
     func run(
         preparing prepare: () async throws(RecognitionEndpointError) -> Void,
         onReady: @escaping @Sendable (Int) async -> Void

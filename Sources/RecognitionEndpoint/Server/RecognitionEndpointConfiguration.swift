@@ -48,7 +48,6 @@ public struct RecognitionEndpointConfiguration: Sendable {
 /// hears nothing else: other speech comes back as sentences of the grammar. The language model
 /// hears any English and gets a third of the words wrong.
 public struct RecognitionModel: Sendable, Hashable {
-    /// Which word sequences are possible.
     enum Search: Sendable, Hashable {
         /// An n-gram language model: any sequence, some likelier than others.
         case languageModel(path: String)
@@ -106,8 +105,6 @@ package struct BearerToken: Sendable, CustomStringConvertible, CustomDebugString
 
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// Whether a header field's value shows this secret.
-    ///
     /// Takes the same time for every wrong secret, so that none can be guessed byte by byte.
     func isShown(by authorization: String?) -> Bool {
         let field = Array((authorization ?? "").utf8)

@@ -29,7 +29,6 @@ struct RecognitionExchange: Sendable {
         self.connection = connection
     }
 
-    /// Answers.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let demand: Demand
         do {
@@ -143,7 +142,6 @@ struct RecognitionExchange: Sendable {
     /// How long a request that was given up may need to free its recogniser, which may be loading.
     private static let patience = Duration.seconds(10)
 
-    /// Puts a recogniser to work.
     @concurrent private func begin(
         _ job: RecognitionJob, waitingUpTo patience: Duration
     ) async throws(Refusal) {

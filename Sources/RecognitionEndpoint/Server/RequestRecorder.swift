@@ -96,10 +96,10 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// What there is to know about a request when its answer is over, for a log.
+/// What a log says of a request whose answer is over.
 ///
 /// Holds no secret: neither header fields other than the media type, nor the query, nor text.
-/// What the client wrote is here as it came, so it is to be made safe before it is printed.
+/// What the client wrote is here as it came: make it safe before you print it.
 package struct ServedRequest: Sendable, Hashable {
     /// The client's address and port, such as `127.0.0.1:51234`.
     package var peer: String
@@ -110,10 +110,8 @@ package struct ServedRequest: Sendable, Hashable {
     /// The path without its query; empty when what came was not HTTP.
     package var path = ""
 
-    /// The value of `Content-Type`, or nil without one.
     package var mediaType: String?
 
-    /// How many bytes of the body have come.
     package var byteCount = 0
 
     /// The length of the audio in seconds; nil when it was not heard to its end.

@@ -2,7 +2,6 @@
 
 internal import Settings
 
-/// What an answer without a byte says.
 private enum EmptyAnswer: String, CaseIterable {
     case failure
     case noSpeech = "no-speech"
@@ -37,7 +36,6 @@ extension AnswerRule {
 }
 
 extension ValueRule {
-    /// Reads what the table `answer` says of values.
     fileprivate init(
         _ reader: inout SettingsReader, isDocument: Bool, hasSuccess: Bool
     ) throws(SettingsError) {
@@ -153,7 +151,6 @@ extension ValueCondition {
 }
 
 extension JSONValue {
-    /// The value of a setting that a value of an answer is compared with.
     fileprivate init(_ node: SettingsNode, at name: String) throws(SettingsError) {
         switch node.value {
         case .string(let text): self = .string(text)

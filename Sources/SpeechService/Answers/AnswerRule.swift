@@ -2,7 +2,6 @@
 
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
-    /// How the bytes of the body become values.
     package var framing: AnswerFraming
     package var values: ValueRule
     /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
@@ -108,7 +107,6 @@ extension AnswerRule {
         }
     }
 
-    /// Makes a decoder for one answer of which no more than the type is known.
     package func makeDecoder(
         mediaType: String?, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
@@ -134,7 +132,6 @@ extension AnswerRule {
     }
 }
 
-/// How the bytes of an answer become the values that mean something.
 package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
     /// By what the service says and sends.
     ///

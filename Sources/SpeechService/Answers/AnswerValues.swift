@@ -32,7 +32,6 @@ struct AnswerValues: Sendable {
     private var textPlaces: [String] = []
     private var saysNoSpeech = false
     private var isSuccess: Bool
-    /// What a value without words complains of.
     private var complaint: AnswerError?
 
     private(set) var hasHeardEnd = false
@@ -51,7 +50,6 @@ struct AnswerValues: Sendable {
         if case .path? = rule.success?.place { isSuccess = false } else { isSuccess = true }
     }
 
-    /// Takes the next value.
     mutating func take(
         _ value: JSONValue, of event: String? = nil, madeOf bytes: [UInt8]
     ) throws(AnswerError) -> Hypothesis? {
@@ -88,7 +86,6 @@ struct AnswerValues: Sendable {
         return try keep(spoken, as: kind, merge, of: value, byteCount: bytes.count)
     }
 
-    /// Ends the answer, which has come whole.
     mutating func finish() throws(AnswerError) -> Hypothesis? {
         guard isSuccess || saysNoSpeech else {
             throw complaint ?? .serviceReported(message: "it does not say that it has succeeded")
@@ -269,7 +266,6 @@ enum NoSpeech {
         value["RecognitionStatus"]?.string.map(statuses.contains) ?? false
     }
 
-    /// What an answer without words complains of, or nil.
     static func complaint(in value: JSONValue, at places: ErrorPlaces) -> String? {
         guard case .object = value, !isSaid(by: value),
             let message = ServiceMessage.extract(from: value, at: places),

@@ -108,7 +108,6 @@ struct BoundedBody: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends bytes that belong to another.
     package mutating func append(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }

@@ -86,7 +86,6 @@ struct EventScanner: Sendable {
     private var data: [UInt8]?
     private var offset = 0
 
-    /// Bytes seen so far.
     var byteCount: Int { lines.byteCount }
 
     /// Takes bytes from `index` on: to the end of the first event, or all.

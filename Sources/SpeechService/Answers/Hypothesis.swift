@@ -13,7 +13,6 @@ package struct Hypothesis: Sendable, Hashable {
     package var segments: [RecognizedWord] = []
     /// The seconds of audio that the service says it heard, or nil.
     package var duration: Double?
-    /// The language that was heard, as the service names it, or nil.
     package var language: String?
     /// How sure the service is of the text, from 0 to 1, or nil.
     package var confidence: Double?

@@ -45,7 +45,6 @@ struct JSONSequenceReader: AnswerReader {
         return [last, try values.finish()].compactMap(\.self)
     }
 
-    /// The value of a piece, of which the scanner has seen the end.
     private static func value(
         of piece: JSONScanner.Piece, isLast: Bool
     ) throws(AnswerError) -> JSONValue {

@@ -4,7 +4,6 @@
 protocol AnswerReader: Sendable {
     /// The most bytes between two pieces that say something.
     var limit: Int { get }
-    /// Bytes taken so far.
     var byteCount: Int { get }
     /// Whether no later byte matters.
     var isOver: Bool { get }

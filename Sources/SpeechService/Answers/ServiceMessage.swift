@@ -50,7 +50,6 @@ package enum ServiceMessage {
         return WebPage.firstLine(of: text)
     }
 
-    /// The message in a JSON value, or nil when it has none at the known places.
     static func extract(
         from value: JSONValue, at places: ErrorPlaces = ErrorPlaces()
     ) -> String? {
@@ -74,7 +73,6 @@ package enum ServiceMessage {
         return code(in: value, at: places)
     }
 
-    /// The code in a JSON value, or nil when it has none.
     static func code(in value: JSONValue, at places: ErrorPlaces) -> String? {
         (places.codes + codePaths).label(in: value)
     }

@@ -21,7 +21,6 @@ package struct TimedTextRule: Sendable, Hashable {
 }
 
 extension TimedTextRule {
-    /// The elements that have a text; empty without a list.
     func elements(in value: JSONValue) -> [RecognizedWord] {
         for path in paths {
             guard case .array(let elements)? = path.values(in: value).first else { continue }
@@ -30,7 +29,6 @@ extension TimedTextRule {
         return []
     }
 
-    /// One element; nil when it has no text.
     func element(_ value: JSONValue) -> RecognizedWord? {
         guard let text = text.lazy.compactMap({ $0.values(in: value).first?.string }).first
         else { return nil }

@@ -43,10 +43,8 @@ package struct ValueRule: Sendable, Hashable {
 }
 
 extension ValueRule {
-    /// What failures look like in most services.
     var failures: [ValueSelector] { selectors.filter { $0.kind == .failure } }
 
-    /// What knows the value, or nil.
     func selector(of value: JSONValue, event: String?) -> ValueSelector? {
         selectors.first { $0.condition.holds(in: value, of: event) }
     }

@@ -21,7 +21,6 @@ package struct JSONPath: Sendable, Hashable {
         steps = text.split(separator: ".").map { .name(String($0)) }
     }
 
-    /// Reads a path.
     init(_ text: String) throws(ServiceError) {
         var reader = JSONPathReader(text)
         steps = try reader.steps()

@@ -32,7 +32,6 @@ struct JSONScanner: Sendable {
     /// Bytes of the byte-order mark seen.
     private var markCount = 0
 
-    /// Bytes seen so far.
     private(set) var byteCount = 0
 
     /// Whether the stream would end inside a string, an array or an object.

@@ -12,13 +12,11 @@ package enum JSONValue: Sendable, Hashable {
     /// The members of an object in their order; a name may occur twice.
     case object([JSONMember])
 
-    /// The text of a string, or nil.
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// A number, or nil.
     package var number: Double? {
         guard case .number(let number) = self else { return nil }
         return number
@@ -30,7 +28,6 @@ package enum JSONValue: Sendable, Hashable {
         return members.last { $0.name == name }?.value
     }
 
-    /// An array's element, or nil.
     subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]

@@ -31,7 +31,6 @@ public struct AudioForm: Sendable, Hashable {
             }
         }
 
-        /// Reads `name=value`.
         package init(_ text: String) throws(ServiceError) {
             guard let sign = text.firstIndex(of: "=") else {
                 throw .invalidForm(
@@ -49,7 +48,6 @@ public struct AudioForm: Sendable, Hashable {
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10
 
-    /// The fields of text, in their order.
     package private(set) var fields: [Field]
     package private(set) var fileField: String
     /// The recording's file name, by whose extension some services know its format; nil for `audio`
@@ -137,7 +135,6 @@ extension TerminalText {
 }
 
 extension String.UTF8View {
-    /// Whether the bytes of another text occur here.
     fileprivate func contains(_ other: String.UTF8View) -> Bool {
         Array(self).firstRange(of: Array(other)) != nil
     }

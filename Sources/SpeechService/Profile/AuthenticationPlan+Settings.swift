@@ -13,7 +13,6 @@ extension AuthenticationPlan {
         case awsV4 = "aws-sigv4"
     }
 
-    /// Reads the table `auth` of a service's description.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         let kind = try reader.word("kind", as: Kind.self) ?? .bearer
         // What a profile that is extended says of another kind says nothing here.
@@ -92,7 +91,6 @@ extension AuthenticationPlan {
         }
     }
 
-    /// The plan with words in place of their marks.
     func resolved(by word: (String) -> String?) -> AuthenticationPlan {
         var plan = self
         switch use {
@@ -162,7 +160,6 @@ extension AuthenticationPlan {
         }
     }
 
-    /// Where a secret comes from.
     static func source(_ reader: inout SettingsReader) throws(SettingsError) -> SecretSource? {
         let sources: [(key: String, source: SecretSource?)] = [
             ("variable", try reader.string("variable").map { .variable($0) }),

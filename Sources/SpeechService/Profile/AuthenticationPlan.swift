@@ -12,7 +12,6 @@ package struct AuthenticationPlan: Sendable, Hashable {
         package var isRequired = true
     }
 
-    /// What is made of the secrets.
     package enum Use: Sendable, Hashable {
         case asTheyAre
         /// A token is fetched for them, and is sent in their place.
@@ -28,7 +27,6 @@ package struct AuthenticationPlan: Sendable, Hashable {
     /// The origin to which the sources of the parts belong; nil when none is named.
     package var origin: Origin?
 
-    /// A service without secrets.
     init() {}
 
     /// The token of a service, as most want it: `Authorization: Bearer …` (RFC 6750 §2.1).

@@ -31,7 +31,6 @@ public struct ConnectionSettings: Sendable, Hashable {
     /// The usual.
     public init() {}
 
-    /// Reads the table `connection` of a service's description.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         http = try reader.word("http") ?? .one
         proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }

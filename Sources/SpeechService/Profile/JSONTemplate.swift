@@ -104,7 +104,6 @@ extension JSONValue {
 }
 
 enum WordJSON {
-    /// Demands that a text is JSON.
     static func check(
         _ text: String, path: String, at place: SettingsPlace?
     ) throws(SettingsError) {

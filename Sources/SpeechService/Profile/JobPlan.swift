@@ -34,7 +34,6 @@ package struct JobPlan: Sendable, Hashable {
     }
 }
 
-/// One step of a job: a request, and what is done with its answer.
 package struct JobStep: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case none
@@ -62,10 +61,9 @@ package struct JobStep: Sendable, Hashable {
     /// What says that this answer is the transcript already.
     package var answers: ValueCondition?
     package var pause = Duration.zero
-    /// The longest such wait; each is half as long again as the one before.
+    /// The longest wait; each is 1.5 times the one before.
     var longestPause = Duration.zero
 
-    /// Whether it is made again until something holds.
     package var isPoll: Bool { until != nil || !pendingStatuses.isEmpty }
 
     var names: [String] {
@@ -74,7 +72,6 @@ package struct JobStep: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }
     }
 
-    /// The origin of its URL, when no answer has a part in that.
     var ownOrigin: Origin? {
         guard let url, !url.hasPrefix("{") else { return nil }
         let beginning = url.prefix { $0 != "?" }
@@ -85,7 +82,7 @@ package struct JobStep: Sendable, Hashable {
         return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
     }
 
-    /// How long to wait before the step is made for the time of this number, from 0.
+    /// How long to wait before attempt `number` of the step, from 0.
     package func pause(before number: Int) -> Duration {
         guard isPoll else { return pause }
         let grown = pause * (0..<min(number, 20)).reduce(1.0) { factor, _ in factor * 1.5 }
@@ -93,7 +90,6 @@ package struct JobStep: Sendable, Hashable {
     }
 }
 
-/// What the request of a step is made of, once words and captured values are known.
 extension JobStep {
     /// Where the request goes.
     ///
@@ -118,7 +114,6 @@ extension JobStep {
         return try service.resolving(location: text)
     }
 
-    /// The fields of the request, of those that have a value.
     package func fields(_ value: (String) -> String?) throws(ServiceError) -> [HeaderField] {
         var fields: [HeaderField] = []
         for header in headers {
@@ -128,7 +123,6 @@ extension JobStep {
         return fields
     }
 
-    /// The JSON document that it carries, without what has no value; nil when it carries none.
     package func json(by values: [String: String]) -> [UInt8]? {
         guard case .json(let template) = content else { return nil }
         return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)

@@ -24,7 +24,7 @@ package enum ProfileChain {
         return nil
     }
 
-    /// Finds the texts of a profile whose own text stands on the shelf of this index; -1 is before all.
+    /// Finds the texts of a profile whose own text is on the shelf with this index; -1 precedes all.
     package static func texts(
         of own: ProfileText, at index: Int = -1,
         in shelves: [Shelf]

@@ -4,7 +4,6 @@ internal import Settings
 
 /// A word that a person says of a request, such as the language, and what is sent for it.
 public struct ProfileWord: Sendable, Hashable {
-    /// A value that a person says, and the one that the service knows.
     struct Value: Sendable, Hashable {
         var said: String
         var sent: String

@@ -21,7 +21,6 @@ public struct RecognitionService: Sendable, Hashable {
     public var body = BodyShape.raw
     /// How the answer is read.
     public var answer: AnswerRule
-    /// Which refusals are tried again, and which are those of a token.
     package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
@@ -82,7 +81,6 @@ public struct RecognitionService: Sendable, Hashable {
         credentials.append(credential)
     }
 
-    /// Whether a secret has to be asked for before the first request.
     package var lacksSecrets: Bool { credentials.contains { !$0.isKnown } }
     package var sendsSecret: Bool { !credentials.isEmpty }
 
@@ -110,7 +108,6 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// The fields that hold a secret.
     var secretHeaders: [HeaderField] {
         credentials.compactMap { credential in
             guard case .header(let name) = credential.place, let value = credential.value

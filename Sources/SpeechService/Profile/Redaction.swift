@@ -92,7 +92,6 @@ package struct Redaction: Sendable {
     /// A text that is shorter is only looked for as it is: other spellings of it occur by chance.
     private static let shortestEncoded = 4
 
-    /// The ways in which a secret may be written.
     private static func spellings(of secret: String) -> Set<[UInt8]> {
         let bytes = Array(secret.utf8)
         guard bytes.count >= shortestEncoded else { return [bytes] }
@@ -143,10 +142,8 @@ extension RecognitionService {
     /// What takes the service's secrets out of a text; some services repeat them in what they say.
     package var redaction: Redaction { Redaction(credentials.flatMap(\.secrets)) }
 
-    /// The text without the service's secrets.
     package func redacted(_ text: String) -> String { redaction.redacted(text) }
 
-    /// The bytes of an answer without the service's secrets; as they are when they hold none.
     package func redacted(_ bytes: [UInt8]) -> [UInt8] { redaction.redacted(bytes) }
 
     package func redacted(_ error: AnswerError) -> AnswerError {

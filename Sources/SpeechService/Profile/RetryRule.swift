@@ -2,9 +2,9 @@
 
 internal import Settings
 
-/// Which refusals a service takes back when it is asked again, and which are those of a token.
+/// Which refusals are worth another attempt, and which concern the token.
 ///
-/// What it leaves open is decided by `StatusVerdict.of(status:)`.
+/// `StatusVerdict.of(status:)` decides what it leaves open.
 package struct RetryRule: Sendable, Hashable {
     /// The statuses that are tried again; nil for the usual ones.
     package var statuses: Set<Int>?
@@ -21,7 +21,6 @@ package struct RetryRule: Sendable, Hashable {
 
     package init() {}
 
-    /// Reads the table `retry` of a service's description.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         statuses = try Self.statuses("statuses", &reader)
         tokenRefusals = try Self.statuses("token-refused", &reader)
@@ -44,7 +43,6 @@ package struct RetryRule: Sendable, Hashable {
 }
 
 extension RetryRule {
-    /// What a final status means for a recording that was sent.
     package func verdict(status: Int, code: String? = nil) -> StatusVerdict {
         let usual = StatusVerdict.of(status: status)
         switch usual {

@@ -18,7 +18,6 @@ public struct ServiceProfile: Sendable, Hashable {
     /// What is known of whether the profile works: when and against what it was tried, or that it
     /// was not.
     package var verified: String?
-    /// Where the recording is sent to, without what `query` adds.
     package var url: WordTemplate
     var method = RequestMethod.post
     var query: [ProfileField] = []
@@ -29,13 +28,11 @@ public struct ServiceProfile: Sendable, Hashable {
     /// The forms of audio that the service reads, the best first; without any, it reads all.
     var formats: [ProfileFormat] = []
     package var transfer = TransferSettings()
-    /// The secret.
     package var authentication = AuthenticationPlan()
     var limits = ServiceLimits()
     var connection = ConnectionSettings()
     var exchange = ExchangePlan.post
     package var answer = AnswerRule.automatic
-    /// Which refusals are tried again, and which are those of a token.
     var retry = RetryRule()
 
     /// The name of the profile.
@@ -50,7 +47,6 @@ public struct ServiceProfile: Sendable, Hashable {
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
 
-    /// Reads texts.
     package init(texts: [ProfileText]) throws(SettingsError) {
         var table = SettingsTable()
         for text in texts.reversed() {

@@ -4,7 +4,6 @@ package struct StepAnswer: Sendable {
     /// The fields of its head, names in lower case.
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// Its JSON; nil when it is none.
     private let json: JSONValue?
     private let fault: AnswerError?
 
@@ -18,7 +17,6 @@ package struct StepAnswer: Sendable {
         }
     }
 
-    /// What stands at a place; nil when nothing does.
     func value(at place: ValueCondition.Place) -> JSONValue? {
         switch place {
         case .path(let path): return json.flatMap { path.values(in: $0).first }

@@ -8,20 +8,18 @@ internal import Settings
 /// In its texts `{secret}` stands for the secret, `{user}` and `{key}` for what is before and behind
 /// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
 package struct TokenExchange: Sendable, Hashable {
-    /// The most that a token and what is around it may be.
+    /// The longest answer to a request for a token.
     package static let byteLimit = 64 << 10
-    /// How long a token is good that does not say so itself.
+    /// How long a token is valid whose answer does not say.
     private static let usualLifetime = Duration.seconds(300)
 
     var url: String
     package var method = StepMethod.post
     var headers: [SettingsText] = []
-    /// Its body; nil is none.
     var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
     var expiry: JSONPath?
-    /// How long it is good unless the answer tells.
     package var lifetime = usualLifetime
     var place = Credential.Place.header("Authorization")
     var form = SecretForm.plain
@@ -55,12 +53,9 @@ package struct TokenExchange: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }.filter { !own.contains($0) }
     }
 
-    /// Reads the answer.
+    /// Reads the answer; `now` is in seconds since 1970.
     ///
-    /// - Parameters:
-    ///   - bytes: the body.
-    ///   - now: the time, in seconds since 1970.
-    /// - Returns: the token, which is secret, and how long it is good; nil when there is none.
+    /// - Returns: the token, which is secret, and how long it is valid; nil when there is none.
     package func read(_ bytes: [UInt8], at now: Double) -> (token: String, lifetime: Duration)? {
         guard bytes.count <= Self.byteLimit else { return nil }
         guard let token else {
@@ -113,11 +108,9 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case delete = "DELETE"
 }
 
-/// The secrets with which a token is fetched or a request is signed.
 package struct ClientSecrets: Sendable {
     /// The name that belongs to the key; empty when there is none.
     package let user: String
-    /// The key; secret.
     package let key: String
     /// A token of a session, beside both; secret.
     package let session: String?
@@ -146,16 +139,12 @@ package struct ClientSecrets: Sendable {
 
 /// The request for a token, with its secrets in it.
 package struct TokenRequest: Sendable {
-    /// Where it goes; secret.
     package var url: ServiceURL
-    /// Its fields; secret.
     package var headers: [HeaderField]
-    /// Its body; secret.
     package var body: [UInt8]
 }
 
 extension TokenExchange {
-    /// Makes the request, which is secret.
     package func request(
         with secrets: ClientSecrets, uuid: String
     ) throws(ServiceError) -> TokenRequest {
@@ -187,7 +176,6 @@ extension TokenExchange {
 }
 
 extension TokenExchange {
-    /// A fetched token at its place in a request.
     package func credential(_ token: String) throws(ServiceError) -> Credential {
         try Credential(place: place, form: form, secret: token)
     }

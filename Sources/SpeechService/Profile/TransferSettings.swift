@@ -2,7 +2,6 @@
 
 internal import Settings
 
-/// What a profile says of how a request travels; nil is the usual.
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
     /// Whether the service decides itself when the speaker has finished.
@@ -67,7 +66,6 @@ package struct ServiceLimits: Sendable, Hashable {
 
     init() {}
 
-    /// Reads the table `limits` of a service's description.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         longest = try reader.seconds("seconds", upTo: Self.limit)
         shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)

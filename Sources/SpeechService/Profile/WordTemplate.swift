@@ -7,15 +7,12 @@
 package struct WordTemplate: Sendable, Hashable {
     package enum Part: Sendable, Hashable {
         case text(String)
-        /// A word, without its braces.
         case word(String)
     }
 
     package let text: String
-    /// Its pieces, in their order.
     let parts: [Part]
 
-    /// Reads a text; every text is a template.
     init(_ text: String) {
         self.text = text
         var parts: [Part] = []
