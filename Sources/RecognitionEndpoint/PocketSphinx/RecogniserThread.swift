@@ -21,13 +21,9 @@ final class RecogniserThread: Sendable {
 
     /// Starts a thread and loads its model.
     ///
-    /// - Parameters:
-    ///   - number: what comes after `recognise-` in the thread's name.
-    ///   - onIdle: called on the thread after every job, and before the job's last event; says
-    ///     whether the thread is to load another decoder, or to end.
-    ///   - onEnd: called when the thread ends otherwise, or could not be started.
-    /// - Returns: the thread, idle, with its model loaded.
-    /// - Throws: `RecognitionEndpointError` when the model cannot be used or there is no thread.
+    /// The thread calls `onIdle` after every job, before the job's last event: it says whether the
+    /// thread loads another decoder, or ends. `onEnd` is called when the thread ends otherwise, or
+    /// could not be started. The thread that is returned is idle, with its model loaded.
     static func start(
         number: Int, model: PreparedModel,
         onIdle: @escaping @Sendable (RecogniserThread) -> Bool,

@@ -6,8 +6,8 @@ internal import Settings
 extension ServiceProfile {
     /// The form of audio that is sent.
     ///
-    /// - Parameter codec: the one that is wanted, or nil for the service's best; without a list WAV,
-    ///   from which every service can tell the rate.
+    /// Without `codec` it is the service's best; without a list it is WAV, from which every service
+    /// can tell the rate.
     package func format(_ codec: AudioCodec?) throws(ProfileError) -> ProfileFormat {
         guard let first = formats.first else { return ProfileFormat(codec: codec ?? .wav) }
         guard let codec else { return first }
