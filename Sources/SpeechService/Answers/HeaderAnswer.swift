@@ -34,7 +34,6 @@ struct HeaderAnswer: ResponseDecoder {
             switch step {
             case .base64: bytes = try base64(bytes)
             case .gzip: bytes = try Inflation.inflate(bytes, limit: limit)
-            case .percent: bytes = try percent(bytes)
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -69,25 +68,6 @@ struct HeaderAnswer: ResponseDecoder {
         }
         return decoded
     }
-
-    private static func percent(_ text: [UInt8]) throws(AnswerError) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < text.count {
-            guard text[index] == UInt8(ascii: "%") else {
-                decoded.append(text[index])
-                index += 1
-                continue
-            }
-            let digits = String(decoding: text[index...].dropFirst().prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let byte = UInt8(digits, radix: 16) else {
-                throw .undecodable(reason: "not percent-encoded")
-            }
-            decoded.append(byte)
-            index += 3
-        }
-        return decoded
-    }
 }
 
 struct HeaderTranscript: Sendable, Hashable {
@@ -96,8 +76,6 @@ struct HeaderTranscript: Sendable, Hashable {
         case base64
         /// Compressed by gzip or zlib (RFC 1952, RFC 1950).
         case gzip
-        /// Percent-encoded (RFC 3986 §2.1).
-        case percent
     }
 
     var name: String

@@ -43,7 +43,7 @@ public struct AudioForm: Sendable, Hashable {
     }
 
     /// The name under which most services expect the recording.
-    public static let usualFileField = "file"
+    package static let usualFileField = "file"
 
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10
@@ -59,7 +59,7 @@ public struct AudioForm: Sendable, Hashable {
     /// - Throws: `ServiceError.invalidForm` when a name is empty, when that of the recording's field
     ///   is taken, or when the form is too long.
     public init(
-        fields: [Field] = [], fileField: String = usualFileField, fileName: String? = nil
+        fields: [Field] = [], fileField: String = "file", fileName: String? = nil
     ) throws(ServiceError) {
         guard !fileField.isEmpty else { throw .invalidForm(reason: "the recording has no name") }
         guard fileName?.isEmpty != true else { throw .invalidForm(reason: "the file has no name") }
