@@ -12,7 +12,7 @@ struct Recognition: Sendable, Equatable {
     var wantedFormat: String?
 }
 
-/// What the speaker seems to have said so far; later words may still change earlier ones.
+/// What the speaker seems to have said so far; later words may change earlier ones.
 struct PartialRecognition: Sendable, Equatable {
     /// The words, separated by single spaces; not empty.
     var text: String

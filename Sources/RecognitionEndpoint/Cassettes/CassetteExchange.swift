@@ -97,7 +97,7 @@ struct CassetteExchange: Sendable {
         return Array(tape.relocated(text, to: origin).utf8)
     }
 
-    /// Waits until so many bytes have come, or the body's end, and until it is time.
+    /// Waits until so many bytes have arrived, or the body has ended, and until the time has come.
     @concurrent private func wait(
         for upload: CassetteUpload, _ byteCount: Int?, _ milliseconds: Double?
     ) async throws {

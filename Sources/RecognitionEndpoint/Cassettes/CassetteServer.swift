@@ -12,7 +12,7 @@ package enum CassetteServer {
         case max
         case factor(Double)
 
-        /// How long a time of the recording takes; nil when it takes none.
+        /// How long a pause of the cassette lasts; nil for none.
         func duration(ofMilliseconds milliseconds: Double) -> Duration? {
             guard case .factor(let factor) = self else { return nil }
             return .microseconds(Int64(milliseconds * 1_000 / factor))

@@ -5,7 +5,8 @@ internal import AudioCore
 
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
-/// Of fields of text, those that say how the answer is wanted are kept. Cut anywhere; used on one thread.
+/// It keeps the text fields that say which answer is wanted. The bytes may be cut anywhere.
+/// Used on one thread.
 struct FormReader {
     private enum Place {
         /// Before the first boundary, or in a field of text.
@@ -21,12 +22,12 @@ struct FormReader {
     private static let headLimit = 16 << 10
 
     private let delimiter: [UInt8]
-    /// What has come and cannot be judged yet; the line break before the first boundary is ours.
+    /// Bytes that cannot be judged yet; the line break before the first boundary is ours.
     private var pending = Array("\r\n".utf8)
     private var place = Place.skipping
 
     private(set) var file: FormPartHead?
-    /// Fields of text that say how the answer is wanted, up to 32 characters of each.
+    /// The text fields that say which answer is wanted, up to 32 characters of each.
     private(set) var texts: [String: String] = [:]
     private static let keptNames: Set = ["response_format", "stream"]
 

@@ -47,6 +47,6 @@ struct Connection: Sendable {
         try? await channel.close()
     }
 
-    /// How long a client may go on sending after it was refused.
+    /// How long a client may keep sending after a refusal.
     static let lingerTime = Duration.seconds(5)
 }

@@ -38,7 +38,7 @@ enum Demand: Sendable, Equatable {
         }
     }
 
-    /// Refuses what another server on the way might have read in another way.
+    /// Refuses what another server on the way might read differently.
     private static func checkFraming(_ head: HTTPRequest) throws(Refusal) {
         // The first Host is the authority, the others stay (RFC 9112 §3.2).
         let others = HTTPField.Name("Host").flatMap { head.headerFields[$0] }

@@ -139,7 +139,7 @@ struct RecognitionExchange: Sendable {
         }
     }
 
-    /// How long a request that was given up may need to free its recogniser, which may be loading.
+    /// How long a request that was given up may take to free its recogniser.
     private static let patience = Duration.seconds(10)
 
     @concurrent private func begin(

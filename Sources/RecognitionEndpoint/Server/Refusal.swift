@@ -36,7 +36,7 @@ enum BodyFailure: Error, Sendable, Equatable {
     case brokenOff
     /// The client has sent nothing for this time.
     case stalled(Duration)
-    /// Another request with the same key came before this one was whole.
+    /// Another request with the same key took its place.
     case superseded
     case digestMismatch
     /// The endpoint is shutting down and the time for running recognitions is over.

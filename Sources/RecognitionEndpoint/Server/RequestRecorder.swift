@@ -23,7 +23,7 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let onRequest: @Sendable (ServedRequest) -> Void
-    /// The requests without a whole answer; only the last one's body still comes.
+    /// The requests without a complete answer; only the last one's body is still arriving.
     private var entries = CircularBuffer<Entry>()
 
     init(_ onRequest: @escaping @Sendable (ServedRequest) -> Void) {
@@ -114,7 +114,7 @@ package struct ServedRequest: Sendable, Hashable {
 
     package var byteCount = 0
 
-    /// The length of the audio in seconds; nil when it was not heard to its end.
+    /// The length of the audio in seconds; nil unless it was recognised to its end.
     package var audioDuration: Double?
 
     /// The answer's status, or nil when none was sent.

@@ -24,7 +24,7 @@ struct AnswerValues: Sendable {
     private var finalByteCount = 0
     private var segments: [RecognizedWord] = []
     private var segmentByteCount = 0
-    /// What values without a text have told, until a final takes it along.
+    /// The language named by values without a text, until a final takes it.
     private var language: String?
     private var duration, confidence: Double?
     /// The beginning of the first value that had no text, and where else it has some.
@@ -259,7 +259,7 @@ enum NoSpeech {
     private static let statuses: Set<String> = [
         "NoMatch", "InitialSilenceTimeout", "BabbleTimeout",
     ]
-    /// Words in the place of a message that say that all is well.
+    /// Messages that say that all is well.
     private static let praise: Set<String> = ["ok", "success", "succeeded", "done"]
 
     static func isSaid(by value: JSONValue) -> Bool {

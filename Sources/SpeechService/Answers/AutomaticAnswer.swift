@@ -3,7 +3,7 @@
 /// An answer whose form is found out from its media type and its first bytes
 /// (`AnswerFraming.automatic`).
 struct AutomaticAnswer: ResponseDecoder {
-    /// What begins like this is a stream of events, whatever its type says.
+    /// A body that begins like this is a stream of events, whatever its type says.
     private static let eventBeginnings = ["data:{", "data: {", "event:"].map { Array($0.utf8) }
 
     private let rule: AnswerRule
@@ -12,7 +12,7 @@ struct AutomaticAnswer: ResponseDecoder {
     ///
     /// Mutated in place: a copy would copy the body with each chunk.
     private var decoder: (any ResponseDecoder)?
-    /// White space, a byte-order mark and what begins like events, until then.
+    /// White space, a byte-order mark and a possible start of events, until a byte decides.
     private var head: BoundedBody
     private var failure: AnswerError?
 

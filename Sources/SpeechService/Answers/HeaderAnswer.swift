@@ -79,7 +79,7 @@ struct HeaderTranscript: Sendable, Hashable {
     }
 
     var name: String
-    /// What has been done to the text, the last step first.
+    /// How the text is encoded, the last step first.
     var coding: [Coding]
 
     init(name: String, coding: [Coding] = []) {

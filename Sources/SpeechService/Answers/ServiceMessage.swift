@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package enum ServiceMessage {
-    /// Where services put their message; the first that holds a string wins.
+    /// Where services put their message; the first that holds a string counts.
     private static let paths = [
         JSONPath(names: "error", "message"),
         JSONPath(names: "error"),

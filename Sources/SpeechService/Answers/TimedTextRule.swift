@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where an answer lists words, or longer pieces, with their places in the audio.
+/// Where an answer lists words, or longer pieces, with their times in the audio.
 package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.
     package var paths: [JSONPath]
@@ -40,7 +40,7 @@ extension TimedTextRule {
 }
 
 extension [JSONPath] {
-    /// No time and no share of anything is larger: JSON has no word for what would overflow.
+    /// No time or share is larger: JSON cannot express what would overflow.
     private static var largest: Double { 1e12 }
 
     /// The first number, also one that is written as a text; Google writes seconds as "1.300s".

@@ -6,7 +6,7 @@
 package struct ValueRule: Sendable, Hashable {
     /// Where the text of a value may be; the first place that has one counts.
     var textPaths: [JSONPath]
-    /// What tells the kinds apart; the first that matches decides.
+    /// How to tell the kinds apart; the first that matches decides.
     var selectors: [ValueSelector]
     /// The kind of a value with text that no selector matches; nil for what is usual in an answer
     /// of this framing.
@@ -23,7 +23,7 @@ package struct ValueRule: Sendable, Hashable {
     package var duration = Self.paths("duration")
     /// How many seconds one unit of that time is.
     var durationUnit = 1.0
-    /// What is true of a value that says that the service has heard the end of the speech.
+    /// The value in which this is true says that the service has heard the end of the speech.
     package var stop: JSONPath?
     package var skipped: Set<String> = []
 

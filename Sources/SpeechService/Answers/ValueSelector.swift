@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mark by which values of a kind are known.
+/// How to recognise a value of one kind.
 package struct ValueSelector: Sendable, Hashable {
     var condition: ValueCondition
     var kind: ValueKind

@@ -164,7 +164,7 @@ extension JSONPath {
     private static let alternatives: Set<String> = [
         "alternatives", "alternative", "hypotheses", "nbest", "n_best", "candidates",
     ]
-    /// More values than this are not looked at, and more places not told.
+    /// The most values that are searched.
     private static let valueLimit = 10_000
     private static let placeLimit = 100
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What opens a service: the secrets that are needed, and what is made of them.
+/// How to get into a service: the secrets it needs, and what utter makes of them.
 package struct AuthenticationPlan: Sendable, Hashable {
-    /// A secret: where it stands, and where it comes from unless a person says otherwise.
+    /// A secret: where it goes in a request, and where it comes from by default.
     package struct Part: Sendable, Hashable {
         package var place: Credential.Place
         package var form = SecretForm.plain
         /// Where it comes from; nil when a person has to say.
         package var source: SecretSource?
-        /// Whether the service is of no use without it.
+        /// Whether the service needs it.
         package var isRequired = true
     }
 
     package enum Use: Sendable, Hashable {
         case asTheyAre
-        /// A token is fetched for them, and is sent in their place.
+        /// utter fetches a token for them, and sends that instead.
         case token(TokenExchange)
         /// Each request is signed by version 4 of Amazon's signatures, without its body.
         case amazonSignature(region: String, service: String)

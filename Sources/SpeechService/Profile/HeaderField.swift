@@ -48,7 +48,7 @@ public struct HeaderField: Sendable, Hashable {
             name: String(line[..<colon]), value: String(line[line.index(after: colon)...]))
     }
 
-    /// A field of our own, whose name and value are known to be good.
+    /// A field of our own, whose name and value need no check.
     init(checkedName: String, value: String) {
         name = checkedName
         self.value = value

@@ -8,7 +8,7 @@
 package struct JobPlan: Sendable, Hashable {
     /// The steps; the answer to the last one is the transcript.
     package var steps: [JobStep]
-    /// How long the service may take from the first request that waits for it.
+    /// How long the service may take, from the first request that polls it.
     package var limit = Duration.seconds(1_800)
     /// Where URLs in answers may lead, beside the origins that the steps name; secrets do not go
     /// there.

@@ -9,9 +9,9 @@ public struct ProfileWord: Sendable, Hashable {
         var sent: String
     }
 
-    /// Words that need no description: a template that has them is enough.
+    /// Words that need no description: it is enough that a template uses them.
     package static let usual = ["language", "model", "prompt"]
-    /// Words whose values a person does not say; the take's name is filled in with each request.
+    /// Words with fixed values; each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text]
 
     /// What it is called, such as `language`.
@@ -22,18 +22,18 @@ public struct ProfileWord: Sendable, Hashable {
     public internal(set) var standard: String?
     /// Whether the service cannot be asked without it.
     public internal(set) var isRequired = false
-    /// What is sent for what is said; other values are sent as they are.
+    /// The service's value for each spoken one; other values are sent unchanged.
     var values: [Value] = []
     var isLimited = false
-    /// Whether it may stand under a name that sounds like that of a secret.
+    /// Whether it may be used under a name that sounds like a secret's.
     var isPublic = false
-    /// Whether slashes in it part the path in which it stands, as in `openai/whisper-large-v3`.
+    /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
     var isPath = false
 
     /// What may be said; empty when that is anything.
     public var choices: [String] { isLimited ? values.map(\.said) : [] }
 
-    /// Whether it may be said; what the service itself calls it is understood too.
+    /// Whether a person may say it, in the person's or the service's spelling.
     package func takes(_ value: String) -> Bool {
         !isLimited || values.contains { $0.said == value || $0.sent == value }
     }

@@ -16,7 +16,7 @@ package struct RetryRule: Sendable, Hashable {
     package var codes: Set<String> = []
     /// The codes of errors that refuse the token, whatever the status.
     package var tokenCodes: Set<String> = []
-    /// Whether the service is asked again no sooner than it says in `Retry-After`.
+    /// Whether utter waits as long as `Retry-After` says.
     package var honoursRetryAfter = true
 
     package init() {}

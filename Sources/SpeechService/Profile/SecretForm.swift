@@ -12,7 +12,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret behind the word `Bearer` (RFC 6750 §2.1).
     public static let bearer = SecretForm(unchecked: "Bearer {}")
-    /// The secret as a query wants it.
+    /// The secret, percent-encoded for a query.
     package static let percentEncoded = SecretForm(unchecked: "{percent}")
 
     private enum Mark {

@@ -125,7 +125,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    /// Demands that templates have words only that there are, and adds the usual ones.
+    /// Checks that templates use only words that exist, and adds the usual ones.
     private mutating func checkWords(urlPlace: SettingsPlace?) throws(SettingsError) {
         let formatWords = Set(formats.flatMap(\.words.keys))
         for (template, place) in templates(urlPlace: urlPlace) {
@@ -143,7 +143,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    /// Demands that the take's name stands in no URL: those are written down and compared.
+    /// Checks that no URL holds the take's name: URLs are recorded and compared.
     private func checkTakeMark(urlPlace: SettingsPlace?) throws(SettingsError) {
         let fields = query + formats.flatMap(\.query)
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
@@ -157,7 +157,7 @@ public struct ServiceProfile: Sendable, Hashable {
         throw SettingsError("'{take}' cannot stand in a URL", at: place)
     }
 
-    /// Demands that nothing stands under the name of a secret but words that are none.
+    /// Checks that a field named like a secret holds only words that are not secret.
     private func checkSecrets() throws(SettingsError) {
         let publicWords = words.filter(\.isPublic).map(\.name)
         let fields =

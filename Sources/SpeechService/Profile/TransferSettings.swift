@@ -4,7 +4,7 @@ internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
-    /// Whether the service decides itself when the speaker has finished.
+    /// Whether the service itself decides when the speaker has finished.
     package var detectsEnd = false
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
     package var expectsContinue = false
