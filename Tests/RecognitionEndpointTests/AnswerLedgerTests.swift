@@ -63,6 +63,20 @@ import Testing
         }
     }
 
+    @Test func aRequestWhoseSuccessorFailedCommits() {
+        let ledger = AnswerLedger()
+        guard case .new(let old, _) = ledger.admit("k", giveUp: {}),
+            case .new(let new, _) = ledger.admit("k", giveUp: {})
+        else {
+            Issue.record("a request that is not answered holds its key")
+            return
+        }
+        ledger.abandon(new)
+        ledger.commit(
+            old, AnswerLedger.Answer(body: body("a"), recognition: Recognition(text: "old")))
+        #expect(answered(ledger, "k") == "old")
+    }
+
     @Test func aRequestThatWasOvertakenCannotCommit() async {
         let ledger = AnswerLedger()
         await confirmation { isGivenUp in

@@ -60,12 +60,14 @@ final class AnswerLedger: Sendable {
         return admission
     }
 
-    /// Keeps an answer, unless another request has taken its place.
+    /// Keeps an answer, unless another request has taken this one's place.
     ///
     /// Called before the answer is sent, since it may not arrive.
     func commit(_ ticket: Ticket, _ answer: Answer) {
         state.withLock { state in
-            guard state.running[ticket.key]?.number == ticket.number else { return }
+            // One that took its place and failed does not count.
+            let running = state.running[ticket.key]?.number ?? ticket.number
+            guard running == ticket.number, state.answers[ticket.key] == nil else { return }
             state.running[ticket.key] = nil
             state.answers[ticket.key] = answer
             state.order.append(ticket.key)
