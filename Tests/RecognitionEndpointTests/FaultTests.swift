@@ -25,12 +25,11 @@ import Testing
     }
 
     @Test func aStatusAfterSoManyBytes() async throws {
-        try await run("status=503 after=32000 retry-after=5") { client in
+        try await run("status=503 after=32000") { client in
             try client.sendChunk([UInt8](repeating: 0, count: 31_999))
             try client.sendChunk([0])
             let answer = try client.readAnswer()
             #expect(answer.head.status == 503)
-            #expect(answer.head.fields["retry-after"] == "5")
             #expect(answer.head.fields["connection"] == "close")
         }
     }
@@ -45,26 +44,12 @@ import Testing
         }
     }
 
-    @Test func anAnswerAfterWhichNothingIsReadAnyMore() async throws {
-        try await run("status=429 after=10 stop-reading") { client in
-            try client.sendChunk([UInt8](repeating: 0, count: 10))
-            #expect(try client.readAnswer().head.status == 429)
-        }
-    }
-
     @Test func aRedirectAfterHalfTheBody() async throws {
         try await run("redirect=/elsewhere after=10") { client in
             try client.sendChunk([UInt8](repeating: 0, count: 10))
             let answer = try client.readAnswer()
             #expect(answer.head.status == 307)
             #expect(answer.head.fields["location"] == "/elsewhere")
-        }
-    }
-
-    @Test func aResetInMidBody() async throws {
-        try await run("reset after=10") { client in
-            try client.sendChunk([UInt8](repeating: 0, count: 10))
-            #expect(throws: RawClient.Failure.reset) { try client.readToEnd() }
         }
     }
 
@@ -87,8 +72,8 @@ import Testing
         }
     }
 
-    @Test func aDelayedAnswerIsWholeAndLate() async throws {
-        try await run("delay=400ms stall=200ms") { client in
+    @Test func anAnswerAfterAStallIsWholeAndLate() async throws {
+        try await run("stall=600ms") { client in
             let start = ContinuousClock.now
             try client.sendChunk([0, 0])
             try client.sendEnd()

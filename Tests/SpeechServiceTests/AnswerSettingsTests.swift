@@ -310,7 +310,7 @@ import Testing
         ),
         (
             "header = { name = \"a\", coding = [\"zip\"] }",
-            "a.toml:1:33: 'answer.header.coding' cannot be 'zip'; it is one of base64, gzip, percent"
+            "a.toml:1:33: 'answer.header.coding' cannot be 'zip'; it is one of base64, gzip"
         ),
     ])
     func whatIsWrongIsNamedWithItsPlace(table: String, message: String) {

@@ -125,7 +125,6 @@ import Testing
         ),
         ("kind = 'query'", "'auth.parameter' is not there"),
         ("kind = 'basic'\nuser = 'a:b'", "'auth.user' cannot be 'a:b'"),
-        ("kind = 'hmac'", "'auth.signature' is not there"),
         ("kind = 'aws-sigv4'", "'auth.region' is not there"),
         ("scheme = 'Token'", "'auth.scheme' is not known"),
         ("[exchange]\nbody = ''", "'auth.exchange.url' is not there"),
@@ -186,7 +185,7 @@ import Testing
             session = { variable = 'AWS_SESSION_TOKEN', optional = true }
             """
         ).resolved { $0 == "region" ? "eu-west-1" : nil }
-        #expect(plan.use == .signature(.awsV4(region: "eu-west-1", service: "lex")))
+        #expect(plan.use == .amazonSignature(region: "eu-west-1", service: "lex"))
         #expect(plan.parts.map(\.place) == [.part("key"), .part("user"), .part("session")])
         #expect(plan.parts.map(\.isRequired) == [true, true, false])
     }

@@ -40,11 +40,6 @@ import Testing
         #expect(read(value, [.base64, .gzip]).transcript.text == "book a hotel")
     }
 
-    @Test func percentIsRead() {
-        #expect(read("gr%C3%BC%C3%9Fe%21", [.percent]).transcript.text == "grüße!")
-        #expect(read("50%", [.percent]).error == .undecodable(reason: "not percent-encoded"))
-    }
-
     @Test func aBombIsNotUnpacked() throws {
         let bomb = try compressed(Array(repeating: UInt8(ascii: "a"), count: 20 << 20))
         #expect(bomb.count < 30_000)

@@ -125,7 +125,7 @@ struct JSONSequenceAnswerTests {
     }
 
     @Test func anotherRuleCanReadAnotherService() throws {
-        let houndify = ValueRule(
+        let other = ValueRule(
             textPaths: [
                 JSONPath(names: "PartialTranscript"),
                 try JSONPath("Disambiguation.ChoiceData[0].Transcription"),
@@ -140,15 +140,15 @@ struct JSONSequenceAnswerTests {
             unmatched: .final)
         let body = """
             74
-            {"Format":"HoundVoiceQueryPartialTranscript","PartialTranscript":"what is"}
+            {"Format":"Partial","PartialTranscript":"what is"}
             {"Status":"OK","Disambiguation":{"ChoiceData":[{"Transcription":"what is up"}]}}
             """
-        let decoded = decode(.jsonSequence(houndify), body)
+        let decoded = decode(.jsonSequence(other), body)
         #expect(decoded.error == nil)
         #expect(decoded.hypotheses.map(\.isFinal) == [false, true])
         #expect(decoded.transcript.text == "what is up")
         let failed = decode(
-            .jsonSequence(houndify), "{\"Status\":\"Error\",\"ErrorMessage\":\"bad id\"}")
+            .jsonSequence(other), "{\"Status\":\"Error\",\"ErrorMessage\":\"bad id\"}")
         #expect(failed.error == .serviceReported(message: "bad id"))
     }
 

@@ -3,6 +3,7 @@
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 /// How takes end, and what is left of them on the disk.

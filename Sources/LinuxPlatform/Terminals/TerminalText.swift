@@ -87,7 +87,7 @@ package enum TerminalText {
         return cut(singleLine(sanitized(String(decoding: head, as: UTF8.self))))
     }
 
-    /// Whether a byte of UTF-8 may begin a harmful scalar; few texts have one, and all are asked.
+    /// Whether a byte of UTF-8 may begin a harmful scalar: a quick test, since few texts have one.
     private static func mayBeginHarm(_ byte: UInt8) -> Bool {
         byte < 0x20 && byte != 0x0A && byte != 0x09 || byte == 0x7F || byte == 0xC2 || byte == 0xE2
     }
@@ -122,7 +122,7 @@ package enum TerminalText {
 private enum ControlSequence {
     typealias Scalars = Substring.UnicodeScalarView
 
-    /// Where what a harmful scalar begins ends; what ends nowhere loses its first bytes alone.
+    /// Where the sequence that a harmful scalar begins ends; one without an end loses only its first bytes.
     static func end(in rest: Scalars, after scalar: Unicode.Scalar) -> Scalars.Index {
         switch scalar.value {
         case 0x1B: escape(in: rest)

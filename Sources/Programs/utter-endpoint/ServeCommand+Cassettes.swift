@@ -8,7 +8,6 @@ import UtterCommands
 internal import UtterTerminal
 
 extension ServeCommand {
-    /// Answers with what cassettes hold, until a signal.
     func replay() async throws {
         var cassettes: [Cassette] = []
         do throws(CassetteError) {
@@ -46,7 +45,6 @@ extension ServeCommand {
     }
 }
 
-/// The value of `--speed`.
 struct ReplaySpeed: ExpressibleByArgument {
     static let max = ReplaySpeed(speed: .max)
 

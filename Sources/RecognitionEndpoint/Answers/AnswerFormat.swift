@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
+
 enum AnswerFormat: Sendable, Equatable {
     /// JSON objects, one a line, while the audio comes: partial texts, then the final one.
     case lines
@@ -43,7 +45,6 @@ enum AnswerFormat: Sendable, Equatable {
         "vtt": "text/vtt; charset=utf-8",
     ]
 
-    /// The `Content-Type` of the whole answer, for which a form may have asked.
     func mediaType(of recognition: Recognition) -> String {
         self == .object
             ? recognition.wantedFormat.flatMap { Self.documents[$0] } ?? mediaType : mediaType
@@ -112,4 +113,42 @@ enum AnswerFormat: Sendable, Equatable {
 
 extension Double {
     fileprivate func rounded(to parts: Double) -> Double { (self * parts).rounded() / parts }
+}
+
+struct AnswerLine: Encodable {
+    /// A word and its place in the audio, in seconds.
+    struct Word: Encodable {
+        var word: String
+        var start, end, probability: Double
+    }
+
+    struct Reason: Encodable {
+        var message: String
+    }
+
+    struct Load: Encodable {
+        var running, maximum: Int
+    }
+
+    var type, status, text, message: String?
+    var time, duration: Double?
+    var words: [Word]?
+    var error: Reason?
+    var recognitions: Load?
+
+    var json: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only numbers that are not finite have no form in JSON, and there are none.
+        let bytes = (try? encoder.encode(self)) ?? Data()
+        // Terminals obey the control characters of C1 and DEL, which JSON allows in a string.
+        return String(decoding: bytes, as: UTF8.self).unicodeScalars.reduce(into: "") {
+            text, scalar in
+            if (0x7F...0x9F).contains(scalar.value) {
+                text += "\\u00" + String(scalar.value, radix: 16)
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        } + "\n"
+    }
 }

@@ -11,7 +11,6 @@ final class RecognitionEvents: Sendable {
         case partial(PartialRecognition)
         /// The audio is over and this was said; the last event.
         case final(Recognition)
-        /// Recognition was given up; the last event.
         case failed(BodyFailure)
     }
 

@@ -9,32 +9,26 @@ struct StreamedAnswer: ~Copyable {
     private var unused: ResponseWriter?
     private var begun: (any ResponseBodyWriter)?
     private let format: AnswerFormat
-    private var delay: Duration?
     private let isReplayed: Bool
 
     init(
-        _ writer: consuming ResponseWriter, format: AnswerFormat, delay: Duration?,
-        isReplayed: Bool = false
+        _ writer: consuming ResponseWriter, format: AnswerFormat, isReplayed: Bool = false
     ) {
         unused = consume writer
         self.format = format
-        self.delay = delay
         self.isReplayed = isReplayed
     }
 
     var hasBegun: Bool { begun != nil }
 
-    /// Writes the text so far, when the format has a place for it.
     @concurrent mutating func write(_ partial: PartialRecognition) async throws {
         guard format == .lines else { return }
         try await begin()
         try await begun?.write(ByteBuffer(string: AnswerFormat.partial(partial)))
     }
 
-    /// Writes the final text and the answer's end.
     @concurrent mutating func finish(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
-        try await waitForDelay()
         guard let writer = unused.take() else {
             try await begun?.write(ByteBuffer(string: text))
             return try await end()
@@ -48,7 +42,6 @@ struct StreamedAnswer: ~Copyable {
             response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 
-    /// Writes half of the final text, and no end.
     @concurrent mutating func breakOff(_ recognition: Recognition) async throws {
         let text = format.final(recognition)
         try await begin()
@@ -58,7 +51,6 @@ struct StreamedAnswer: ~Copyable {
 
     /// Says what went wrong: with a status, or in a last line when the text had begun.
     @concurrent mutating func fail(_ failure: BodyFailure) async throws {
-        try await waitForDelay()
         guard let writer = unused.take() else {
             let line = AnswerFormat.error(failure.description)
             try await begun?.write(ByteBuffer(string: line))
@@ -68,18 +60,12 @@ struct StreamedAnswer: ~Copyable {
     }
 
     @concurrent private mutating func begin() async throws {
-        try await waitForDelay()
         guard let writer = unused.take() else { return }
         begun = try await writer.writeHead(.make(200, format.mediaType, byteCount: nil))
     }
 
     @concurrent private mutating func end() async throws {
         try await begun.take()?.finish(nil)
-    }
-
-    @concurrent private mutating func waitForDelay() async throws {
-        guard let delay = delay.take() else { return }
-        try await Task.sleep(for: delay)
     }
 }
 
@@ -90,7 +76,6 @@ extension ResponseWriter {
         try await writeInformationalHead(HTTPResponse(status: .continue))
     }
 
-    /// Writes a whole answer that is not text.
     @concurrent consuming func refuse(_ refusal: Refusal, closes: Bool) async throws {
         let text = AnswerFormat.refusal(refusal.message)
         var head = HTTPResponse.make(

@@ -12,7 +12,6 @@ struct BodyDecoder {
     /// What a form says of the answer's format; nil for other bodies.
     var wantedFormat: String? { (decoder as? FormDecoder)?.wantedFormat }
 
-    /// Creates a decoder for a media type.
     init(_ mediaType: AudioMediaType) throws(BodyFailure) {
         decoder = mediaType.makeDecoder()
         try makeConverter()
@@ -31,7 +30,6 @@ struct BodyDecoder {
         try convert(into: &output)
     }
 
-    /// Ends the body, and appends what is still inside.
     mutating func finish(into output: inout [Int16]) throws(BodyFailure) {
         samples.removeAll(keepingCapacity: true)
         do throws(UndecodableAudio) {
@@ -67,7 +65,6 @@ struct BodyDecoder {
 }
 
 extension AudioMediaType {
-    /// Makes the decoder of one body, or of one file in a form.
     func makeDecoder() -> any AudioDecoder {
         switch self {
         case .pcm(let format, let isBigEndian):

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import AudioCodecs
+internal import AudioCore
 
 /// Takes a form apart while it comes (RFC 7578), and passes the bytes of its file on.
 ///
-/// Of fields of text, those that say how the answer is wanted are kept. Cut anywhere; used on one thread.
+/// It keeps the text fields that say which answer is wanted. The bytes may be cut anywhere.
+/// Used on one thread.
 struct FormReader {
     private enum Place {
         /// Before the first boundary, or in a field of text.
@@ -20,12 +22,12 @@ struct FormReader {
     private static let headLimit = 16 << 10
 
     private let delimiter: [UInt8]
-    /// What has come and cannot be judged yet; the line break before the first boundary is ours.
+    /// Bytes that cannot be judged yet; the line break before the first boundary is ours.
     private var pending = Array("\r\n".utf8)
     private var place = Place.skipping
 
     private(set) var file: FormPartHead?
-    /// Fields of text that say how the answer is wanted, up to 32 characters of each.
+    /// The text fields that say which answer is wanted, up to 32 characters of each.
     private(set) var texts: [String: String] = [:]
     private static let keptNames: Set = ["response_format", "stream"]
 
@@ -33,7 +35,6 @@ struct FormReader {
 
     var isWhole: Bool { if case .end = place { true } else { false } }
 
-    /// Takes bytes in, and appends those of the file.
     mutating func read(_ bytes: Span<UInt8>, into audio: inout [UInt8]) throws(UndecodableAudio) {
         for index in bytes.indices { pending.append(bytes[index]) }
         while try step(into: &audio) {}
@@ -95,5 +96,91 @@ struct FormReader {
             throw UndecodableAudio("the form has a part whose head is too long")
         }
         return false
+    }
+}
+
+/// The header fields of one part of a form, as far as they matter (RFC 7578 §4).
+struct FormPartHead: Sendable, Equatable {
+    private(set) var name = ""
+    private(set) var fileName: String?
+    private(set) var contentType: String?
+
+    init(_ text: String) {
+        for line in text.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            switch line[..<colon].lowercased() {
+            case "content-disposition":
+                name = Self.parameter("name", in: value) ?? ""
+                fileName = Self.parameter("filename", in: value)
+            case "content-type": contentType = String(value)
+            default: break
+            }
+        }
+    }
+
+    /// What kind of audio the part is: by the extension of the file's name, as services of this kind
+    /// do, or else by its type.
+    var mediaType: AudioMediaType {
+        get throws(UnsupportedMediaType) {
+            if let codec = fileName.flatMap({ AudioCodec(fileName: $0) }) { return .file(codec) }
+            return try AudioMediaType(parsing: contentType)
+        }
+    }
+
+    /// The parameter of a header field such as `name="a b"`; nil without one.
+    static func parameter(_ name: String, in value: some StringProtocol) -> String? {
+        for part in value.split(separator: ";").dropFirst() {
+            let part = part.drop { $0 == " " || $0 == "\t" }
+            guard part.lowercased().hasPrefix(name + "=") else { continue }
+            let text = part.dropFirst(name.count + 1)
+            guard text.hasPrefix("\""), text.hasSuffix("\""), text.count > 1 else {
+                return String(text)
+            }
+            return String(text.dropFirst().dropLast())
+        }
+        return nil
+    }
+}
+
+final class FormDecoder: AudioDecoder {
+    private var reader: FormReader
+    private var decoder: (any AudioDecoder)?
+
+    init(boundary: String) { reader = FormReader(boundary: boundary) }
+
+    var format: StreamFormat? { decoder?.format }
+
+    var isAtEnd: Bool { reader.isWhole }
+
+    var wantedFormat: String? { reader.texts["response_format"] }
+
+    func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio) {
+        var audio: [UInt8] = []
+        try reader.read(bytes, into: &audio)
+        if decoder == nil, let file = reader.file { decoder = try Self.decoder(of: file) }
+        try decoder?.decode(audio.span, into: &output)
+    }
+
+    func finish(into output: inout [Int16]) throws(UndecodableAudio) {
+        guard reader.isWhole else { throw UndecodableAudio("the form has no end") }
+        guard let decoder else { throw UndecodableAudio("the form has no file") }
+        guard reader.texts["stream"]?.lowercased() != "true" else {
+            throw UndecodableAudio("'stream' is not offered: the text comes at the end")
+        }
+        guard wantedFormat.map({ AnswerFormat.documents[$0] != nil }) ?? true else {
+            throw UndecodableAudio("the 'response_format' is json, verbose_json, text, srt or vtt")
+        }
+        try decoder.finish(into: &output)
+    }
+
+    private static func decoder(
+        of file: FormPartHead
+    ) throws(UndecodableAudio) -> any AudioDecoder {
+        do throws(UnsupportedMediaType) {
+            return try file.mediaType.makeDecoder()
+        } catch {
+            throw UndecodableAudio(error.reason)
+        }
     }
 }

@@ -16,7 +16,6 @@ struct JSGFGrammar: Sendable, Equatable {
         let line: Int
     }
 
-    /// Reads a grammar.
     init(parsing bytes: [UInt8]) throws(JSGFError) {
         let statements = try Self.statements(of: bytes)
         let heads = statements.prefix(2).map { $0.map(\.text) }

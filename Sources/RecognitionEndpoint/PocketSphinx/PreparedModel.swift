@@ -3,7 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 
-/// A model whose files have been seen to be readable, and whose grammar has been read.
+/// A model whose files are readable and whose grammar has been read.
 struct PreparedModel: Sendable {
     let model: RecognitionModel
 

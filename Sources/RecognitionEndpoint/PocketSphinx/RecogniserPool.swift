@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// A bounded number of recognisers, started when they are needed.
 ///
-/// One that is idle is kept, so that the next body finds a decoder loaded; what more there were
+/// The pool keeps one idle recogniser, so that the next body finds a decoder loaded; the others
 /// end, since each takes 35 to 120 MB.
 final class RecogniserPool: Sendable {
     private struct State {
@@ -35,7 +35,6 @@ final class RecogniserPool: Sendable {
     private let maximumCount: Int
     private let state = Mutex(State())
 
-    /// Creates a pool without any recogniser.
     init(model: PreparedModel, maximumCount: Int) {
         self.model = model
         self.maximumCount = maximumCount
@@ -53,11 +52,7 @@ final class RecogniserPool: Sendable {
 
     /// Gives a job to a recogniser; loads a new one when all are busy and there may be more.
     ///
-    /// - Parameters:
-    ///   - job: what is to be recognised.
-    ///   - patience: how long to wait for a recogniser when as many as there may be are busy.
     /// - Returns: false when none was free in time, the task was cancelled, or the pool was stopped.
-    /// - Throws: `RecognitionEndpointError` when a new recogniser cannot be loaded.
     func begin(
         _ job: RecognitionJob, waitingUpTo patience: Duration = .zero
     ) async throws(RecognitionEndpointError) -> Bool {

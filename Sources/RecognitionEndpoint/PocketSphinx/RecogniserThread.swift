@@ -21,14 +21,9 @@ final class RecogniserThread: Sendable {
 
     /// Starts a thread and loads its model.
     ///
-    /// - Parameters:
-    ///   - number: what comes after `recognise-` in the thread's name.
-    ///   - model: what the decoders know.
-    ///   - onIdle: called on the thread after every job, and before the job's last event; says
-    ///     whether the thread is to load another decoder, or to end.
-    ///   - onEnd: called when the thread ends otherwise, or could not be started.
-    /// - Returns: the thread, idle, with its model loaded.
-    /// - Throws: `RecognitionEndpointError` when the model cannot be used or there is no thread.
+    /// The thread calls `onIdle` after every job, before the job's last event: it says whether the
+    /// thread loads another decoder, or ends. `onEnd` is called when the thread ends otherwise, or
+    /// could not be started. The thread that is returned is idle, with its model loaded.
     static func start(
         number: Int, model: PreparedModel,
         onIdle: @escaping @Sendable (RecogniserThread) -> Bool,
@@ -94,7 +89,6 @@ final class RecogniserThread: Sendable {
         thread.withLock { swap(&$0, &started) }
     }
 
-    /// What a thread does after a job.
     private enum Next {
         case another
         /// Ends, because the pool has enough idle threads.
@@ -102,13 +96,9 @@ final class RecogniserThread: Sendable {
         case stopped
     }
 
-    /// Works until there is nothing more to do.
+    /// Works until there is nothing more to do; returns whether the pool still counts on this thread.
     ///
-    /// - Parameters:
-    ///   - model: what the decoders know.
-    ///   - onReady: called once, with nil or with why there is no decoder.
-    ///   - onIdle: called after every job; says whether to load another decoder, or to end.
-    /// - Returns: whether the pool still counts on this thread.
+    /// Calls `onReady` once, with nil or with why there is no decoder.
     private func run(
         _ model: PreparedModel, onReady: (RecognitionEndpointError?) -> Void,
         onIdle: (RecogniserThread) -> Bool

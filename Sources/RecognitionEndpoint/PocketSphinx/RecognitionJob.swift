@@ -3,14 +3,12 @@
 internal import LinuxPlatform
 
 final class RecognitionJob: Sendable {
-    /// Where the body's bytes come in.
     let body: BodyQueue
 
     let events = RecognitionEvents()
 
     private let mediaType: AudioMediaType
 
-    /// Creates a job that no thread works at yet.
     init(_ mediaType: AudioMediaType) throws(SystemError) {
         self.mediaType = mediaType
         body = try BodyQueue()

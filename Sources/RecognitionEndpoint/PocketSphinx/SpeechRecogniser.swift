@@ -29,12 +29,7 @@ struct SpeechRecogniser: ~Copyable {
         try beginUtterance()
     }
 
-    /// Takes audio in.
-    ///
-    /// - Parameters:
-    ///   - samples: 16 kHz, mono, any count.
-    ///   - onPartial: called whenever the text has changed.
-    /// - Throws: `Failure`.
+    /// Takes samples in, 16 kHz and mono; calls `onPartial` whenever the text has changed.
     mutating func process(
         _ samples: Span<Int16>, onPartial: (PartialRecognition) -> Void
     ) throws(Failure) {
@@ -47,9 +42,7 @@ struct SpeechRecogniser: ~Copyable {
         }
     }
 
-    /// Ends the audio.
-    ///
-    /// - Returns: everything that was heard in it.
+    /// Ends the audio, and returns everything that was heard in it.
     mutating func finish() throws(Failure) -> Recognition {
         let rest = incomplete
         try processPeriod(rest.span) { _ in }

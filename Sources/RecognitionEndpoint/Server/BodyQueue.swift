@@ -9,9 +9,7 @@ internal import Synchronization
 /// Holds at most `capacity` bytes and one chunk more: a full queue suspends the task, so that
 /// TCP's window closes and the client waits. One task appends, one thread takes.
 final class BodyQueue: Sendable {
-    /// What the recogniser's thread gets.
     enum Taken: Sendable {
-        /// The next bytes.
         case bytes([UInt8])
         case end
         /// There will be no more, and the recognition is to be given up.
@@ -30,7 +28,6 @@ final class BodyQueue: Sendable {
     private let state = Mutex(State())
     private let wakeup: Wakeup
 
-    /// Creates an empty queue.
     init(capacity: Int = 262_144) throws(SystemError) {
         self.capacity = capacity
         wakeup = try Wakeup()

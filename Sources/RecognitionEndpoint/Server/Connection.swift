@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -17,9 +16,9 @@ struct Connection: Sendable {
 
     /// Ends the sending side after an answer went out before its body had come in.
     ///
-    /// The rest of the body is then to be taken in and the connection to be ended. Closing at
-    /// once would let the client's system throw the answer away, as soon as it hears that bytes
-    /// it sent were not taken (RFC 9112 §9.6).
+    /// The caller then reads the rest of the body and ends the connection. If the connection closed
+    /// at once, the client's system would discard the answer when it hears that bytes it sent
+    /// were not taken (RFC 9112 §9.6).
     ///
     /// - Returns: what closes the connection when the client goes on sending; to be cancelled.
     func linger() async -> Scheduled<Void> {
@@ -43,21 +42,11 @@ struct Connection: Sendable {
         channel.triggerUserOutboundEvent(RequestRecorder.Heard(duration: duration), promise: nil)
     }
 
-    /// Closes the connection (FIN).
     func close() async {
         // Whether it was closed already does not matter.
         try? await channel.close()
     }
 
-    /// Resets the connection (RST).
-    func reset() async {
-        // Closing with a linger time of zero throws away what was not sent (socket(7)).
-        // Without a socket of its own, the connection is only closed.
-        try? await (channel as? any SocketOptionProvider)?
-            .setSoLinger(Glibc.linger(l_onoff: 1, l_linger: 0)).get()
-        await close()
-    }
-
-    /// How long a client may go on sending after it was refused.
+    /// How long a client may keep sending after a refusal.
     static let lingerTime = Duration.seconds(5)
 }

@@ -3,12 +3,10 @@
 internal import HTTPTypes
 internal import Hummingbird
 
-/// What a request asks for, as far as its head says it.
 enum Demand: Sendable, Equatable {
     case health
     case recognition(AudioMediaType, AnswerFormat, FaultPlan, BodyClaim)
 
-    /// Reads the head of a request.
     init(
         _ head: HTTPRequest, configuration: RecognitionEndpointConfiguration
     ) throws(Refusal) {
@@ -40,7 +38,7 @@ enum Demand: Sendable, Equatable {
         }
     }
 
-    /// Refuses what another server on the way might have read in another way.
+    /// Refuses what another server on the way might read differently.
     private static func checkFraming(_ head: HTTPRequest) throws(Refusal) {
         // The first Host is the authority, the others stay (RFC 9112 §3.2).
         let others = HTTPField.Name("Host").flatMap { head.headerFields[$0] }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import HTTPTypes
+internal import Hummingbird
+internal import HummingbirdCore
+internal import NIOCore
+
 /// How the endpoint misbehaves for one request, as its `X-Misbehave` header says.
 ///
 /// Only an endpoint whose configuration allows faults reads the header. Its value is a list of
@@ -11,50 +16,36 @@
 /// | `stall=2s` | read nothing for this long at that place, then go on |
 /// | `status=503` | answer this status (200 to 599) at that place instead of text |
 /// | `redirect=URL` | answer with this `Location`; 307 without `status` |
-/// | `retry-after=5` | add `Retry-After` to that answer; needs `status` |
-/// | `stop-reading` | with that answer, do not read the rest of the body, and hold the connection |
 /// | `close` | close the connection at that place (FIN) without a final text |
-/// | `reset` | reset the connection at that place (RST) without a final text |
-/// | `delay=500ms` | wait this long before the head of whatever is answered |
 /// | `truncate-answer` | send half of the final text, no last chunk, and close |
 ///
-/// Times are whole numbers of `ms` or `s`, at most ten minutes. `status`, `redirect`, `close` and
-/// `reset` exclude one another, except that `redirect` goes with a `status`.
+/// Times are whole numbers of `ms` or `s`, at most ten minutes. `close` excludes `status` and
+/// `redirect`.
 struct FaultPlan: Sendable, Equatable {
-    /// What happens when `byteCount` bytes have been read.
     enum Action: Sendable, Equatable {
         case none
-        case answer(Answer)
+        case answer(status: Int, location: String?)
         case close
-        case reset
     }
 
-    struct Answer: Sendable, Equatable {
-        var status: Int
-        var location: String?
-        var retryAfter: Int?
-        var stopsReading = false
-    }
-
-    /// How many bytes of the body are read before the action.
     var byteCount = 0
 
     var stall: Duration?
 
     var action = Action.none
 
-    var delay: Duration?
-
     var truncatesAnswer = false
+
+    var isAnswer: Bool {
+        if case .answer = action { true } else { false }
+    }
 
     init() {}
 
-    /// Reads the value of `X-Misbehave`.
     init(parsing text: String) throws(FaultPlanError) {
         var items = try Self.items(in: text)
         byteCount = try Self.number(&items, "after", in: 0...Int.max) ?? 0
         stall = try Self.duration(&items, "stall")
-        delay = try Self.duration(&items, "delay")
         truncatesAnswer = try Self.flag(&items, "truncate-answer")
         action = try Self.action(&items)
         guard let unknown = items.keys.sorted().first else { return }
@@ -65,25 +56,11 @@ struct FaultPlan: Sendable, Equatable {
         _ items: inout [String: String?]
     ) throws(FaultPlanError) -> Action {
         let closes = try flag(&items, "close")
-        let resets = try flag(&items, "reset")
         let status = try number(&items, "status", in: 200...599)
         let location = try value(&items, "redirect")
-        let answers = status != nil || location != nil
-        guard [closes, resets, answers].count(where: { $0 }) <= 1 else {
-            throw FaultPlanError(item: "close", reason: "there are two endings")
-        }
-        let retryAfter = try number(&items, "retry-after", in: 0...86_400)
-        let stopsReading = try flag(&items, "stop-reading")
-        guard answers else {
-            guard retryAfter == nil, !stopsReading else {
-                throw FaultPlanError(item: "status", reason: "it is missing")
-            }
-            return closes ? .close : resets ? .reset : .none
-        }
-        return .answer(
-            Answer(
-                status: status ?? 307, location: location, retryAfter: retryAfter,
-                stopsReading: stopsReading))
+        guard status != nil || location != nil else { return closes ? .close : .none }
+        guard !closes else { throw FaultPlanError(item: "close", reason: "there are two endings") }
+        return .answer(status: status ?? 307, location: location)
     }
 
     // MARK: - Items
@@ -151,4 +128,33 @@ struct FaultPlanError: Error, Equatable {
     let reason: String
 
     var description: String { "X-Misbehave: '\(item)': \(reason)" }
+}
+
+/// One request that is answered as its fault plan says instead of with text.
+struct MisbehavingExchange {
+    let request: Request
+    let plan: FaultPlan
+    let connection: Connection
+
+    @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
+        guard case .answer(let status, let location) = plan.action else { return }
+        if plan.byteCount > 0 { try await writer.inviteBody(of: request) }
+        var iterator = request.body.makeAsyncIterator()
+        var byteCount = 0
+        var isWhole = false
+        while byteCount < plan.byteCount, !isWhole {
+            let buffer = try await iterator.next()
+            byteCount += buffer?.readableBytes ?? 0
+            isWhole = buffer == nil
+        }
+        if let stall = plan.stall { try await Task.sleep(for: stall) }
+        var refusal = Refusal(status, "X-Misbehave asked for status \(status)")
+        refusal.fields[.location] = location
+        try await writer.refuse(refusal, closes: !isWhole)
+        guard !isWhole else { return }
+        let deadline = await connection.linger()
+        defer { deadline.cancel() }
+        while try await iterator.next() != nil {}
+        throw Connection.End()
+    }
 }

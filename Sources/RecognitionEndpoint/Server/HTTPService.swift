@@ -45,12 +45,7 @@ package final class HTTPService: LocalServer {
         try await run(preparing: {}, onReady: onReady)
     }
 
-    /// Listens and answers, as above, once something is prepared.
-    ///
-    /// - Parameters:
-    ///   - prepare: what must be done before; when it throws, nothing listens.
-    ///   - onReady: called with the port once clients can connect.
-    /// - Throws: `RecognitionEndpointError`.
+    /// Listens and answers once something is prepared; when that throws, nothing listens.
     func run(
         preparing prepare: () async throws(RecognitionEndpointError) -> Void,
         onReady: @escaping @Sendable (Int) async -> Void
@@ -147,3 +142,20 @@ package final class HTTPService: LocalServer {
             reason: SystemError(call: "bind", code: error.errnoCode).reason)
     }
 }
+
+package protocol LocalServer: Sendable {
+    /// Listens and answers until `shutdown` is called or the task is cancelled; once.
+    ///
+    /// - Parameter onReady: called with the port once clients can connect.
+    /// - Throws: `RecognitionEndpointError` when the address cannot be listened on.
+    func run(
+        onReady: @escaping @Sendable (Int) async -> Void
+    ) async throws(RecognitionEndpointError)
+
+    /// Lets the work that runs finish and ends `run`; without effect when it has ended.
+    ///
+    /// From any thread; returns at once.
+    func shutdown()
+}
+
+extension RecognitionEndpoint: LocalServer {}

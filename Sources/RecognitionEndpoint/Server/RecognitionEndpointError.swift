@@ -39,8 +39,7 @@ extension RecognitionEndpointError: CustomStringConvertible {
         }
     }
 
-    /// What to do about it, or nil.
-    public var hint: String? {
+    package var hint: String? {
         switch self {
         case .modelFileUnreadable(let what, let path, _):
             if path.hasPrefix(RecognitionModel.debianFolder) {

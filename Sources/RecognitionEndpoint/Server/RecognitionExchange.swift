@@ -29,7 +29,6 @@ struct RecognitionExchange: Sendable {
         self.connection = connection
     }
 
-    /// Answers.
     @concurrent func answer(_ writer: consuming ResponseWriter) async throws {
         let demand: Demand
         do {
@@ -40,8 +39,10 @@ struct RecognitionExchange: Sendable {
         switch demand {
         case .health:
             try await answerHealth(writer)
-        case .recognition(_, _, let plan, _) where plan.endsInAnswer:
-            try await MisbehavingExchange(request, plan: plan, on: connection).answer(writer)
+        case .recognition(_, _, let plan, _) where plan.isAnswer:
+            try await MisbehavingExchange(
+                request: request, plan: plan, connection: connection
+            ).answer(writer)
         case .recognition(let mediaType, let format, let plan, let claim):
             let job: RecognitionJob
             do {
@@ -53,7 +54,7 @@ struct RecognitionExchange: Sendable {
                 return try await answerRecognition(job, format, plan, claim, nil, .zero, writer)
             }
             switch ledger.admit(key, giveUp: { job.body.fail(.superseded) }) {
-            case .known: try await answerAgain(key, format, claim, writer)
+            case .answered(let answer): try await answerAgain(answer, format, claim, writer)
             case .new(let ticket, let takesPlace):
                 defer { ledger.abandon(ticket) }
                 try await answerRecognition(
@@ -100,20 +101,17 @@ struct RecognitionExchange: Sendable {
         }
         try await writer.inviteBody(of: request)
         let upload = BodyUpload(
-            job.body, plan: plan, limit: configuration.maximumBodyByteCount,
-            idleTimeout: configuration.idleTimeout, on: connection
-        ) { [ledger] body in
-            guard body.agrees(with: claim.digest) else { return .digestMismatch }
-            guard let ticket else { return nil }
-            return ledger.complete(ticket, body) ? nil : .superseded
-        }
-        async let uploaded: Void = upload.take(request.body)
-        var answer = StreamedAnswer(writer, format: format, delay: plan.delay)
+            job.body, plan: plan, claim: claim, configuration: configuration, on: connection)
+        async let uploaded = upload.take(request.body)
+        var answer = StreamedAnswer(writer, format: format)
         while true {
             let event = await job.events.next()
             if case .final(let recognition) = event {
                 // Before it is sent: a client that does not get it asks again.
-                if let ticket { ledger.commit(ticket, recognition) }
+                if let ticket {
+                    let body = try await uploaded
+                    ledger.commit(ticket, AnswerLedger.Answer(body: body, recognition: recognition))
+                }
                 connection.noteHeard(recognition.duration)
             }
             switch event {
@@ -124,26 +122,26 @@ struct RecognitionExchange: Sendable {
                 throw Connection.End()
             case .final(let recognition):
                 try await answer.finish(recognition)
-                return try await uploaded
+                _ = try await uploaded
+                return
             case .failed(.brokenOff) where !answer.hasBegun:
                 // For what is not HTTP, the server has an answer of its own.
-                try await uploaded
+                _ = try await uploaded
                 throw Connection.End()
             case .failed(let failure):
                 try await answer.fail(failure)
                 let deadline = await connection.linger()
                 defer { deadline.cancel() }
                 // The answer has gone out, so an error cannot be answered any more.
-                try? await uploaded
+                _ = try? await uploaded
                 throw Connection.End()
             }
         }
     }
 
-    /// How long a request that was given up may need to free its recogniser, which may be loading.
+    /// How long a request that was given up may take to free its recogniser.
     private static let patience = Duration.seconds(10)
 
-    /// Puts a recogniser to work.
     @concurrent private func begin(
         _ job: RecognitionJob, waitingUpTo patience: Duration
     ) async throws(Refusal) {
@@ -160,32 +158,29 @@ struct RecognitionExchange: Sendable {
 
     /// Takes the body in, and answers with what the same one has been answered with before.
     @concurrent private func answerAgain(
-        _ key: String, _ format: AnswerFormat, _ claim: BodyClaim,
+        _ known: AnswerLedger.Answer, _ format: AnswerFormat, _ claim: BodyClaim,
         _ writer: consuming ResponseWriter
     ) async throws {
         try await writer.inviteBody(of: request)
-        var identification = BodyIdentification()
+        var body = BodyIdentity()
         let limit = configuration.maximumBodyByteCount
         for try await buffer in request.body {
-            identification.update(Array(buffer.readableBytesView).span)
-            guard identification.byteCount <= limit else {
+            body.add(Array(buffer.readableBytesView).span)
+            guard body.byteCount <= limit else {
                 return try await refuseRest(Refusal(.tooLarge(limit: limit)), writer)
             }
         }
         // A cancelled body ends as if it were whole.
         try Task.checkCancellation()
-        let body = identification.identity
         guard body.agrees(with: claim.digest) else {
             return try await writer.refuse(Refusal(.digestMismatch), closes: false)
         }
-        switch await ledger.verdict(key, body) {
-        case .replay(let recognition):
-            connection.noteHeard(recognition.duration)
-            var answer = StreamedAnswer(writer, format: format, delay: nil, isReplayed: true)
-            try await answer.finish(recognition)
-        case .conflict: try await writer.refuse(.otherBody, closes: false)
-        case .gone: try await writer.refuse(.firstFailed, closes: false)
+        guard body.isSame(as: known.body) else {
+            return try await writer.refuse(.otherBody, closes: false)
         }
+        connection.noteHeard(known.recognition.duration)
+        var answer = StreamedAnswer(writer, format: format, isReplayed: true)
+        try await answer.finish(known.recognition)
     }
 
     /// Refuses a body of which more comes.

@@ -22,11 +22,49 @@ struct Refusal: Error, Sendable, Equatable {
     static let otherBody = Refusal(
         422, "another recording has been answered under this Idempotency-Key")
 
-    static let firstFailed = Refusal(
-        503, "the request before this one with the same key has failed",
-        fields: [.retryAfter: "1"])
-
     static let busy = Refusal(
         503, "as many recognitions are running as this endpoint is allowed",
         fields: [.retryAfter: "1"])
+}
+
+enum BodyFailure: Error, Sendable, Equatable {
+    /// The body is not the audio that its media type promises; `reason` says where.
+    case notAudio(reason: String)
+    /// The body has more bytes than the endpoint takes.
+    case tooLarge(limit: Int)
+    /// The client went away in the middle of the body, or sent what is not HTTP.
+    case brokenOff
+    /// The client has sent nothing for this time.
+    case stalled(Duration)
+    /// Another request with the same key took its place.
+    case superseded
+    case digestMismatch
+    /// The endpoint is shutting down and the time for running recognitions is over.
+    case shuttingDown
+    case recogniserFailed
+
+    var status: Int {
+        switch self {
+        case .notAudio, .brokenOff, .digestMismatch: 400
+        case .stalled: 408
+        case .superseded: 409
+        case .tooLarge: 413
+        case .shuttingDown: 503
+        case .recogniserFailed: 500
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .notAudio(let reason): "the body cannot be decoded: \(reason)"
+        case .tooLarge(let limit): "the body is longer than \(limit) bytes"
+        case .brokenOff: "the body broke off"
+        case .stalled(let time):
+            "nothing of the body has come for \((time / .milliseconds(100)).rounded() / 10) s"
+        case .superseded: "another request with the same key took its place"
+        case .digestMismatch: "the body is not the one that its Content-Digest names"
+        case .shuttingDown: "the endpoint is shutting down"
+        case .recogniserFailed: "the recogniser failed"
+        }
+    }
 }

@@ -23,7 +23,7 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private let onRequest: @Sendable (ServedRequest) -> Void
-    /// The requests without a whole answer; only the last one's body still comes.
+    /// The requests without a complete answer; only the last one's body is still arriving.
     private var entries = CircularBuffer<Entry>()
 
     init(_ onRequest: @escaping @Sendable (ServedRequest) -> Void) {
@@ -94,4 +94,34 @@ final class RequestRecorder: ChannelDuplexHandler, RemovableChannelHandler {
         guard let address, let host = address.ipAddress, let port = address.port else { return "" }
         return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
+}
+
+/// What a log says of a request whose answer is over.
+///
+/// Holds no secret: neither header fields other than the media type, nor the query, nor text.
+/// What the client wrote is here as it came: make it safe before you print it.
+package struct ServedRequest: Sendable, Hashable {
+    /// The client's address and port, such as `127.0.0.1:51234`.
+    package var peer: String
+
+    /// The request's method; empty when what came was not HTTP.
+    package var method = ""
+
+    /// The path without its query; empty when what came was not HTTP.
+    package var path = ""
+
+    package var mediaType: String?
+
+    package var byteCount = 0
+
+    /// The length of the audio in seconds; nil unless it was recognised to its end.
+    package var audioDuration: Double?
+
+    /// The answer's status, or nil when none was sent.
+    package var status: Int?
+
+    package var isAnswered = false
+
+    /// The time from the request's head to the answer's end, or to the connection's.
+    package var duration = Duration.zero
 }

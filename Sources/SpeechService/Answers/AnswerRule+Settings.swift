@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
-/// What an answer without a byte says.
 private enum EmptyAnswer: String, CaseIterable {
     case failure
     case noSpeech = "no-speech"
@@ -13,7 +12,7 @@ extension AnswerRule {
     ///
     /// Without `select` values are told apart as those of the usual services; with it, as it says,
     /// and failures as usual unless `success` says what is none.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         headers = try reader.headerTranscripts("header")
         let framing = try reader.word("framing", as: AnswerFraming.self)
         self.framing = framing ?? (headers.isEmpty ? .automatic : .header)
@@ -37,7 +36,6 @@ extension AnswerRule {
 }
 
 extension ValueRule {
-    /// Reads what the table `answer` says of values.
     fileprivate init(
         _ reader: inout SettingsReader, isDocument: Bool, hasSuccess: Bool
     ) throws(SettingsError) {
@@ -153,7 +151,6 @@ extension ValueCondition {
 }
 
 extension JSONValue {
-    /// The value of a setting that a value of an answer is compared with.
     fileprivate init(_ node: SettingsNode, at name: String) throws(SettingsError) {
         switch node.value {
         case .string(let text): self = .string(text)

@@ -4,7 +4,6 @@ internal import LinuxPlatform
 
 /// How a good answer becomes hypotheses: what a service's description says of it, as data.
 public struct AnswerRule: Sendable, Hashable {
-    /// How the bytes of the body become values.
     package var framing: AnswerFraming
     package var values: ValueRule
     /// What must be true of the answer somewhere, or it is a failure; nil when nothing must.
@@ -19,12 +18,12 @@ public struct AnswerRule: Sendable, Hashable {
     package var errors = ErrorPlaces()
     /// The fields of the response's head that may hold the transcript, with `AnswerFraming.header`;
     /// the first that is there counts.
-    package var headers: [HeaderTranscript] = []
+    var headers: [HeaderTranscript] = []
 
     /// The bytes of an answer that are read and kept unless told otherwise.
     static let standardByteLimit = 8 << 20
 
-    package init(framing: AnswerFraming, values: ValueRule = .standard) {
+    init(framing: AnswerFraming, values: ValueRule = .standard) {
         self.framing = framing
         self.values = values
     }
@@ -44,7 +43,7 @@ public struct AnswerRule: Sendable, Hashable {
     }
 
     /// The body is a sequence of JSON values, read while they come.
-    package static func jsonSequence(_ values: ValueRule) -> AnswerRule {
+    static func jsonSequence(_ values: ValueRule) -> AnswerRule {
         AnswerRule(framing: .sequence, values: values)
     }
 
@@ -110,7 +109,6 @@ extension AnswerRule {
         }
     }
 
-    /// Makes a decoder for one answer of which no more than the type is known.
     package func makeDecoder(
         mediaType: String?, byteLimit: Int = standardByteLimit
     ) -> any ResponseDecoder {
@@ -133,5 +131,48 @@ extension AnswerRule {
 
     static func silenceKey(_ text: some StringProtocol) -> String {
         text.lowercased().filter { !$0.isWhitespace }
+    }
+}
+
+package enum AnswerFraming: String, Sendable, Hashable, CaseIterable {
+    /// By what the service says and sends.
+    ///
+    /// A JSON type is read as a sequence of values, of which one value is the simplest case: wit.ai
+    /// streams its many values as `application/json`. Event streams and subtitles are read as
+    /// such. `text/…`, an unknown type and none at all are sniffed: what begins with
+    /// `{` is JSON, since no transcript does and many servers send JSON as `text/html`; what begins
+    /// like events or subtitles are these; everything else is text (`[` and `"` begin transcripts
+    /// such as "[BLANK_AUDIO]"). Sound and images are refused.
+    case automatic = "auto"
+    case text
+    case json
+    /// The body is a sequence of JSON values, read while they come.
+    case sequence
+    /// The body is a stream of server-sent events (WHATWG HTML §9.2), read while they come.
+    case events
+    case subtitles
+    case header
+}
+
+/// Where a service puts what it says about a failure, before the places where most services do.
+package struct ErrorPlaces: Sendable, Hashable {
+    /// Where its words are; the first that has some counts.
+    var messages: [JSONPath]
+    /// Fields of the response's head that have them, before the body; names in lower case.
+    var messageHeaders: [String]
+    package var codes: [JSONPath]
+
+    init(
+        messages: [JSONPath] = [], messageHeaders: [String] = [], codes: [JSONPath] = []
+    ) {
+        self.messages = messages
+        self.messageHeaders = messageHeaders
+        self.codes = codes
+    }
+
+    /// The words in a head: one line of at most 200 bytes, harmless to a terminal; nil for none.
+    package func message(in head: AnswerHead) -> String? {
+        messageHeaders.lazy.compactMap(head.header).compactMap { JSONValue.string($0).label }
+            .first { !$0.isEmpty }
     }
 }

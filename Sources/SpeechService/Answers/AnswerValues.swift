@@ -26,7 +26,7 @@ struct AnswerValues: Sendable {
     private var finalByteCount = 0
     private var segments: [RecognizedWord] = []
     private var segmentByteCount = 0
-    /// What values without a text have told, until a final takes it along.
+    /// The language named by values without a text, until a final takes it.
     private var language: String?
     private var duration, confidence: Double?
     /// The beginning of the first value that had no text, and where else it has some.
@@ -34,7 +34,6 @@ struct AnswerValues: Sendable {
     private var textPlaces: [String] = []
     private var saysNoSpeech = false
     private var isSuccess: Bool
-    /// What a value without words complains of.
     private var complaint: AnswerError?
 
     private(set) var hasHeardEnd = false
@@ -53,7 +52,6 @@ struct AnswerValues: Sendable {
         if case .path? = rule.success?.place { isSuccess = false } else { isSuccess = true }
     }
 
-    /// Takes the next value.
     mutating func take(
         _ value: JSONValue, of event: String? = nil, madeOf bytes: [UInt8]
     ) throws(AnswerError) -> Hypothesis? {
@@ -90,7 +88,6 @@ struct AnswerValues: Sendable {
         return try keep(spoken, as: kind, merge, of: value, byteCount: bytes.count)
     }
 
-    /// Ends the answer, which has come whole.
     mutating func finish() throws(AnswerError) -> Hypothesis? {
         guard isSuccess || saysNoSpeech else {
             throw complaint ?? .serviceReported(message: "it does not say that it has succeeded")
@@ -255,5 +252,27 @@ extension ValueCondition {
         case .event: "the event's name"
         case .header(let name): "'\(name)'"
         }
+    }
+}
+
+/// What services say when they have understood nothing: that there was no speech, or why not.
+enum NoSpeech {
+    /// Azure's, in answers without a text.
+    private static let statuses: Set<String> = [
+        "NoMatch", "InitialSilenceTimeout", "BabbleTimeout",
+    ]
+    /// Messages that say that all is well.
+    private static let praise: Set<String> = ["ok", "success", "succeeded", "done"]
+
+    static func isSaid(by value: JSONValue) -> Bool {
+        value["RecognitionStatus"]?.string.map(statuses.contains) ?? false
+    }
+
+    static func complaint(in value: JSONValue, at places: ErrorPlaces) -> String? {
+        guard case .object = value, !isSaid(by: value),
+            let message = ServiceMessage.extract(from: value, at: places),
+            !praise.contains(message.lowercased().filter(\.isLetter))
+        else { return nil }
+        return message
     }
 }

@@ -5,7 +5,7 @@ internal import LinuxPlatform
 /// An answer whose form is found out from its media type and its first bytes
 /// (`AnswerFraming.automatic`).
 struct AutomaticAnswer: ResponseDecoder {
-    /// What begins like this is a stream of events, whatever its type says.
+    /// A body that begins like this is a stream of events, whatever its type says.
     private static let eventBeginnings = ["data:{", "data: {", "event:"].map { Array($0.utf8) }
 
     private let rule: AnswerRule
@@ -14,7 +14,7 @@ struct AutomaticAnswer: ResponseDecoder {
     ///
     /// Mutated in place: a copy would copy the body with each chunk.
     private var decoder: (any ResponseDecoder)?
-    /// White space, a byte-order mark and what begins like events, until then.
+    /// White space, a byte-order mark and a possible start of events, until a byte decides.
     private var head: BoundedBody
     private var failure: AnswerError?
 
@@ -86,5 +86,31 @@ struct AutomaticAnswer: ResponseDecoder {
             if !isWhole, beginning.starts(with: text) { return nil }
         }
         return .text
+    }
+}
+
+struct BoundedBody: Sendable {
+    private(set) var bytes: [UInt8] = []
+    private let limit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// - Throws: `AnswerError.tooLarge`; what had come is let go.
+    mutating func append(_ more: Span<UInt8>) throws(AnswerError) {
+        guard more.count <= limit - bytes.count else {
+            bytes = []
+            throw .tooLarge(limit: limit)
+        }
+        bytes.append(more)
+    }
+}
+
+extension [UInt8] {
+    package mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CZlib
+
 /// An answer whose transcript is in a field of the response's head; the body says nothing.
 ///
 /// A decoded text that is one JSON string is the content of that string: Amazon Lex V2 writes it so.
@@ -32,7 +34,6 @@ struct HeaderAnswer: ResponseDecoder {
             switch step {
             case .base64: bytes = try base64(bytes)
             case .gzip: bytes = try Inflation.inflate(bytes, limit: limit)
-            case .percent: bytes = try percent(bytes)
             }
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -67,43 +68,95 @@ struct HeaderAnswer: ResponseDecoder {
         }
         return decoded
     }
-
-    private static func percent(_ text: [UInt8]) throws(AnswerError) -> [UInt8] {
-        var decoded: [UInt8] = []
-        var index = 0
-        while index < text.count {
-            guard text[index] == UInt8(ascii: "%") else {
-                decoded.append(text[index])
-                index += 1
-                continue
-            }
-            let digits = String(decoding: text[index...].dropFirst().prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, let byte = UInt8(digits, radix: 16) else {
-                throw .undecodable(reason: "not percent-encoded")
-            }
-            decoded.append(byte)
-            index += 3
-        }
-        return decoded
-    }
 }
 
-package struct HeaderTranscript: Sendable, Hashable {
-    package enum Coding: String, Sendable, Hashable, CaseIterable {
+struct HeaderTranscript: Sendable, Hashable {
+    enum Coding: String, Sendable, Hashable, CaseIterable {
         /// Base64 (RFC 4648 §4 and §5), with padding or without.
         case base64
         /// Compressed by gzip or zlib (RFC 1952, RFC 1950).
         case gzip
-        /// Percent-encoded (RFC 3986 §2.1).
-        case percent
     }
 
-    package var name: String
-    /// What has been done to the text, the last step first.
+    var name: String
+    /// How the text is encoded, the last step first.
     var coding: [Coding]
 
     init(name: String, coding: [Coding] = []) {
         self.name = name
         self.coding = coding
+    }
+}
+
+enum Inflation {
+    /// Decompresses one stream of gzip or zlib (RFC 1952, RFC 1950).
+    ///
+    /// - Throws: `AnswerError.tooLarge` when more than `limit` bytes come out, which are never held;
+    ///   `.undecodable` when it is no such stream, or not all of one.
+    static func inflate(_ bytes: [UInt8], limit: Int) throws(AnswerError) -> [UInt8] {
+        var inflated: [UInt8] = []
+        var room = 16 << 10
+        while true {
+            var count = min(room, limit + 1)
+            var isWhole = false
+            let isRead = unsafe withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count) {
+                output in
+                let result = unsafe bytes.withUnsafeBufferPointer { input in
+                    unsafe utter_inflate(
+                        input.baseAddress, input.count, output.baseAddress, &count, &isWhole)
+                }
+                if result { unsafe inflated = Array(output[..<count]) }
+                return result
+            }
+            guard isRead else { throw .undecodable(reason: "not compressed by gzip") }
+            if isWhole { break }
+            guard count == min(room, limit + 1) else {
+                throw .undecodable(reason: "cut off in the middle")
+            }
+            guard count <= limit else { throw .tooLarge(limit: limit) }
+            room *= 4
+        }
+        guard inflated.count <= limit else { throw .tooLarge(limit: limit) }
+        return inflated
+    }
+}
+
+/// An answer with a good status whose head says that the service has failed.
+struct RefusedAnswer: ResponseDecoder {
+    private static let limit = 64 << 10
+
+    private let rule: AnswerRule
+    private let code: String
+    private let head: AnswerHead
+    private var body: [UInt8] = []
+
+    /// Reads why; the head says `code`, which is empty when the field is missing.
+    init(rule: AnswerRule, code: String, head: AnswerHead) {
+        self.rule = rule
+        self.code = code
+        self.head = head
+    }
+
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] {
+        body.append(bytes.extracting(first: min(bytes.count, Self.limit - body.count)))
+        return []
+    }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        let words =
+            rule.errors.message(in: head)
+            ?? ServiceMessage.extract(from: body, contentType: head.mediaType, at: rule.errors)
+        throw .serviceReported(
+            message: words ?? "it does not say that it has succeeded",
+            code: JSONValue.string(code).label.flatMap { $0.isEmpty ? nil : $0 })
+    }
+}
+
+/// An answer whose head says that nothing was heard; its body says nothing more.
+struct SilentAnswer: ResponseDecoder {
+    mutating func accumulate(_ bytes: Span<UInt8>) throws(AnswerError) -> [Hypothesis] { [] }
+
+    mutating func finish() throws(AnswerError) -> [Hypothesis] {
+        [Hypothesis(text: "", isFinal: true)]
     }
 }

@@ -2,18 +2,17 @@
 
 package struct Hypothesis: Sendable, Hashable {
     /// The words as the service wrote them; empty when it heard nothing.
-    package var text: String
+    var text: String
     package var isFinal: Bool
     /// How it joins what was thought before: a partial replaces the partial or is appended to it, a
     /// final accumulates or replaces all.
     package var merge: TextMerge
     /// The words one by one, when the service tells; else empty.
-    package var words: [RecognizedWord]
+    var words: [RecognizedWord]
     /// Longer pieces, such as sentences, when the service tells; else empty.
     package var segments: [RecognizedWord] = []
     /// The seconds of audio that the service says it heard, or nil.
     package var duration: Double?
-    /// The language that was heard, as the service names it, or nil.
     package var language: String?
     /// How sure the service is of the text, from 0 to 1, or nil.
     package var confidence: Double?
@@ -43,7 +42,7 @@ public struct RecognizedWord: Sendable, Hashable {
     /// Who said it, as the service names them, or nil.
     public var speaker: String?
 
-    package init(
+    init(
         text: String, start: Double? = nil, end: Double? = nil, probability: Double? = nil,
         speaker: String? = nil
     ) {

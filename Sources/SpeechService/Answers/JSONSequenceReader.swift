@@ -4,7 +4,7 @@ internal import LinuxPlatform
 
 /// Reads an answer that is a sequence of JSON values, each meaning something as soon as it is whole.
 ///
-/// Numbers on their own are skipped: Houndify announces the length of each value by one.
+/// Numbers on their own are skipped: some services announce the length of each value by one.
 struct JSONSequenceReader: AnswerReader {
     let limit: Int
     private var scanner = JSONScanner()
@@ -47,7 +47,6 @@ struct JSONSequenceReader: AnswerReader {
         return [last, try values.finish()].compactMap(\.self)
     }
 
-    /// The value of a piece, of which the scanner has seen the end.
     private static func value(
         of piece: JSONScanner.Piece, isLast: Bool
     ) throws(AnswerError) -> JSONValue {

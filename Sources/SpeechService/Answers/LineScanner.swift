@@ -18,7 +18,6 @@ struct LineScanner: Sendable {
     private var hasEndedInCR = false
     private var isFirst = true
 
-    /// Bytes seen so far.
     private(set) var byteCount = 0
 
     /// Takes bytes from `index` on: to the end of the first line, or all.

@@ -40,3 +40,56 @@ package enum AnswerReading: Sendable, Equatable {
     case ended
     case failed
 }
+
+package struct AnswerHead: Sendable {
+    /// Its fields, names in lower case.
+    var headers: [(name: String, value: String)]
+
+    package init(headers: [(name: String, value: String)] = []) { self.headers = headers }
+
+    init(mediaType: String?) {
+        headers = mediaType.map { [(name: "content-type", value: $0)] } ?? []
+    }
+
+    /// The value of its `Content-Type` field, or nil without one.
+    package var mediaType: String? { header("content-type") }
+
+    /// The value of the first field of that name, which may have capitals.
+    func header(_ name: String) -> String? {
+        let name = name.lowercased()
+        return headers.first { $0.name == name }?.value
+    }
+}
+
+/// The type and subtype of a `Content-Type` field (RFC 9110 §8.3.1).
+struct MediaType: Sendable, Hashable {
+    /// In lower case, such as `application/json`; empty when the field is missing.
+    let essence: String
+
+    init(_ fieldValue: String?) {
+        let type = (fieldValue ?? "").prefix { $0 != ";" && $0 != "," }
+        essence = type.filter { !$0.isWhitespace }.lowercased()
+    }
+
+    /// Whether it promises JSON: one value or a sequence of them.
+    var isJSON: Bool {
+        switch essence {
+        case "application/json", "text/json", "application/x-ndjson", "application/ndjson",
+            "application/jsonl", "application/x-jsonl", "application/jsonlines",
+            "application/json-seq", "application/stream+json", "application/x-json-stream":
+            true
+        default: essence.hasPrefix("application/") && essence.hasSuffix("+json")
+        }
+    }
+
+    var isEvents: Bool { essence == "text/event-stream" }
+
+    var isSubtitles: Bool {
+        ["text/vtt", "text/srt", "application/x-subrip", "application/srt"].contains(essence)
+    }
+
+    var isBinary: Bool {
+        ["audio/", "image/", "video/", "font/", "multipart/"].contains { essence.hasPrefix($0) }
+            || ["application/pdf", "application/zip", "application/gzip"].contains(essence)
+    }
+}

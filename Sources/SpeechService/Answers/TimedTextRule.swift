@@ -2,13 +2,13 @@
 
 internal import LinuxPlatform
 
-/// Where an answer lists words, or longer pieces, with their places in the audio.
+/// Where an answer lists words, or longer pieces, with their times in the audio.
 package struct TimedTextRule: Sendable, Hashable {
     /// Where the list is; the first that there is counts.
     package var paths: [JSONPath]
-    package var text = Self.paths("punctuated_word", "word", "text", "token")
-    package var start = Self.paths("start", "start_time", "startTime")
-    package var end = Self.paths("end", "end_time", "endTime")
+    var text = Self.paths("punctuated_word", "word", "text", "token")
+    var start = Self.paths("start", "start_time", "startTime")
+    var end = Self.paths("end", "end_time", "endTime")
     /// Where it says how sure the service is, from 0 to 1.
     package var confidence = Self.paths("probability", "confidence")
     package var speaker = Self.paths("speaker", "speaker_id")
@@ -23,7 +23,6 @@ package struct TimedTextRule: Sendable, Hashable {
 }
 
 extension TimedTextRule {
-    /// The elements that have a text; empty without a list.
     func elements(in value: JSONValue) -> [RecognizedWord] {
         for path in paths {
             guard case .array(let elements)? = path.values(in: value).first else { continue }
@@ -32,7 +31,6 @@ extension TimedTextRule {
         return []
     }
 
-    /// One element; nil when it has no text.
     func element(_ value: JSONValue) -> RecognizedWord? {
         guard let text = text.lazy.compactMap({ $0.values(in: value).first?.string }).first
         else { return nil }
@@ -44,7 +42,7 @@ extension TimedTextRule {
 }
 
 extension [JSONPath] {
-    /// No time and no share of anything is larger: JSON has no word for what would overflow.
+    /// No time or share is larger: JSON cannot express what would overflow.
     private static var largest: Double { 1e12 }
 
     /// The first number, also one that is written as a text; Google writes seconds as "1.300s".

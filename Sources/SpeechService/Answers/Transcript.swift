@@ -23,7 +23,6 @@ public struct Transcript: Sendable, Hashable {
     private var rawPartial = ""
     private var finalByteCount = 0
 
-    /// Creates a transcript without words.
     package init() {}
 
     /// What is being said since the last final; may still change.

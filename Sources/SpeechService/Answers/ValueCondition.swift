@@ -7,7 +7,7 @@ package struct ValueCondition: Sendable, Hashable {
         case header(String)
     }
 
-    package enum Test: Sendable, Hashable {
+    enum Test: Sendable, Hashable {
         case exists
         case isAbsent
         /// There is one, and it is not null, false, zero or empty.
@@ -28,7 +28,7 @@ package struct ValueCondition: Sendable, Hashable {
         }
     }
 
-    package var place: Place
+    var place: Place
     var test: Test
 
     init(_ place: Place, _ test: Test) {

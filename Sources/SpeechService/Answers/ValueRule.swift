@@ -6,14 +6,14 @@
 package struct ValueRule: Sendable, Hashable {
     /// Where the text of a value may be; the first place that has one counts.
     var textPaths: [JSONPath]
-    /// What tells the kinds apart; the first that matches decides.
+    /// How to tell the kinds apart; the first that matches decides.
     var selectors: [ValueSelector]
     /// The kind of a value with text that no selector matches; nil for what is usual in an answer
     /// of this framing.
     var unmatched: ValueKind?
     /// How the text of such a value joins what was understood before; nil for how its kind does it.
     package var merge: TextMerge?
-    package var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
+    var words = TimedTextRule(paths: Self.paths("words", "speech.tokens"))
     /// Where longer pieces are, such as sentences or what one speaker says.
     package var segments = TimedTextRule(paths: Self.paths("segments"))
     package var language = Self.paths(
@@ -23,7 +23,7 @@ package struct ValueRule: Sendable, Hashable {
     package var duration = Self.paths("duration")
     /// How many seconds one unit of that time is.
     var durationUnit = 1.0
-    /// What is true of a value that says that the service has heard the end of the speech.
+    /// The value in which this is true says that the service has heard the end of the speech.
     package var stop: JSONPath?
     package var skipped: Set<String> = []
 
@@ -43,10 +43,8 @@ package struct ValueRule: Sendable, Hashable {
 }
 
 extension ValueRule {
-    /// What failures look like in most services.
     var failures: [ValueSelector] { selectors.filter { $0.kind == .failure } }
 
-    /// What knows the value, or nil.
     func selector(of value: JSONValue, event: String?) -> ValueSelector? {
         selectors.first { $0.condition.holds(in: value, of: event) }
     }
@@ -64,4 +62,51 @@ extension ValueRule {
         }
         return found
     }
+}
+
+extension ValueRule {
+    /// Reads utter's own endpoint, wit.ai's `/speech` and `/dictation` in all their versions, the
+    /// events of OpenAI, Mistral, LocalAI, vLLM and speaches, and every service that answers with
+    /// one object with a `text`.
+    ///
+    /// Values are told apart by the event's name, by `type`, then by `error`, `intents` and
+    /// `is_final`. A sequence without any of these is old `/speech`: its last text is the final. In
+    /// a stream of events each such text is a piece of the whole, as speaches sends it.
+    package static let standard = ValueRule(
+        textPaths: [JSONPath(names: "text")],
+        selectors: [
+            ValueSelector(.event, .equals(.string("error")), is: .failure),
+            ValueSelector(.event, .equals(.string("ping")), is: .ignored),
+            ValueSelector("type", equals: "error", is: .failure),
+            ValueSelector("type", equals: "ERROR", is: .failure),
+            ValueSelector("type", equals: "partial", is: .partial),
+            ValueSelector("type", equals: "final", is: .final),
+            ValueSelector("type", equals: "PARTIAL_TRANSCRIPTION", is: .partial),
+            ValueSelector("type", equals: "FINAL_TRANSCRIPTION", is: .final),
+            ValueSelector("type", equals: "PARTIAL_UNDERSTANDING", is: .ignored),
+            ValueSelector("type", equals: "FINAL_UNDERSTANDING", is: .restatement),
+            ValueSelector(.path(JSONPath(names: "error")), .isSet, is: .failure),
+            ValueSelector("result", equals: "error", is: .failure),
+            // OpenAI says a text in pieces, then as a whole; Mistral names the piece `text`.
+            ValueSelector(
+                "type", equals: "transcript.text.delta", is: .provisional,
+                textPaths: [JSONPath(names: "delta")], merge: .append),
+            ValueSelector(
+                "type", equals: "transcription.text.delta", is: .provisional, merge: .append),
+            ValueSelector("type", equals: "transcript.text.done", is: .final, merge: .replace),
+            ValueSelector("type", equals: "transcription.done", is: .final, merge: .replace),
+            ValueSelector("type", equals: "transcript.text.segment", is: .segment),
+            ValueSelector("type", equals: "transcription.segment", is: .segment),
+            // vLLM; the last chunk has an empty list, and what the request has cost.
+            ValueSelector(
+                .path(JSONPath(names: "choices")), .exists, is: .provisional,
+                textPaths: [
+                    JSONPath(names: "choices").element(0).member("delta").member("content")
+                ],
+                merge: .append),
+            // wit.ai says the final text twice, the second time with what it understood.
+            ValueSelector(.path(JSONPath(names: "intents")), .exists, is: .restatement),
+            ValueSelector(.path(JSONPath(names: "is_final")), .equals(.bool(true)), is: .final),
+            ValueSelector(.path(JSONPath(names: "is_final")), .equals(.bool(false)), is: .partial),
+        ])
 }

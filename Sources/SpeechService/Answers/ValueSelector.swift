@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A mark by which values of a kind are known.
+/// How to recognise a value of one kind.
 package struct ValueSelector: Sendable, Hashable {
     var condition: ValueCondition
     var kind: ValueKind
-    /// Where its text is; nil for where it is in all values.
     var textPaths: [JSONPath]?
     /// How its text joins what was understood before; nil for how the kind does it.
     var merge: TextMerge?
@@ -33,13 +32,12 @@ package struct ValueSelector: Sendable, Hashable {
     }
 }
 
-/// How a text joins what was understood before it.
 package enum TextMerge: String, Sendable, Hashable, CaseIterable {
     /// A partial replaces the partial; a final replaces all that was final, too.
     case replace
     /// The partial goes on with it, without a space.
     case append
-    /// It stays behind what is final, after a space.
+    /// It follows what is final, after a space.
     case accumulate
 }
 
@@ -52,9 +50,7 @@ package enum ValueKind: String, Sendable, Hashable, CaseIterable {
     /// Text that was said before in another form: provisional while there is no final, else
     /// ignored.
     case restatement
-    /// A piece of the text with its times or its speaker, beside the text itself.
     case segment
-    /// The service has failed; the value says why.
     case failure
     case ignored
     case end

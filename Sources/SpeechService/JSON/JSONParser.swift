@@ -197,7 +197,6 @@ struct JSONParser {
         }
     }
 
-    /// The scalar of an escape whose backslash has been read.
     private mutating func escape() throws(AnswerError) -> Unicode.Scalar {
         let byte = try peek()
         let scalar: Unicode.Scalar

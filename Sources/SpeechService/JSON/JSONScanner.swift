@@ -32,7 +32,6 @@ struct JSONScanner: Sendable {
     /// Bytes of the byte-order mark seen.
     private var markCount = 0
 
-    /// Bytes seen so far.
     private(set) var byteCount = 0
 
     /// Whether the stream would end inside a string, an array or an object.
@@ -170,5 +169,23 @@ struct JSONScanner: Sendable {
     /// Whether the byte is white space between tokens (RFC 8259 §2).
     static func isWhitespace(_ byte: UInt8) -> Bool {
         byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+}
+
+/// Where bytes stop being UTF-8.
+enum UTF8Check {
+    /// The first byte that is not part of well-formed UTF-8, counted from the start of `bytes`;
+    /// nil when all of them are (RFC 3629 §4).
+    static func firstInvalidOffset(in bytes: some Sequence<UInt8>) -> Int? {
+        var parser = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var offset = 0
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let scalar): offset += scalar.count
+            case .emptyInput: return nil
+            case .error: return offset
+            }
+        }
     }
 }

@@ -12,26 +12,23 @@ package enum JSONValue: Sendable, Hashable {
     /// The members of an object in their order; a name may occur twice.
     case object([JSONMember])
 
-    /// The text of a string, or nil.
     package var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// A number, or nil.
     package var number: Double? {
         guard case .number(let number) = self else { return nil }
         return number
     }
 
     /// The value of an object's member, or nil; of two with this name the later one.
-    package subscript(name: String) -> JSONValue? {
+    subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.name == name }?.value
     }
 
-    /// An array's element, or nil.
-    package subscript(index: Int) -> JSONValue? {
+    subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
@@ -58,5 +55,51 @@ package struct JSONMember: Sendable, Hashable {
     init(name: String, value: JSONValue) {
         self.name = name
         self.value = value
+    }
+}
+
+/// Writes JSON (RFC 8259) without white space between its tokens.
+package enum JSONText {
+    /// The text of a value.
+    ///
+    /// A number that is whole is written so; members stay in their order.
+    static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: "null"
+        case .bool(let flag): flag ? "true" : "false"
+        case .number(let number): text(of: number)
+        case .string(let text): quoted(text)
+        case .array(let elements): "[" + elements.map(text(of:)).joined(separator: ",") + "]"
+        case .object(let members):
+            "{"
+                + members.map { quoted($0.name) + ":" + text(of: $0.value) }
+                .joined(separator: ",") + "}"
+        }
+    }
+
+    /// A text between quotation marks, with what must be escaped escaped (RFC 8259 §7), and with
+    /// it the control character 0x7F, which need not be.
+    package static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let hex = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+
+    private static func text(of number: Double) -> String {
+        // Beyond 2^53 a double is whole anyway, and what is infinite has no spelling.
+        if number == number.rounded(), number.magnitude < 0x1p53 { return String(Int(number)) }
+        return number.isFinite ? "\(number)" : "null"
     }
 }

@@ -33,7 +33,6 @@ public struct AudioForm: Sendable, Hashable {
             }
         }
 
-        /// Reads `name=value`.
         package init(_ text: String) throws(ServiceError) {
             guard let sign = text.firstIndex(of: "=") else {
                 throw .invalidForm(
@@ -46,12 +45,11 @@ public struct AudioForm: Sendable, Hashable {
     }
 
     /// The name under which most services expect the recording.
-    public static let usualFileField = "file"
+    package static let usualFileField = "file"
 
     /// The most bytes of names and values: the take remembers them.
     private static let byteLimit = 64 << 10
 
-    /// The fields of text, in their order.
     package private(set) var fields: [Field]
     package private(set) var fileField: String
     /// The recording's file name, by whose extension some services know its format; nil for `audio`
@@ -63,7 +61,7 @@ public struct AudioForm: Sendable, Hashable {
     /// - Throws: `ServiceError.invalidForm` when a name is empty, when that of the recording's field
     ///   is taken, or when the form is too long.
     public init(
-        fields: [Field] = [], fileField: String = usualFileField, fileName: String? = nil
+        fields: [Field] = [], fileField: String = "file", fileName: String? = nil
     ) throws(ServiceError) {
         guard !fileField.isEmpty else { throw .invalidForm(reason: "the recording has no name") }
         guard fileName?.isEmpty != true else { throw .invalidForm(reason: "the file has no name") }
@@ -139,7 +137,6 @@ extension TerminalText {
 }
 
 extension String.UTF8View {
-    /// Whether the bytes of another text occur here.
     fileprivate func contains(_ other: String.UTF8View) -> Bool {
         Array(self).firstRange(of: Array(other)) != nil
     }

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import LinuxPlatform
-package import Settings
+internal import Settings
 
 extension AuthenticationPlan {
     private static let fields = [
-        "scheme", "header", "form", "parameter", "user", "region", "service", "signature",
-        "exchange",
+        "scheme", "header", "form", "parameter", "user", "region", "service", "exchange",
         "session", "variable", "file", "command", "credential", "optional",
     ]
 
     private enum Kind: String, CaseIterable {
-        case none, bearer, scheme, header, query, basic, hmac
+        case none, bearer, scheme, header, query, basic
         case awsV4 = "aws-sigv4"
     }
 
-    /// Reads the table `auth` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         let kind = try reader.word("kind", as: Kind.self) ?? .bearer
         // What a profile that is extended says of another kind says nothing here.
         let own = reader.place("kind")
@@ -46,12 +44,10 @@ extension AuthenticationPlan {
         case .basic:
             token.form = SecretForm(unchecked: "Basic {base64}")
             if case .name(let name)? = user { token.form = .basic(user: name) }
-        case .hmac: try readSignature(&reader)
         case .awsV4:
-            use = .signature(
-                .awsV4(
-                    region: try Self.needed("region", &reader),
-                    service: try Self.needed("service", &reader)))
+            use = .amazonSignature(
+                region: try Self.needed("region", &reader),
+                service: try Self.needed("service", &reader))
         }
         try readExchange(&reader, of: token)
         if use != .asTheyAre { (token.place, token.form) = (.part("key"), .plain) }
@@ -73,13 +69,6 @@ extension AuthenticationPlan {
         }
     }
 
-    private mutating func readSignature(_ reader: inout SettingsReader) throws(SettingsError) {
-        guard var table = try reader.table("signature") else {
-            throw SettingsError("'\(reader.path("signature"))' is not there")
-        }
-        use = .signature(.hmac(try TextSignature(&table)))
-    }
-
     private mutating func readExchange(
         _ reader: inout SettingsReader, of token: Part
     ) throws(SettingsError) {
@@ -95,21 +84,22 @@ extension AuthenticationPlan {
         use = .token(exchange)
     }
 
-    package var words: [String] {
+    var words: [String] {
         switch use {
         case .asTheyAre: []
         case .token(let exchange): exchange.words
-        case .signature(let signature): signature.words
+        case .amazonSignature(let region, _): WordTemplate(region).words
         }
     }
 
-    /// The plan with words in place of their marks.
-    package func resolved(by word: (String) -> String?) -> AuthenticationPlan {
+    func resolved(by word: (String) -> String?) -> AuthenticationPlan {
         var plan = self
         switch use {
         case .asTheyAre: break
         case .token(let exchange): plan.use = .token(exchange.resolved(by: word))
-        case .signature(let signature): plan.use = .signature(signature.resolved(by: word))
+        case .amazonSignature(let region, let service):
+            let region = WordTemplate(region).filled(word)
+            plan.use = .amazonSignature(region: region, service: service)
         }
         return plan
     }
@@ -171,7 +161,6 @@ extension AuthenticationPlan {
         }
     }
 
-    /// Where a secret comes from.
     static func source(_ reader: inout SettingsReader) throws(SettingsError) -> SecretSource? {
         let sources: [(key: String, source: SecretSource?)] = [
             ("variable", try reader.string("variable").map { .variable($0) }),

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What opens a service: the secrets that are needed, and what is made of them.
+/// How to get into a service: the secrets it needs, and what utter makes of them.
 package struct AuthenticationPlan: Sendable, Hashable {
-    /// A secret: where it stands, and where it comes from unless a person says otherwise.
+    /// A secret: where it goes in a request, and where it comes from by default.
     package struct Part: Sendable, Hashable {
         package var place: Credential.Place
         package var form = SecretForm.plain
         /// Where it comes from; nil when a person has to say.
         package var source: SecretSource?
-        /// Whether the service is of no use without it.
+        /// Whether the service needs it.
         package var isRequired = true
     }
 
-    /// What is made of the secrets.
     package enum Use: Sendable, Hashable {
         case asTheyAre
-        /// A token is fetched for them, and is sent in their place.
+        /// utter fetches a token for them, and sends that instead.
         case token(TokenExchange)
-        case signature(RequestSignature)
+        /// Each request is signed by version 4 of Amazon's signatures, without its body.
+        case amazonSignature(region: String, service: String)
     }
 
     /// The secrets; the first is what a person calls the token.
@@ -27,8 +27,7 @@ package struct AuthenticationPlan: Sendable, Hashable {
     /// The origin to which the sources of the parts belong; nil when none is named.
     package var origin: Origin?
 
-    /// A service without secrets.
-    package init() {}
+    init() {}
 
     /// The token of a service, as most want it: `Authorization: Bearer …` (RFC 6750 §2.1).
     package static let bearer = {

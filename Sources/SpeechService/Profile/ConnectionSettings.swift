@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
 /// How connections to a service are made, where that differs from the usual.
 public struct ConnectionSettings: Sendable, Hashable {
@@ -31,8 +31,7 @@ public struct ConnectionSettings: Sendable, Hashable {
     /// The usual.
     public init() {}
 
-    /// Reads the table `connection` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         http = try reader.word("http") ?? .one
         proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }
         proxyExceptions = try reader.strings("no-proxy")

@@ -9,7 +9,6 @@ package enum ExchangePlan: Sendable, Hashable {
 
     private enum Kind: String, CaseIterable { case post, job }
 
-    /// Reads the table `exchange` of a service's description.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         switch try reader.word("kind", as: Kind.self) ?? .post {
         case .post: self = .post
@@ -17,7 +16,7 @@ package enum ExchangePlan: Sendable, Hashable {
         }
     }
 
-    package var words: [String] {
+    var words: [String] {
         switch self {
         case .post: []
         case .job(let plan): plan.words

@@ -62,7 +62,7 @@ public struct HeaderField: Sendable, Hashable {
         return fields
     }
 
-    /// A field of our own, whose name and value are known to be good.
+    /// A field of our own, whose name and value need no check.
     init(checkedName: String, value: String) {
         name = checkedName
         self.value = value

@@ -8,14 +8,14 @@
 package struct JobPlan: Sendable, Hashable {
     /// The steps; the answer to the last one is the transcript.
     package var steps: [JobStep]
-    /// How long the service may take from the first request that waits for it.
+    /// How long the service may take, from the first request that polls it.
     package var limit = Duration.seconds(1_800)
     /// Where URLs in answers may lead, beside the origins that the steps name; secrets do not go
     /// there.
     var origins: [Origin] = []
 
     /// The names in the texts of the steps that no step captures: words.
-    package var words: [String] {
+    var words: [String] {
         var captured: Set<String> = []
         var words: [String] = []
         for step in steps {
@@ -34,7 +34,6 @@ package struct JobPlan: Sendable, Hashable {
     }
 }
 
-/// One step of a job: a request, and what is done with its answer.
 package struct JobStep: Sendable, Hashable {
     package enum Content: Sendable, Hashable {
         case none
@@ -43,29 +42,28 @@ package struct JobStep: Sendable, Hashable {
     }
 
     package struct Capture: Sendable, Hashable {
-        package var name: String
-        package var place: ValueCondition.Place
+        var name: String
+        var place: ValueCondition.Place
     }
 
     package var name: String
     /// Where the request goes, also as a reference from the service's URL; nil is that itself.
     package var url: String?
     package var method = StepMethod.post
-    package var headers: [SettingsText] = []
+    var headers: [SettingsText] = []
     package var content = Content.none
     var captures: [Capture] = []
     /// What must hold of the answer before the next step; until then the step is made again.
     package var until: ValueCondition?
     package var pendingStatuses: [Int] = []
     package var failed: ValueCondition?
-    package var message: [JSONPath] = []
+    var message: [JSONPath] = []
     /// What says that this answer is the transcript already.
     package var answers: ValueCondition?
     package var pause = Duration.zero
-    /// The longest such wait; each is half as long again as the one before.
+    /// The longest wait; each is 1.5 times the one before.
     var longestPause = Duration.zero
 
-    /// Whether it is made again until something holds.
     package var isPoll: Bool { until != nil || !pendingStatuses.isEmpty }
 
     var names: [String] {
@@ -74,7 +72,6 @@ package struct JobStep: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }
     }
 
-    /// The origin of its URL, when no answer has a part in that.
     var ownOrigin: Origin? {
         guard let url, !url.hasPrefix("{") else { return nil }
         let beginning = url.prefix { $0 != "?" }
@@ -85,10 +82,53 @@ package struct JobStep: Sendable, Hashable {
         return try? Origin("\(beginning[..<scheme.upperBound])\(host)")
     }
 
-    /// How long to wait before the step is made for the time of this number, from 0.
+    /// How long to wait before attempt `number` of the step, from 0.
     package func pause(before number: Int) -> Duration {
         guard isPoll else { return pause }
         let grown = pause * (0..<min(number, 20)).reduce(1.0) { factor, _ in factor * 1.5 }
         return min(grown, max(pause, longestPause))
+    }
+}
+
+extension JobStep {
+    /// Where the request goes.
+    ///
+    /// A value that is the beginning of the URL is one itself; every other is a part of a path or a
+    /// query, and percent-encoded.
+    ///
+    /// - Parameters:
+    ///   - service: the service's URL, of which the step's own may be a reference.
+    ///   - value: the value of a name.
+    /// - Returns: the URL, without the service's secrets.
+    /// - Throws: `ServiceError` when it is none.
+    package func target(
+        from service: ServiceURL, _ value: (String) -> String?
+    ) throws(ServiceError) -> ServiceURL {
+        guard let url else { return service }
+        var isBeginning = url.hasPrefix("{")
+        let text = WordTemplate(url).filled { name in
+            defer { isBeginning = false }
+            let value = value(name) ?? ""
+            return isBeginning ? value : ServiceURL.percentEncoded(value)
+        }
+        return try service.resolving(location: text)
+    }
+
+    package func fields(_ value: (String) -> String?) throws(ServiceError) -> [HeaderField] {
+        var fields: [HeaderField] = []
+        for header in headers {
+            let text = header.filled { value($0) ?? "" }.value
+            if !text.isEmpty { fields.append(try HeaderField(name: header.name, value: text)) }
+        }
+        return fields
+    }
+
+    package func json(by values: [String: String]) -> [UInt8]? {
+        guard case .json(let template) = content else { return nil }
+        return Array((WordJSON.filled(template, by: values) ?? "{}").utf8)
+    }
+
+    package func isLed(by values: [String: String]) -> Bool {
+        WordTemplate(url ?? "").words.contains { values[$0] != nil }
     }
 }

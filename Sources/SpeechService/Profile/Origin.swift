@@ -28,7 +28,7 @@ public struct Origin: Sendable, Hashable {
     /// The port that a URL of the scheme means when it names none.
     static func defaultPort(of scheme: String) -> Int { scheme == "https" ? 443 : 80 }
 
-    /// Whether others on the way can hear the recording and read a secret.
+    /// Whether others on the network can hear the recording and read a secret.
     package var isInClear: Bool { scheme == "http" && !isLoopback }
 
     /// Whether the host is this machine by its name or address: `localhost`, 127.0.0.0/8, `::1`.

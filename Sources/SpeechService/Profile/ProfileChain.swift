@@ -24,7 +24,7 @@ package enum ProfileChain {
         return nil
     }
 
-    /// Finds the texts of a profile whose own text stands on the shelf of this index; -1 is before all.
+    /// Finds the texts of a profile whose own text is on the shelf with this index; -1 precedes all.
     package static func texts(
         of own: ProfileText, at index: Int = -1,
         in shelves: [Shelf]
@@ -59,5 +59,43 @@ package enum ProfileChain {
         guard let name = try reader.string("extends") else { return nil }
         let place = reader.place("extends")
         return (name, { SettingsError($0, at: place) })
+    }
+}
+
+extension SettingsTable {
+    /// This table with what another one says over it.
+    ///
+    /// Tables are merged member by member; everything else is replaced. `false` in the place of a
+    /// table takes it away.
+    func extended(by other: SettingsTable) -> SettingsTable {
+        var merged = self
+        for member in other.members {
+            guard let index = merged.members.firstIndex(where: { $0.name == member.name }) else {
+                merged.members.append(member)
+                continue
+            }
+            switch (merged.members[index].node.value, member.node.value) {
+            case (.table(let old), .table(let new)):
+                var both = member
+                both.node.value = .table(old.extended(by: new))
+                merged.members[index] = both
+            case (.table, .flag(false)):
+                merged.members.remove(at: index)
+            default: merged.members[index] = member
+            }
+        }
+        return merged
+    }
+}
+
+package struct ProfileText: Sendable, Hashable {
+    package var name: String
+    package var place: String
+    package var text: String
+
+    package init(name: String, place: String? = nil, text: String) {
+        self.name = name
+        self.place = place ?? name + ".toml"
+        self.text = text
     }
 }

@@ -3,7 +3,6 @@
 package import AudioCodecs
 internal import Settings
 
-/// A form of audio that a service reads, and what a request with it has of its own.
 package struct ProfileFormat: Sendable, Hashable {
     package var codec: AudioCodec
     var contentType: WordTemplate?

@@ -4,15 +4,14 @@ internal import Settings
 
 /// A word that a person says of a request, such as the language, and what is sent for it.
 public struct ProfileWord: Sendable, Hashable {
-    /// A value that a person says, and the one that the service knows.
     struct Value: Sendable, Hashable {
         var said: String
         var sent: String
     }
 
-    /// Words that need no description: a template that has them is enough.
+    /// Words that need no description: it is enough that a template uses them.
     package static let usual = ["language", "model", "prompt"]
-    /// Words whose values a person does not say; the take's name is filled in with each request.
+    /// Words with fixed values; each request fills in the take's name.
     static let fixed = ["rate": "16000", "take": TakeMark.text]
 
     /// What it is called, such as `language`.
@@ -23,23 +22,23 @@ public struct ProfileWord: Sendable, Hashable {
     public internal(set) var standard: String?
     /// Whether the service cannot be asked without it.
     public internal(set) var isRequired = false
-    /// What is sent for what is said; other values are sent as they are.
+    /// The service's value for each spoken one; other values are sent unchanged.
     var values: [Value] = []
     var isLimited = false
-    /// Whether it may stand under a name that sounds like that of a secret.
+    /// Whether it may be used under a name that sounds like a secret's.
     var isPublic = false
-    /// Whether slashes in it part the path in which it stands, as in `openai/whisper-large-v3`.
+    /// Whether its slashes separate path segments, as in `openai/whisper-large-v3`.
     var isPath = false
 
     /// What may be said; empty when that is anything.
     public var choices: [String] { isLimited ? values.map(\.said) : [] }
 
-    /// Whether it may be said; what the service itself calls it is understood too.
+    /// Whether a person may say it, in the person's or the service's spelling.
     package func takes(_ value: String) -> Bool {
         !isLimited || values.contains { $0.said == value || $0.sent == value }
     }
 
-    package init(name: String) { self.name = name }
+    init(name: String) { self.name = name }
 
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.init(name: name)
@@ -80,5 +79,23 @@ public struct ProfileWord: Sendable, Hashable {
         guard !takes(said) else { return said }
         throw .valueNotTaken(
             said, word: name, service: service, taken: values.map(\.said))
+    }
+}
+
+/// Where the name of the take stands in what a profile sends: the same in each attempt, so that a
+/// service can tell, or a person can see, that two requests are about one recording.
+package enum TakeMark {
+    static let text = "{take}"
+
+    /// The bytes with the name in place of its marks.
+    package static func filled(_ bytes: [UInt8], by id: String) -> [UInt8] {
+        bytes.replacing(Array(text.utf8), with: Array(id.utf8))
+    }
+
+    package static func filled(_ fields: [HeaderField], by id: String) -> [HeaderField] {
+        fields.map { field in
+            HeaderField(
+                checkedName: field.name, value: field.value.replacing(text, with: id))
+        }
     }
 }

@@ -12,7 +12,7 @@ public struct RecognitionService: Sendable, Hashable {
     public var method = RequestMethod.post
     /// Fields of the request beside our own, without secrets; one of the same name replaces ours.
     public var headers: [HeaderField]
-    /// What opens the service; they belong to the origin of `url`.
+    /// The secrets of the service; they belong to the origin of `url`.
     package var credentials: [Credential]
     /// The type of the recording instead of its format's own, or nil; of a JSON body, the type of
     /// the body.
@@ -21,7 +21,6 @@ public struct RecognitionService: Sendable, Hashable {
     public var body = BodyShape.raw
     /// How the answer is read.
     public var answer: AnswerRule
-    /// Which refusals are tried again, and which are those of a token.
     package var retry = RetryRule()
     /// Whether the service decides itself when the speaker has finished: its answer then ends the
     /// recording.
@@ -35,7 +34,7 @@ public struct RecognitionService: Sendable, Hashable {
     package var exchange = ExchangePlan.post
     /// What is sent for each word of its profile, for requests that are made later.
     package var words: [String: String] = [:]
-    /// Which secrets open it, and what is made of them; the secrets are `credentials`.
+    /// Which secrets it needs and what utter makes of them; the secrets are `credentials`.
     package var authentication = AuthenticationPlan.bearer
 
     /// Creates a description.
@@ -65,7 +64,7 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// Creates a description of what a profile says, which holds no secret whatever its names are.
+    /// Describes what a profile says, which holds no secret whatever its names are.
     init(
         ofProfile url: ServiceURL, headers: [HeaderField], contentType: String?, answer: AnswerRule
     ) throws(ServiceError) {
@@ -128,7 +127,6 @@ public struct RecognitionService: Sendable, Hashable {
         }
     }
 
-    /// The fields that hold a secret.
     var secretHeaders: [HeaderField] {
         credentials.compactMap { credential in
             guard case .header(let name) = credential.place, let value = credential.value

@@ -13,7 +13,7 @@ package struct Redaction: Sendable {
     /// The spellings by their first byte, the longest first.
     private var spellings: [UInt8: [[UInt8]]] = [:]
 
-    /// Knows these secrets; empty ones count for nothing.
+    /// Empty secrets count for nothing.
     package init(_ secrets: some Sequence<String>) {
         let all = Set(secrets.flatMap(Self.spellings)).filter { !$0.isEmpty }
         for spelling in all { spellings[spelling[0], default: []].append(spelling) }
@@ -47,14 +47,14 @@ package struct Redaction: Sendable {
         return end == 0 ? bytes : rest + bytes[end...]
     }
 
-    /// The text without secrets, and without what a cut has left of one at its begin or end.
+    /// The text without secrets, or what a cut left of one at its start or end.
     package func redacted(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let clean = withoutRemains(redacted(bytes))
         return clean == bytes ? text : String(decoding: clean, as: UTF8.self)
     }
 
-    /// The bytes without the end of a secret at their begin, and the begin of one at their end.
+    /// The bytes without a secret's end at their start, or a secret's start at their end.
     private func withoutRemains(_ bytes: [UInt8]) -> [UInt8] {
         let mark = Array(Self.mark.utf8)
         // What was cut says so.
@@ -89,10 +89,9 @@ package struct Redaction: Sendable {
 
     // MARK: - Spellings
 
-    /// A text that is shorter is only looked for as it is: other spellings of it occur by chance.
+    /// A shorter secret is looked for only as it is: its other spellings occur by chance.
     private static let shortestEncoded = 4
 
-    /// The ways in which a secret may be written.
     private static func spellings(of secret: String) -> Set<[UInt8]> {
         let bytes = Array(secret.utf8)
         guard bytes.count >= shortestEncoded else { return [bytes] }
@@ -136,5 +135,29 @@ package struct Redaction: Sendable {
                 return left >= 0 && character != "%"
                     ? Character(character.lowercased()) : character
             })
+    }
+}
+
+extension RecognitionService {
+    /// Takes the service's secrets out of a text: some services repeat them.
+    package var redaction: Redaction { Redaction(credentials.flatMap(\.secrets)) }
+
+    package func redacted(_ text: String) -> String { redaction.redacted(text) }
+
+    package func redacted(_ bytes: [UInt8]) -> [UInt8] { redaction.redacted(bytes) }
+
+    package func redacted(_ error: AnswerError) -> AnswerError {
+        switch error {
+        case .notJSON(let offset, let excerpt):
+            .notJSON(offset: offset, excerpt: redacted(excerpt))
+        case .missingText(let path, let excerpt, let places):
+            .missingText(path: path, excerpt: redacted(excerpt), places: places)
+        case .noFinal(let partial): .noFinal(partial: redacted(partial))
+        case .serviceReported(let message, let code):
+            .serviceReported(message: redacted(message), code: code.map { redacted($0) })
+        case .webPage(let title): .webPage(title: title.map { redacted($0) })
+        case .unsupportedMediaType(let type): .unsupportedMediaType(redacted(type))
+        case .empty, .truncated, .tooDeep, .tooLarge, .tooManyValues, .notText, .undecodable: error
+        }
     }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
+internal import Settings
 
-/// Which refusals a service takes back when it is asked again, and which are those of a token.
+/// Which refusals are worth another attempt, and which concern the token.
 ///
-/// What it leaves open is decided by `StatusVerdict.of(status:)`.
+/// `StatusVerdict.of(status:)` decides what it leaves open.
 package struct RetryRule: Sendable, Hashable {
     /// The statuses that are tried again; nil for the usual ones.
     package var statuses: Set<Int>?
@@ -16,13 +16,12 @@ package struct RetryRule: Sendable, Hashable {
     package var codes: Set<String> = []
     /// The codes of errors that refuse the token, whatever the status.
     package var tokenCodes: Set<String> = []
-    /// Whether the service is asked again no sooner than it says in `Retry-After`.
+    /// Whether utter waits as long as `Retry-After` says.
     package var honoursRetryAfter = true
 
     package init() {}
 
-    /// Reads the table `retry` of a service's description.
-    package init(_ reader: inout SettingsReader) throws(SettingsError) {
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
         statuses = try Self.statuses("statuses", &reader)
         tokenRefusals = try Self.statuses("token-refused", &reader)
         codes = Set(try reader.labels("codes") ?? [])
@@ -44,7 +43,6 @@ package struct RetryRule: Sendable, Hashable {
 }
 
 extension RetryRule {
-    /// What a final status means for a recording that was sent.
     package func verdict(status: Int, code: String? = nil) -> StatusVerdict {
         let usual = StatusVerdict.of(status: status)
         switch usual {
@@ -73,5 +71,38 @@ extension RetryRule {
         }
         if isAmong(tokenCodes) { return .tokenRefused }
         return isAmong(codes) ? .retryable : nil
+    }
+}
+
+/// What a final status means for a recording that was posted (RFC 9110 §15).
+package enum StatusVerdict: Sendable, Hashable {
+    /// 2xx: the answer decides.
+    case accepted
+    /// 307 and 308: the same request again at another place.
+    case redirect
+    /// 401 and 403: the token is missing, wrong or not enough.
+    case tokenRefused
+    case retryable
+    case refused
+    /// Not a final status: below 200, or 600 and above.
+    case unusable
+
+    /// The meaning of a status.
+    ///
+    /// 301, 302 and 303 are refusals: followed as the RFC allows they would turn the POST into a
+    /// GET without the recording. Of 4xx only 408, 425 and 429 say that time helps: 409, 421 and
+    /// 423 are refusals, as nothing of ours changes the conflict. 501 and 505 say that the server
+    /// will never do it.
+    package static func of(status: Int) -> StatusVerdict {
+        switch status {
+        case 200..<300: .accepted
+        case 307, 308: .redirect
+        case 401, 403: .tokenRefused
+        case 408, 425, 429: .retryable
+        case 501, 505: .refused
+        case 500..<600: .retryable
+        case 300..<500: .refused
+        default: .unusable
+        }
     }
 }

@@ -12,7 +12,7 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     public static let plain = SecretForm(unchecked: "{}")
     /// The secret behind the word `Bearer` (RFC 6750 §2.1).
     public static let bearer = SecretForm(unchecked: "Bearer {}")
-    /// The secret as a query wants it.
+    /// The secret, percent-encoded for a query.
     package static let percentEncoded = SecretForm(unchecked: "{percent}")
 
     private enum Mark {
@@ -55,7 +55,6 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
     /// Whether the secret is written in base64, as a name and a password are.
     var isBase64: Bool { description.contains("{base64") }
 
-    /// The text with the secret in it; secret.
     func applied(to secret: String) -> String {
         replacingMark { mark in
             switch mark {
@@ -66,7 +65,6 @@ public struct SecretForm: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The text with "redacted" in place of the secret.
     var redacted: String { replacingMark { _ in "redacted" } }
 
     private func replacingMark(_ value: (Mark) -> String) -> String {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells by its name whether a header field or a query parameter holds a secret.
+/// Tells from its name whether a header field or a query parameter holds a secret.
 ///
 /// Services have no common name for it: `xi-api-key`, `Ocp-Apim-Subscription-Key`, `X-NLS-Token`,
 /// `?key=`, `access_token=`. A name is taken apart into words; one of the table makes it a secret.

@@ -3,14 +3,11 @@
 package import AudioCodecs
 internal import Settings
 
-/// How a profile and what a person says become the description of a service.
 extension ServiceProfile {
     /// The form of audio that is sent.
     ///
-    /// - Parameter codec: the one that is wanted, or nil for the service's best; without a list WAV,
-    ///   from which every service can tell the rate.
-    /// - Throws: `ProfileError.formatNotTaken`.
-    /// - Returns: the form, and what belongs to it.
+    /// Without `codec` it is the service's best; without a list it is WAV, from which every service
+    /// can tell the rate.
     package func format(_ codec: AudioCodec?) throws(ProfileError) -> ProfileFormat {
         guard let first = formats.first else { return ProfileFormat(codec: codec ?? .wav) }
         guard let codec else { return first }
@@ -40,7 +37,6 @@ extension ServiceProfile {
         return values.merging(format.words) { _, own in own }
     }
 
-    /// Makes the description of the service.
     package func service(
         words said: [String: String] = [:], format: ProfileFormat
     ) throws(ProfileError) -> RecognitionService {
@@ -68,7 +64,6 @@ extension ServiceProfile {
         }
     }
 
-    /// Reads texts, as `init(texts:)` does.
     package static func reading(_ texts: [ProfileText]) throws(ProfileError) -> ServiceProfile {
         do throws(SettingsError) {
             return try ServiceProfile(texts: texts)

@@ -18,7 +18,6 @@ public struct ServiceProfile: Sendable, Hashable {
     /// What is known of whether the profile works: when and against what it was tried, or that it
     /// was not.
     package var verified: String?
-    /// Where the recording is sent to, without what `query` adds.
     package var url: WordTemplate
     var method = RequestMethod.post
     var query: [ProfileField] = []
@@ -29,13 +28,11 @@ public struct ServiceProfile: Sendable, Hashable {
     /// The forms of audio that the service reads, the best first; without any, it reads all.
     var formats: [ProfileFormat] = []
     package var transfer = TransferSettings()
-    /// The secret.
     package var authentication = AuthenticationPlan()
     var limits = ServiceLimits()
     var connection = ConnectionSettings()
     var exchange = ExchangePlan.post
     package var answer = AnswerRule.automatic
-    /// Which refusals are tried again, and which are those of a token.
     var retry = RetryRule()
 
     /// The name of the profile.
@@ -50,7 +47,6 @@ public struct ServiceProfile: Sendable, Hashable {
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
 
-    /// Reads texts.
     package init(texts: [ProfileText]) throws(SettingsError) {
         var table = SettingsTable()
         for text in texts.reversed() {
@@ -129,7 +125,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    /// Demands that templates have words only that there are, and adds the usual ones.
+    /// Checks that templates use only words that exist, and adds the usual ones.
     private mutating func checkWords(urlPlace: SettingsPlace?) throws(SettingsError) {
         let formatWords = Set(formats.flatMap(\.words.keys))
         for (template, place) in templates(urlPlace: urlPlace) {
@@ -147,7 +143,7 @@ public struct ServiceProfile: Sendable, Hashable {
         }
     }
 
-    /// Demands that the take's name stands in no URL: those are written down and compared.
+    /// Checks that no URL holds the take's name: URLs are recorded and compared.
     private func checkTakeMark(urlPlace: SettingsPlace?) throws(SettingsError) {
         let fields = query + formats.flatMap(\.query)
         var places = fields.filter { $0.value.words.contains("take") }.map { Optional($0.place) }
@@ -161,7 +157,7 @@ public struct ServiceProfile: Sendable, Hashable {
         throw SettingsError("'{take}' cannot stand in a URL", at: place)
     }
 
-    /// Demands that nothing stands under the name of a secret but words that are none.
+    /// Checks that a field named like a secret holds only words that are not secret.
     private func checkSecrets() throws(SettingsError) {
         let publicWords = words.filter(\.isPublic).map(\.name)
         let fields =

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The profiles that come with the program: the files of the folder `Profiles`.
 package enum ShippedProfiles {
-    /// Their names, in the order in which a person reads them.
     package static let names = files.map(\.name)
 
-    /// The text of the profile of a name, or nil.
     package static func text(of name: String) -> ProfileText? {
         files.first { $0.name == name }.map { file in
             ProfileText(
@@ -30,7 +27,6 @@ package enum ShippedProfiles {
         ("google", PackageResources.google_toml),
         ("groq", PackageResources.groq_toml),
         ("home-assistant", PackageResources.home_assistant_toml),
-        ("houndify", PackageResources.houndify_toml),
         ("hugging-face", PackageResources.hugging_face_toml),
         ("kaldi-gstreamer", PackageResources.kaldi_gstreamer_toml),
         ("lex-v1", PackageResources.lex_v1_toml),

@@ -4,9 +4,8 @@ internal import LinuxPlatform
 
 package struct StepAnswer: Sendable {
     /// The fields of its head, names in lower case.
-    package var headers: [(name: String, value: String)]
-    package var body: [UInt8]
-    /// Its JSON; nil when it is none.
+    var headers: [(name: String, value: String)]
+    var body: [UInt8]
     private let json: JSONValue?
     private let fault: AnswerError?
 
@@ -20,7 +19,6 @@ package struct StepAnswer: Sendable {
         }
     }
 
-    /// What stands at a place; nil when nothing does.
     func value(at place: ValueCondition.Place) -> JSONValue? {
         switch place {
         case .path(let path): return json.flatMap { path.values(in: $0).first }

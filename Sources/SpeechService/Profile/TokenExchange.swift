@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FoundationEssentials
 internal import LinuxPlatform
 internal import Settings
 
@@ -8,23 +9,21 @@ internal import Settings
 /// In its texts `{secret}` stands for the secret, `{user}` and `{key}` for what is before and behind
 /// the colon in it, `{base64}` for its base64 form, and `{uuid}` for a number of its own.
 package struct TokenExchange: Sendable, Hashable {
-    /// The most that a token and what is around it may be.
+    /// The longest answer to a request for a token.
     package static let byteLimit = 64 << 10
-    /// How long a token is good that does not say so itself.
+    /// How long a token is valid whose answer does not say.
     private static let usualLifetime = Duration.seconds(300)
 
-    package var url: String
+    var url: String
     package var method = StepMethod.post
-    package var headers: [SettingsText] = []
-    /// Its body; nil is none.
-    package var body: String?
+    var headers: [SettingsText] = []
+    var body: String?
     /// Where in the answer the token stands; nil when it is the answer.
     package var token: JSONPath?
     var expiry: JSONPath?
-    /// How long it is good unless the answer tells.
     package var lifetime = usualLifetime
-    package var place = Credential.Place.header("Authorization")
-    package var form = SecretForm.plain
+    var place = Credential.Place.header("Authorization")
+    var form = SecretForm.plain
 
     /// Reads the table `auth.exchange`; where the token stands is set afterwards.
     init(_ reader: inout SettingsReader) throws(SettingsError) {
@@ -55,12 +54,9 @@ package struct TokenExchange: Sendable, Hashable {
         return texts.flatMap { WordTemplate($0).words }.filter { !own.contains($0) }
     }
 
-    /// Reads the answer.
+    /// Reads the answer; `now` is in seconds since 1970.
     ///
-    /// - Parameters:
-    ///   - bytes: the body.
-    ///   - now: the time, in seconds since 1970.
-    /// - Returns: the token, which is secret, and how long it is good; nil when there is none.
+    /// - Returns: the token, which is secret, and how long it is valid; nil when there is none.
     package func read(_ bytes: [UInt8], at now: Double) -> (token: String, lifetime: Duration)? {
         guard bytes.count <= Self.byteLimit else { return nil }
         guard let token else {
@@ -90,9 +86,9 @@ package struct TokenExchange: Sendable, Hashable {
     }
 }
 
-package struct SettingsText: Sendable, Hashable {
-    package var name: String
-    package var value: String
+struct SettingsText: Sendable, Hashable {
+    var name: String
+    var value: String
 
     init(_ member: (name: String, value: String, place: SettingsPlace)) {
         (name, value) = (member.name, member.value)
@@ -111,4 +107,77 @@ package enum StepMethod: String, Sendable, CaseIterable {
     case post = "POST"
     case put = "PUT"
     case delete = "DELETE"
+}
+
+package struct ClientSecrets: Sendable {
+    /// The name that belongs to the key; empty when there is none.
+    package let user: String
+    package let key: String
+    /// A token of a session, beside both; secret.
+    package let session: String?
+    /// Both as they are usually given, `user:key`; secret.
+    let whole: String
+
+    /// Takes the secrets of a service; nil when it has none of that kind.
+    ///
+    /// A key that no name belongs to may hold it, before a colon.
+    package init?(of service: RecognitionService) {
+        func part(_ name: String) -> String? {
+            service.credentials.first { $0.place == .part(name) }?.value
+        }
+        guard let key = part("key") else { return nil }
+        session = part("session")
+        if let user = part("user") {
+            (self.user, self.key, whole) = (user, key, "\(user):\(key)")
+        } else {
+            let words = key.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            user = words.count > 1 ? String(words[0]) : ""
+            self.key = String(words[words.count - 1])
+            whole = key
+        }
+    }
+}
+
+/// The request for a token, with its secrets in it.
+package struct TokenRequest: Sendable {
+    package var url: ServiceURL
+    package var headers: [HeaderField]
+    package var body: [UInt8]
+}
+
+extension TokenExchange {
+    package func request(
+        with secrets: ClientSecrets, uuid: String
+    ) throws(ServiceError) -> TokenRequest {
+        let values = [
+            "secret": secrets.whole, "user": secrets.user, "key": secrets.key,
+            "base64": Data(secrets.whole.utf8).base64EncodedString(), "uuid": uuid,
+        ]
+        let url = try ServiceURL(
+            WordTemplate(self.url).filled { values[$0].map { ServiceURL.percentEncoded($0) } })
+        var fields = try headers.map { header throws(ServiceError) in
+            try HeaderField(name: header.name, value: header.filled { values[$0] }.value)
+        }
+        let isTyped = fields.contains { $0.isNamed("Content-Type") }
+        let isJSON = fields.contains { $0.isNamed("Content-Type") && $0.value.contains("json") }
+        let text = WordTemplate(body ?? "").filled { name in
+            values[name].map {
+                isJSON
+                    ? String(JSONText.quoted($0).dropFirst().dropLast())
+                    : ServiceURL.percentEncoded($0)
+            }
+        }
+        if body != nil, !isTyped {
+            fields.append(
+                try HeaderField(
+                    name: "Content-Type", value: "application/x-www-form-urlencoded"))
+        }
+        return TokenRequest(url: url, headers: fields, body: Array(text.utf8))
+    }
+}
+
+extension TokenExchange {
+    package func credential(_ token: String) throws(ServiceError) -> Credential {
+        try Credential(place: place, form: form, secret: token)
+    }
 }

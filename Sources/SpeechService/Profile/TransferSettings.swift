@@ -2,10 +2,9 @@
 
 internal import Settings
 
-/// What a profile says of how a request travels; nil is the usual.
 package struct TransferSettings: Sendable, Hashable {
     package var framing: BodyFraming?
-    /// Whether the service decides itself when the speaker has finished.
+    /// Whether the service itself decides when the speaker has finished.
     package var detectsEnd = false
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
     package var expectsContinue = false
@@ -56,4 +55,27 @@ public enum RequestMethod: String, Sendable, Codable, CaseIterable {
     case post = "POST"
     /// The recording becomes what is at the URL.
     case put = "PUT"
+}
+
+/// What a service takes of a recording; nil is no limit.
+package struct ServiceLimits: Sendable, Hashable {
+    package var longest: Duration?
+    package var shortest: Duration?
+    /// The most bytes of the audio as it travels.
+    package var byteCount: Int?
+
+    init() {}
+
+    init(_ reader: inout SettingsReader) throws(SettingsError) {
+        longest = try reader.seconds("seconds", upTo: Self.limit)
+        shortest = try reader.seconds("shortest-seconds", upTo: Self.limit, allowsZero: true)
+        byteCount = try reader.integer("bytes")
+        if let byteCount, byteCount <= 0 {
+            throw SettingsError(
+                "'\(reader.path("bytes"))' must be above 0", at: reader.place("bytes"))
+        }
+    }
+
+    /// A month, in seconds.
+    private static let limit = 30 * 86_400
 }

@@ -62,7 +62,6 @@ internal import CCurl
         return "\(path)?\(query)"
     }
 
-    /// One part, or nil when the URL has none.
     private func part(_ part: CURLUPart, _ flags: Int32 = 0) throws(Failure) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         let code = unsafe utter_url_get(handle, part, &text, UInt32(flags))

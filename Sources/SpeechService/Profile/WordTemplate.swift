@@ -7,16 +7,13 @@
 package struct WordTemplate: Sendable, Hashable {
     package enum Part: Sendable, Hashable {
         case text(String)
-        /// A word, without its braces.
         case word(String)
     }
 
     package let text: String
-    /// Its pieces, in their order.
-    package let parts: [Part]
+    let parts: [Part]
 
-    /// Reads a text; every text is a template.
-    package init(_ text: String) {
+    init(_ text: String) {
         self.text = text
         var parts: [Part] = []
         var plain = ""
@@ -37,7 +34,7 @@ package struct WordTemplate: Sendable, Hashable {
     }
 
     /// The words in it, in their order; one may occur twice.
-    package var words: [String] {
+    var words: [String] {
         parts.compactMap { part in
             if case .word(let name) = part { name } else { nil }
         }

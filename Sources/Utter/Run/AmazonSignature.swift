@@ -4,6 +4,20 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import SpeechService
 
+extension RecognitionService {
+    /// The fields of a request as they are sent: with those of a signature, where one is wanted.
+    func signed(
+        _ headers: [(name: String, value: String)], method: String, url: ServiceURL,
+        at now: Date = Date()
+    ) -> [(name: String, value: String)] {
+        guard case .amazonSignature(let region, let service) = authentication.use,
+            let secrets = ClientSecrets(of: self)
+        else { return headers }
+        let signer = AmazonSignature(region: region, service: service, secrets: secrets)
+        return signer.signed(headers, method: method, url: url, at: now)
+    }
+}
+
 /// Version 4 of Amazon's signatures (AWS4-HMAC-SHA256) over the head of a request.
 ///
 /// The body is not signed (`UNSIGNED-PAYLOAD`): it is sent while it is being made.
@@ -61,7 +75,7 @@ struct AmazonSignature {
         for word in [day, region, service, "aws4_request"] {
             key = HMACSHA256.digest(key: key, Array(word.utf8))
         }
-        let signature = Hexadecimal.text(of: HMACSHA256.digest(key: key, Array(text.utf8)))
+        let signature = Self.hexadecimal(HMACSHA256.digest(key: key, Array(text.utf8)))
         let authorization =
             "\(Self.algorithm) Credential=\(secrets.user)/\(scope), "
             + "SignedHeaders=\(signedNames), Signature=\(signature)"
@@ -77,6 +91,13 @@ struct AmazonSignature {
         var digest = SHA256()
         digest.update(Array(text.utf8).span)
         return digest.hexadecimal
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(
+            decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] },
+            as: UTF8.self)
     }
 
     /// The time in the basic form of ISO 8601, such as `20150830T123600Z`.

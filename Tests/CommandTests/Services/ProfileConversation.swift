@@ -78,9 +78,6 @@ extension RecordedRequest {
         var lines = [requestLine]
         for field in headers where !Self.left.contains(field.name.lowercased()) {
             var value = field.value
-            if field.name.hasPrefix("Hound-") && field.name.hasSuffix("Authentication") {
-                value = "(signed)"
-            }
             if value.hasPrefix("AWS4-HMAC-SHA256") { value = "AWS4-HMAC-SHA256 (signed)" }
             if field.name == "RqUID" { value = "(unique)" }
             lines.append("\(field.name): \(value)")

@@ -33,7 +33,6 @@ import Testing
             ], variables: ["BAIDU_KEY_AND_SECRET": "key:sesame"]),
         "cloudflare": Setting(words: ["account=w"]),
         "home-assistant": Setting(words: ["instance={server}", "provider=w"]),
-        "houndify": Setting(variables: ["HOUNDIFY_CLIENT_KEY": "c2VzYW1l"]),
         "lex-v1": Setting(words: ["bot=b", "alias=a"]),
         "lex-v2": Setting(words: ["bot=b", "alias=a"]),
         "sber": Setting(profile: ["auth.exchange.url = '{server}/api/v2/oauth'"]),

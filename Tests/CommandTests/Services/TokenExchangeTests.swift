@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Services that want a token which is fetched for a secret, and those that want signatures.
+/// Services that want a token which is fetched for a secret.
 @Suite struct TokenExchangeTests {
     private static let secret = "client:sesame"
 
@@ -199,40 +199,5 @@ import Testing
         #expect(result.outputText == "heard\n", "\(result.errorText)")
         #expect(server.requests.last?.body == RecordTests.samples(8_000))
         _ = card
-    }
-
-    @Test func aTextIsSignedForHoundify() async throws {
-        let server = try RecordingServer(otherwise: .answer(text: "heard"))
-        let bench = try Bench.withProfiles(
-            [
-                "mine": """
-                url = "\(server.url())"
-                formats = [{ codec = "wav" }]
-                [auth]
-                kind = "hmac"
-                variable = "KEY"
-                user = { variable = "ID" }
-                [auth.signature]
-                message = "me{request}{time}"
-                key = "base64url"
-                coding = "base64url"
-                headers = { Request = "me;{request}", Client = "{user};{time};{signature}" }
-                """
-            ], server: server, ["KEY": "c2VzYW1l", "ID": "id-1"])
-        let result = try await bench.run("send", "--service", "mine", Clip.digits.path)
-        #expect(result.outputText == "heard\n", "\(result.errorText)")
-        let request = try #require(server.requests.first)
-        #expect(request["Authorization"] == nil)
-        let client = try #require(request["Client"]).split(separator: ";")
-        #expect(client.count == 3 && client[0] == "id-1")
-        #expect(request["Request"]?.hasPrefix("me;") == true)
-        // A second one has a number of its own.
-        _ = try await bench.run("send", "--service", "mine", Clip.digits.path)
-        #expect(server.requests.last?["Request"] != request["Request"])
-        let without = try await bench.start(
-            ["send", "--service", "mine", Clip.digits.path], variables: ["ID": ""]
-        ).result()
-        #expect(without.status == .exited(78))
-        #expect(without.errorText.contains("ID is not set"), "\(without.errorText)")
     }
 }

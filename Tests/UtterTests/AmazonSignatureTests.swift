@@ -8,7 +8,7 @@ import Testing
 @testable import Utter
 
 /// Signatures of requests, by values that others have computed.
-@Suite struct RequestSignerTests {
+@Suite struct AmazonSignatureTests {
     private func service(
         _ auth: String, key: String, user: String? = nil, session: String? = nil
     ) throws -> RecognitionService {
@@ -75,38 +75,6 @@ import Testing
                 + "\(request.service)/aws4_request, SignedHeaders=\(request.signedHeaders), "
                 + "Signature=\(request.signature)")
         #expect(!signed.contains { $0.value.contains("wJalr") })
-    }
-
-    /// RFC 4231 §4.3: key "Jefe", and the text that stands there; by Python's hmac and base64.
-    @Test(arguments: [
-        (
-            "plain", "hex", "Jefe",
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        ),
-        ("base64", "base64", "SmVmZQ==", "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM="),
-        ("base64url", "base64url", "SmVmZQ", "W9zBRr9gdU5qBCQmCJV1x1oAPwidJzmDnexYuWTsOEM="),
-        (
-            "hex", "hex", "4a656665",
-            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
-        ),
-    ])
-    func aTextIsSignedWithTheKey(
-        _ keyCoding: String, _ coding: String, _ key: String, _ signature: String
-    ) throws {
-        let service = try service(
-            """
-            kind = 'hmac'
-            [signature]
-            message = 'what do ya want for {request}'
-            key = '\(keyCoding)'
-            coding = '\(coding)'
-            headers = { A = '{user};{time};{signature}', B = '{request}' }
-            """, key: "me:\(key)")
-        let signed = service.signed(
-            [], method: "POST", url: service.url, at: Date(timeIntervalSince1970: 1_500_000_000.9),
-            id: "nothing?")
-        #expect(signed.map(\.name) == ["A", "B"])
-        #expect(signed.map(\.value) == ["me;1500000000;\(signature)", "nothing?"])
     }
 
     @Test func aServiceWithoutSignaturesIsLeftAsItIs() throws {
