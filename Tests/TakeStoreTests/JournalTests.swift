@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {
-        let journal = Journal(file: try device("/dev/full"), path: "/dev/full")
+        let journal = Journal(file: PlainFile(try device("/dev/full")), path: "/dev/full")
         try journal.append([1, 2, 3].span)
         #expect(journal.condition.failure == SystemError(call: "write", code: ENOSPC))
         try journal.append([4, 5].span)
@@ -100,7 +100,8 @@ import Testing
             try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
             let scratch = try TemporaryFolder()
             let path = scratch.path + "/folder/audio.wav"
-            let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+            let journal = Journal(
+                file: PlainFile(try scratch.folder().createFile("audio.wav")), path: path)
             var random = SeededRandom(seed: 1)
             let bytes = random.bytes(100_000)
             var failedAt: Int?
@@ -162,7 +163,7 @@ import Testing
 
     @Test func whatADeviceCannotGiveBackIsAnErrorAndTheRestIsThere() throws {
         // Takes every byte, syncs none (EINVAL), gives none back.
-        let journal = Journal(file: try device("/dev/null"), path: "/dev/null")
+        let journal = Journal(file: PlainFile(try device("/dev/null")), path: "/dev/null")
         try journal.append([1, 2, 3].span)
         journal.sync()
         #expect(journal.condition.failure == SystemError(call: "fdatasync", code: EINVAL))
