@@ -27,7 +27,7 @@ import Testing
                     Result { () throws(SystemError) in
                         let name = "\(number).wav"
                         let journal = Journal(
-                            file: try folder.createFile(name), path: scratch.path + name)
+                            file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
                         sync.add(journal)
                         return journal
                     }
@@ -153,7 +153,7 @@ import Testing
         }
         try #require(takeStoreWait(for: began))
         let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path)
         sync.add(journal)
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()

@@ -42,7 +42,7 @@ import Testing
         let folder = try scratch.folder()
         try scratch.write([1, 2, 3, 4], to: "folder/audio.wav")
         let journal = Journal(
-            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+            sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
         #expect(try journal.contents() == [1, 2, 3, 4])
         #expect(try journal.look(at: 4) == .end)
         #expect(journal.durableByteCount == 4)
@@ -53,7 +53,7 @@ import Testing
         let folder = try scratch.folder()
         try scratch.write([1, 2], to: "folder/audio.wav")
         let journal = Journal(
-            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+            sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
         #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 2) }
     }
 
@@ -63,7 +63,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let bytes = random.bytes(2_000_000)
         let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"),
+            file: PlainFile(try scratch.folder().createFile("audio.wav")),
             path: scratch.path + "/folder/audio.wav")
         let readers = try JournalReaders(of: journal, expecting: bytes)
         var offset = 0
