@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import AudioCore
+
 /// A form in which audio travels and is kept: all that the program knows of it.
 ///
 /// The journal of a take is always a file that players open; what is sent is that file from
@@ -52,12 +54,8 @@ public struct AudioCodec: Sendable {
     /// The size of a ring that holds 30 s of speech, in bytes.
     package var ringByteCount: Int { 30 * highestByteRate }
 
-    /// Makes a new encoder for one take.
-    ///
-    /// - Parameter serialNumber: that of the Ogg stream, if there is one; random unless the same
-    ///   bytes are wanted again.
-    /// - Returns: the encoder.
-    /// - Throws: `EncodingError` when the codec cannot be created.
+    /// Makes the encoder of one take; the serial number of an Ogg stream is random unless the same
+    /// bytes are wanted again.
     package func makeEncoder(
         serialNumber: UInt32 = .random(in: .min ... .max)
     ) throws(EncodingError) -> any AudioEncoder {
@@ -101,4 +99,105 @@ extension AudioCodec {
 
     /// Whether both are kept in files of the same form, and differ in what of it is sent.
     package func isKept(like other: AudioCodec) -> Bool { fileExtension == other.fileExtension }
+}
+
+/// Turns 16 kHz mono PCM into the bytes of one audio file, in order, append-only.
+///
+/// The concatenation of everything appended by `begin`, `encode` and `finish` is a file that
+/// any player opens; cut anywhere, what stands before the cut still plays. An encoder belongs
+/// to one take and is used on the capture thread alone; after its first second it allocates
+/// nothing.
+package protocol AudioEncoder: AnyObject, Sendable {
+    func begin(into output: inout [UInt8]) throws(EncodingError)
+
+    /// Takes any count of frames in, and appends what became ready: nothing, a part of a page, or
+    /// several.
+    func encode(_ frames: Span<Int16>, into output: inout [UInt8]) throws(EncodingError)
+
+    /// Appends everything that is still inside the encoder and the file's end mark.
+    func finish(into output: inout [UInt8]) throws(EncodingError)
+
+    /// What the file would begin with if it had been known before what is known now: how long it is.
+    ///
+    /// As long as what `begin` has appended, and asked after `finish`; nil when nothing would change.
+    var settledHeader: [UInt8]? { get }
+
+    /// The most bytes that encoding `frames` more frames, and finishing, can append.
+    func maximumByteCount(forFrames frames: Int) -> Int
+}
+
+extension AudioEncoder {
+    package var settledHeader: [UInt8]? { nil }
+}
+
+/// Turns the bytes of one audio file into samples while they come; used by one thread at a time.
+///
+/// Memory stays below some megabytes whatever comes in.
+package protocol AudioDecoder: AnyObject {
+    /// The rate and layout of the samples; nil until the file's header has said it.
+    var format: StreamFormat? { get }
+
+    /// Whether the file is at its end, as far as it says how long it is.
+    var isAtEnd: Bool { get }
+
+    /// Takes the next bytes of the file in, cut anywhere, and appends the interleaved samples that they
+    /// decode to; after an error the decoder is not to be used any further.
+    func decode(_ bytes: Span<UInt8>, into output: inout [Int16]) throws(UndecodableAudio)
+
+    /// Ends the file, and appends what the last bytes decode to; less than a frame is dropped.
+    func finish(into output: inout [Int16]) throws(UndecodableAudio)
+}
+
+package struct UndecodableAudio: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// Finds out how much of an audio file is whole after its writer was cut off.
+///
+/// Used by one thread; at most one frame or page of the file is kept in memory.
+package protocol AudioRecoverer: AnyObject {
+    /// Takes the next bytes of the file in; at most a few kilobytes at once.
+    func append(_ bytes: Span<UInt8>)
+
+    /// Says what is whole, when all of the file was given.
+    func finish() throws(EncodingError) -> IntactAudio
+}
+
+package struct IntactAudio: Sendable, Equatable {
+    /// The bytes from the start that are whole: up to the last frame or page that vouches for
+    /// itself.
+    package var byteCount: Int
+    /// The frames at 16 kHz in them.
+    package var frames: Int
+    /// What the file has to begin with; nil when its beginning is whole, or nothing follows it.
+    package var beginning: NewBeginning?
+}
+
+/// What an audio file has to begin with whose own beginning was lost.
+///
+/// A power cut may take what was written first, and leave what was written after it. What an
+/// encoder of ours writes first is known: it depends on nothing that was said.
+package struct NewBeginning: Sendable, Equatable {
+    package let bytes: [UInt8]
+    package let replacedByteCount: Int
+    /// Frames at 16 kHz of silence within, in the place of audio that was lost.
+    package let silentFrames: Int
+}
+
+/// Why audio could not be encoded.
+public enum EncodingError: Error, Sendable, Equatable {
+    /// A call of the codec failed; `reason` is the library's word for it.
+    case codecFailed(operation: String, reason: String)
+}
+
+extension EncodingError: CustomStringConvertible {
+    /// What happened and why, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .codecFailed(let operation, let reason):
+            "encoding failed: \(operation): \(reason)"
+        }
+    }
 }

@@ -104,3 +104,16 @@ extension CaptureError {
 }
 
 extension CaptureError: CustomStringConvertible {}
+
+/// A program that records from a sound card.
+public struct DeviceHolder: Sendable, Hashable {
+    package var process: Int32
+    package var program: String
+
+    package init(process: Int32, program: String) {
+        self.process = process
+        self.program = program
+    }
+
+    package var description: String { "'\(program)' (process \(process))" }
+}

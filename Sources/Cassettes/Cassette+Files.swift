@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LinuxPlatform
+package import LinuxPlatform
 
 extension Cassette {
     /// More than any answer that is read, in base64, with its times.
@@ -10,8 +10,6 @@ extension Cassette {
     /// Reads a file, or all files of a folder that end in `.json`, in the order of their names.
     ///
     /// Blocks on the disk.
-    ///
-    /// - Throws: `CassetteError`, which names the file.
     package static func load(_ path: String) throws(CassetteError) -> [Cassette] {
         guard let names = try names(in: path) else { return [try read(path)] }
         guard !names.isEmpty else { throw .none(path: path) }
@@ -20,19 +18,12 @@ extension Cassette {
 
     /// The names of the files of a folder in their order; nil when it is a file.
     private static func names(in path: String) throws(CassetteError) -> [String]? {
-        guard let folder = unsafe opendir(path) else {
-            guard errno == ENOTDIR else { throw .file(path: path, .last("opendir")) }
+        do throws(SystemError) {
+            return try Folder.names(at: path).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+        } catch {
+            guard error.code == ENOTDIR else { throw .file(path: path, error) }
             return nil
         }
-        defer { unsafe closedir(folder) }
-        var names: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".json"), !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
     }
 
     private static func read(_ path: String) throws(CassetteError) -> Cassette {
@@ -51,5 +42,48 @@ extension Cassette {
         } catch {
             throw .inFile(path: path, reason: error.description)
         }
+    }
+}
+
+package enum CassetteError: Error, Sendable, Equatable {
+    /// It cannot be understood; the text says what of it.
+    case unreadable(reason: String)
+    /// It has this version, which is not ours.
+    case otherVersion(Int)
+    /// The file or folder cannot be read.
+    case file(path: String, SystemError)
+    /// The file holds no cassette.
+    case inFile(path: String, reason: String)
+    /// There is no cassette in the folder.
+    case none(path: String)
+
+    package var description: String {
+        switch self {
+        case .unreadable(let reason): reason
+        case .otherVersion(let version):
+            "its version is \(version), and this program reads version \(Cassette.version)"
+        case .file(let path, let error): "'\(path)' cannot be read: \(error.reason)"
+        case .inFile(let path, let reason): "'\(path)' is no cassette: \(reason)"
+        case .none(let path): "'\(path)' holds no cassettes"
+        }
+    }
+
+    /// What a decoder complains of, with the place in the document.
+    static func words(of error: any Error) -> String {
+        guard let error = error as? DecodingError else { return "it is not JSON" }
+        let (what, context): (String, DecodingError.Context) =
+            switch error {
+            case .keyNotFound(let key, let context): ("'\(key.stringValue)' is missing", context)
+            case .typeMismatch(let type, let context): ("it is no \(type)", context)
+            case .valueNotFound(_, let context): ("it is null", context)
+            case .dataCorrupted(let context): ("it is not JSON", context)
+            @unknown default:
+                (
+                    "it is not understood",
+                    DecodingError.Context(codingPath: [], debugDescription: "")
+                )
+            }
+        let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }
+        return place.isEmpty ? what : "\(place.joined(separator: ".")): \(what)"
     }
 }

@@ -8,19 +8,14 @@ internal import FoundationEssentials
 /// replayed as a server: what a service does can be tried without that service. In place of each
 /// secret stands `Cassette.secret`. `docs/cassettes.md` describes the file.
 package struct Cassette: Sendable, Equatable {
-    /// The version of the format that this program reads and writes.
     package static let version = 1
     /// What stands in place of a secret; compared with a request, it is any text.
     package static let secret = "…"
 
-    /// What was sent.
     package struct Request: Sendable, Equatable {
         package var method: String
-        /// The whole URL, with the query.
         package var url: String
-        /// The fields of the head.
         package var headers: [CassetteField] = []
-        /// The body; nil without one.
         package var body: Body?
 
         package init(method: String = "POST", url: String) {
@@ -31,7 +26,6 @@ package struct Cassette: Sendable, Equatable {
 
     /// The body of a request: how it went, and a digest instead of the bytes.
     package struct Body: Sendable, Equatable, Codable {
-        /// Its length.
         package var bytes: Int
         /// Its SHA-256, in hexadecimal; nil when not all of it was sent.
         package var sha256: String?
@@ -44,7 +38,6 @@ package struct Cassette: Sendable, Equatable {
         package init(bytes: Int) { self.bytes = bytes }
     }
 
-    /// What came back.
     package struct Response: Sendable, Equatable {
         package var status: Int
         /// The fields of the head, without those that frame the body.
@@ -61,13 +54,13 @@ package struct Cassette: Sendable, Equatable {
         package var bytes: [UInt8] { body.flatMap(\.bytes) }
     }
 
+    private(set) var version = Cassette.version
     /// What the file is about; for a person.
     package var title: String?
     /// Where it is from: the page from which it was written; nil for one that was recorded.
     package var source: String?
     /// When it was recorded, in ISO 8601, UTC.
     package var recorded: String?
-    /// What was sent.
     package var request: Request
     /// What came back; nil is nothing.
     package var response: Response?
@@ -83,8 +76,6 @@ package struct Cassette: Sendable, Equatable {
     }
 
     /// Reads a file's bytes.
-    ///
-    /// - Throws: `CassetteError.unreadable` when they are no cassette of this version.
     package init(_ bytes: [UInt8]) throws(CassetteError) {
         do {
             self = try JSONDecoder().decode(Cassette.self, from: Data(bytes))
@@ -95,12 +86,127 @@ package struct Cassette: Sendable, Equatable {
         }
     }
 
-    /// The bytes of the file, ending with a line break.
     package var json: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // Strings and finite numbers can always be encoded.
         guard let data = try? encoder.encode(self) else { return [] }
         return Array(data) + [0x0A]
+    }
+}
+
+/// A field of a head, in the file one line: `Content-Type: audio/wav`.
+package struct CassetteField: Sendable, Equatable, Codable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let line = try decoder.singleValueContainer().decode(String.self)
+        guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else {
+            throw CassetteError.unreadable(reason: "a header has no ':' behind its name")
+        }
+        let value = line[line.index(after: colon)...].drop { $0 == " " }
+        self.init(String(line[..<colon]), String(value))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode("\(name): \(value)")
+    }
+
+    /// Whether the field has this name; fields have no case.
+    package func isNamed(_ other: String) -> Bool { name.lowercased() == other.lowercased() }
+}
+
+extension [CassetteField] {
+    /// The value of the first field of that name, or nil.
+    package func value(of name: String) -> String? { first { $0.isNamed(name) }?.value }
+}
+
+/// Bytes of an answer that came together: text where they are text, otherwise base64.
+package struct CassettePiece: Sendable, Equatable, Codable {
+    private enum Key: String, CodingKey { case ms, after, text, base64 }
+
+    package var bytes: [UInt8]
+    /// When they came, in milliseconds since the beginning; nil is as soon as they may.
+    package var ms: Double?
+    /// After how many bytes of the request's body they came; nil is after its end.
+    package var after: Int?
+
+    package init(_ bytes: [UInt8], ms: Double? = nil, after: Int? = nil) {
+        self.bytes = bytes
+        self.ms = ms
+        self.after = after
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: Key.self)
+        ms = try object.decodeIfPresent(Double.self, forKey: .ms)
+        after = try object.decodeIfPresent(Int.self, forKey: .after)
+        if let text = try object.decodeIfPresent(String.self, forKey: .text) {
+            bytes = Array(text.utf8)
+        } else if let data = Data(
+            base64Encoded: try object.decode(String.self, forKey: .base64))
+        {
+            bytes = Array(data)
+        } else {
+            throw CassetteError.unreadable(reason: "'base64' is not base64")
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Key.self)
+        try object.encodeIfPresent(ms, forKey: .ms)
+        try object.encodeIfPresent(after, forKey: .after)
+        if let text = String(validating: bytes, as: UTF8.self) {
+            try object.encode(text, forKey: .text)
+        } else {
+            try object.encode(Data(bytes).base64EncodedString(), forKey: .base64)
+        }
+    }
+}
+
+// Fields of a head are lines, as they are on the wire; what is nil is left out.
+
+extension Cassette: Codable {
+    package init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        version = try object.decode(Int.self, forKey: .version)
+        guard version == Cassette.version else { throw CassetteError.otherVersion(version) }
+        request = try object.decode(Request.self, forKey: .request)
+        response = try object.decodeIfPresent(Response.self, forKey: .response)
+        title = try object.decodeIfPresent(String.self, forKey: .title)
+        source = try object.decodeIfPresent(String.self, forKey: .source)
+        recorded = try object.decodeIfPresent(String.self, forKey: .recorded)
+        ending = try object.decodeIfPresent(String.self, forKey: .ending)
+    }
+}
+
+extension Cassette.Request: Codable {
+    package init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        method = try object.decodeIfPresent(String.self, forKey: .method) ?? "POST"
+        url = try object.decode(String.self, forKey: .url)
+        headers = try object.decodeIfPresent([CassetteField].self, forKey: .headers) ?? []
+        body = try object.decodeIfPresent(Cassette.Body.self, forKey: .body)
+    }
+}
+
+extension Cassette.Response: Codable {
+    package init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        status = try object.decode(Int.self, forKey: .status)
+        guard (200...599).contains(status) else {
+            throw CassetteError.unreadable(reason: "'status' must be from 200 to 599")
+        }
+        headers = try object.decodeIfPresent([CassetteField].self, forKey: .headers) ?? []
+        ms = try object.decodeIfPresent(Double.self, forKey: .ms)
+        after = try object.decodeIfPresent(Int.self, forKey: .after)
+        body = try object.decodeIfPresent([CassettePiece].self, forKey: .body) ?? []
     }
 }

@@ -30,15 +30,12 @@ internal import LinuxPlatform
 
     deinit { unsafe EVP_CIPHER_CTX_free(context) }
 
-    /// Encrypts bytes to as many bytes and a tag behind them.
+    /// Encrypts bytes to as many bytes and a tag behind them, which vouches for `context` as well.
     ///
-    /// - Parameters:
-    ///   - plain: what is encrypted; may be empty.
-    ///   - nonce: 12 bytes that were never used with this key.
-    ///   - context: what else the tag vouches for; may be empty.
-    ///   - output: receives 16 bytes more than `plain` has.
+    /// The nonce was never used with this key.
+    ///
     /// - Returns: false when the library has no memory left.
-    package func seal(
+    func seal(
         _ plain: Span<UInt8>, nonce: Span<UInt8>, context: [UInt8] = [],
         into output: UnsafeMutableRawBufferPointer
     ) -> Bool {
@@ -49,15 +46,9 @@ internal import LinuxPlatform
                 output.baseAddress.map { unsafe $0 + plain.count }) == 1
     }
 
-    /// Decrypts bytes and the tag behind them.
-    ///
-    /// - Parameters:
-    ///   - sealed: what `seal` has appended.
-    ///   - nonce: as it was given to `seal`.
-    ///   - context: as it was given to `seal`.
-    ///   - output: receives 16 bytes fewer than `sealed` has; worthless unless true is returned.
-    /// - Returns: whether the tag is right.
-    package func open(
+    /// Decrypts what `seal` has made with the same nonce and context; the output is worthless unless
+    /// true is returned: the tag is right.
+    func open(
         _ sealed: Span<UInt8>, nonce: Span<UInt8>, context: [UInt8] = [],
         into output: UnsafeMutableRawBufferPointer
     ) -> Bool {

@@ -7,7 +7,7 @@ internal import LinuxPlatform
 /// | offset | size | meaning |
 /// |---|---|---|
 /// | 0 | 8 | `utterbox` |
-/// | 8 | 1 | version: 2 |
+/// | 8 | 1 | version: 1 |
 /// | 9 | 1 | the person's key: 0 random, 1 a passphrase by scrypt |
 /// | 10 | 3 | scrypt: log2 of N, r, p; 0 without |
 /// | 13 | 3 | 0 |
@@ -26,7 +26,7 @@ struct Box {
     private static let checkByteCount = 8
     private static let saltByteCount = 16
     private static let magic = Array("utterbox".utf8)
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 1
     static let zeroNonce = [UInt8](repeating: 0, count: AESGCM.nonceByteCount)
 
     let derivation: KeyDerivation
@@ -104,7 +104,7 @@ struct Box {
 
     private func key(under root: [UInt8]) -> [UInt8] {
         HKDF.derive(
-            from: root, salt: salt, purpose: Array("utter box 2".utf8),
+            from: root, salt: salt, purpose: Array("utter box".utf8),
             byteCount: AESGCM.keyByteCount)
     }
 

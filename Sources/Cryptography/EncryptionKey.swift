@@ -21,7 +21,6 @@ public final class EncryptionKey: Sendable {
         var secret: [UInt8]
         /// A random key's bytes; empty for a passphrase.
         var random: [UInt8]
-        /// How the root of what is sealed is made.
         var derivation: KeyDerivation
         /// Roots that were made before, since each takes its time.
         var roots: [(derivation: KeyDerivation, bytes: [UInt8])] = []
@@ -43,7 +42,6 @@ public final class EncryptionKey: Sendable {
         }
     }
 
-    /// Whether the key is made of a passphrase.
     let isPassphrase: Bool
     private let state: Mutex<State>
 
@@ -69,7 +67,6 @@ public final class EncryptionKey: Sendable {
         try self.init(bytes: bytes, secret: secret)
     }
 
-    /// Takes over 32 random bytes.
     package convenience init(bytes: [UInt8]) throws(KeyError) {
         guard bytes.count == AESGCM.keyByteCount else { throw .damaged }
         try self.init(bytes: bytes, secret: bytes)
@@ -97,7 +94,7 @@ public final class EncryptionKey: Sendable {
     /// A new key of 32 random bytes as a line of text, which the caller clears.
     ///
     /// It is `utter-key-`, 64 hexadecimal digits and a line feed.
-    public static func makeText() -> [UInt8] {
+    package static func makeText() -> [UInt8] {
         var bytes = [UInt8].random(AESGCM.keyByteCount)
         defer { bytes.clear() }
         let digits = Array("0123456789abcdef".utf8)
@@ -111,7 +108,7 @@ public final class EncryptionKey: Sendable {
 
     /// A new passphrase that a person can type, and how many random bits it has; the caller clears
     /// it.
-    public static func makePassphrase() -> (bytes: [UInt8], bits: Int) { Passphrase.make() }
+    package static func makePassphrase() -> (bytes: [UInt8], bits: Int) { Passphrase.make() }
 
     private static func bytes(ofText text: [UInt8]) -> [UInt8]? {
         let digits = text[textPrefix.count...]
@@ -158,7 +155,6 @@ public final class EncryptionKey: Sendable {
         return try Box(derivation).seal(bytes, under: try root(derivation), for: context)
     }
 
-    /// Decrypts a box.
     package func open(_ box: [UInt8], for context: [UInt8]) throws(EncryptionError) -> [UInt8] {
         let parsed = try Box(of: box)
         if case .scrypt = parsed.derivation {
@@ -188,4 +184,40 @@ extension [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
     }
+}
+
+/// Why a secret is no key.
+public enum KeyError: Error, Equatable {
+    /// A passphrase has at least so many bytes.
+    case tooShort(minimum: Int)
+    /// It consists of a few bytes again and again.
+    case guessable
+    /// A passphrase repeats itself, or goes along the alphabet or rows of keys.
+    case predictable
+    /// It begins as a random key does, and is none.
+    case damaged
+}
+
+extension KeyError: CustomStringConvertible {
+    /// What is wrong, in one line without capital and full stop.
+    public var description: String {
+        switch self {
+        case .tooShort(let minimum): "a passphrase has at least \(minimum) bytes"
+        case .guessable: "a key of so few different characters can be guessed"
+        case .predictable:
+            "a passphrase that repeats itself, or goes along the alphabet or the keys, can be guessed"
+        case .damaged: "a part of the key is missing or mistyped"
+        }
+    }
+}
+
+package enum EncryptionError: Error, Equatable {
+    /// It was sealed under another key, or belongs to another take.
+    case wrongKey
+    /// It was altered or damaged.
+    case damaged
+    /// A later program has written it.
+    case laterVersion(Int)
+    /// The disk failed, or memory ran out.
+    case system(SystemError)
 }

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CCrypto
 internal import Glibc
 
 /// The key derivation of RFC 5869 with SHA-256, over HMAC.
 enum HKDF {
     private static let digestByteCount = HMACSHA256.byteCount
 
-    /// Derives a key.
+    /// Derives at most 8,160 bytes, which the caller clears, from the input keying material.
     ///
-    /// - Parameters:
-    ///   - secret: the input keying material.
-    ///   - salt: public; may be empty.
-    ///   - purpose: `info` of the RFC; keys for different purposes say nothing of each other.
-    ///   - byteCount: at most 8,160.
-    /// - Returns: the derived bytes, which the caller clears.
+    /// The salt is public, and may be empty; `purpose` is the `info` of the RFC: keys for different
+    /// purposes say nothing of each other.
     static func derive(
         from secret: [UInt8], salt: [UInt8], purpose: [UInt8], byteCount: Int
     ) -> [UInt8] {
@@ -39,12 +36,26 @@ enum HKDF {
 
 extension [UInt8] {
     /// Overwrites the bytes, in a way that the optimiser keeps.
-    ///
-    /// The corresponding C function is `explicit_bzero`.
     package mutating func clear() {
         unsafe withUnsafeMutableBytes { bytes in
             guard let start = bytes.baseAddress else { return }
             unsafe explicit_bzero(start, bytes.count)
         }
+    }
+}
+
+/// A keyed digest (RFC 2104) with SHA-256, by libcrypto.
+package enum HMACSHA256 {
+    static let byteCount = 32
+
+    package static func digest(key: [UInt8], _ message: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: byteCount)
+        // An empty key is as good as zeros (RFC 2104 §2), but a null pointer means another thing.
+        let key = key.isEmpty ? [0] : key
+        let result = unsafe HMAC(
+            EVP_sha256(), key, Int32(key.count), message, message.count, &digest, nil)
+        // It allocates its context; without memory for that there is no going on.
+        precondition(unsafe result != nil, "no memory for a key")
+        return digest
     }
 }

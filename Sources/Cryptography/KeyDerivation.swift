@@ -28,12 +28,7 @@ enum KeyDerivation: Equatable {
         }
     }
 
-    /// Stretches a passphrase.
-    ///
-    /// The corresponding C function is `EVP_PBE_scrypt`.
-    ///
-    /// - Returns: 32 bytes, which the caller clears.
-    /// - Throws: `SystemError` when memory has run out.
+    /// Stretches a passphrase to 32 bytes, which the caller clears.
     func root(of passphrase: [UInt8]) throws(SystemError) -> [UInt8] {
         guard case .scrypt(let salt, let cost) = self else { return passphrase }
         var root = [UInt8](repeating: 0, count: AESGCM.keyByteCount)

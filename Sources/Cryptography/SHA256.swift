@@ -2,27 +2,17 @@
 
 internal import CCrypto
 
-/// A running SHA-256 (FIPS 180-4) by OpenSSL's libcrypto.
 package struct SHA256 {
     private var context = SHA256_CTX()
 
-    /// Starts with no bytes.
-    ///
-    /// The corresponding C function is `SHA256_Init`.
     package init() { unsafe SHA256_Init(&context) }
 
-    /// Adds bytes.
-    ///
-    /// The corresponding C function is `SHA256_Update`.
     package mutating func update(_ bytes: Span<UInt8>) {
         _ = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe SHA256_Update(&context, buffer.baseAddress, buffer.count)
         }
     }
 
-    /// The digest of all bytes so far, 32 bytes.
-    ///
-    /// The corresponding C function is `SHA256_Final`.
     package var bytes: [UInt8] {
         var last = context
         var digest = [UInt8](repeating: 0, count: 32)

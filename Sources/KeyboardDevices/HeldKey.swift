@@ -5,11 +5,8 @@
 /// Pure: times are given. Repeats mean nothing, nor does the release of a key that was down before
 /// it was watched. A key that is down on two keyboards is down until both have let it go.
 package struct HeldKey {
-    /// What the key asks for.
     package enum Meaning: Equatable, Sendable {
-        /// It went down.
         case down
-        /// It went up.
         case up
         /// The keyboard on which it was held is gone.
         case lost
@@ -23,24 +20,15 @@ package struct HeldKey {
     static let chordTime = Duration.milliseconds(400)
 
     private let key: KeyNumber
-    /// Where it is down.
     private var keyboards: Set<Int> = []
     private var downTime: ContinuousClock.Instant?
 
     /// Watches a key, which is up or does not count until it was.
     init(_ key: KeyNumber) { self.key = key }
 
-    /// Whether what was begun with it goes on.
     private var isMeant: Bool { downTime != nil }
 
-    /// Says what the movement of a key means.
-    ///
-    /// - Parameters:
-    ///   - moved: which key.
-    ///   - movement: how it moved.
-    ///   - keyboard: a number for the keyboard.
-    ///   - instant: when.
-    /// - Returns: what it means; nil is nothing.
+    /// Says what the movement of a key means; nil is nothing.
     mutating func handle(
         _ moved: KeyNumber, _ movement: KeyMovement, on keyboard: Int,
         at instant: ContinuousClock.Instant

@@ -8,7 +8,6 @@ internal import LinuxPlatform
 ///
 /// Belongs to one thread. What it reads it tells, and remembers no key.
 @safe final class InputDevice {
-    /// What a device says next.
     enum Reading: Equatable {
         case key(KeyNumber, KeyMovement, at: ContinuousClock.Instant)
         /// Nothing, for now.
@@ -46,7 +45,6 @@ internal import LinuxPlatform
     /// What to poll for `POLLIN`.
     var number: Int32 { descriptor.number }
 
-    /// Its name, as it says itself.
     var name: String {
         unsafe libevdev_get_name(device).map { unsafe String(cString: $0) } ?? "a keyboard"
     }

@@ -14,7 +14,6 @@ package struct KeyNumber: Hashable, Sendable {
     /// What throws a recording away.
     static let escape = KeyNumber(UInt16(KEY_ESC))
 
-    /// The key with this number.
     package init(_ number: UInt16) { self.number = number }
 
     /// The key of a name: "right-ctrl", "f13", "KEY_MICMUTE", or "BTN_EXTRA" of a mouse.
@@ -58,4 +57,13 @@ package struct KeyNumber: Hashable, Sendable {
         "KEY_SCROLLLOCK": "Scroll Lock", "KEY_CAPSLOCK": "Caps Lock", "KEY_PAUSE": "Pause",
         "KEY_SPACE": "Space", "KEY_COMPOSE": "Menu",
     ]
+}
+
+enum KeyMovement: Sendable, Equatable, CaseIterable {
+    /// It went up.
+    case release
+    /// It went down.
+    case press
+    /// It is held, and the keyboard says so again.
+    case repetition
 }

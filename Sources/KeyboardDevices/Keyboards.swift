@@ -7,7 +7,6 @@ package import LinuxPlatform
 ///
 /// Belongs to one thread.
 package final class Keyboards {
-    /// What happens.
     package enum Event: Equatable, Sendable {
         /// What the key means now.
         case key(HeldKey.Meaning, at: ContinuousClock.Instant)
@@ -40,16 +39,13 @@ package final class Keyboards {
         _ = try look()
     }
 
-    /// How many keyboards are read.
     package var number: Int { devices.count }
 
-    /// The names of those that are read.
     package var names: [String] { devices.values.map(\.device.name).sorted() }
 
     /// Waits until something happens.
     ///
     /// - Returns: what, in order.
-    /// - Throws: `SystemError` when the folder of devices cannot be read any more.
     package func next() throws(SystemError) -> [Event] {
         let all = devices.sorted { $0.value.number < $1.value.number }
         var waits = [watch.number] + all.map(\.value.device.number)
@@ -107,7 +103,8 @@ package final class Keyboards {
     private func look() throws(SystemError) -> [Event] {
         var events: [Event] = []
         denial = nil
-        for name in try Self.names() where devices[name] == nil {
+        for name in try Folder.names(at: Self.folder)
+        where name.hasPrefix("event") && devices[name] == nil {
             let path = Self.folder + "/" + name
             let mark = FileMark(path)
             if let mark, others[name] == mark { continue }
@@ -127,22 +124,5 @@ package final class Keyboards {
             }
         }
         return events
-    }
-
-    private static func names() throws(SystemError) -> [String] {
-        guard let entries = unsafe opendir(folder) else {
-            throw SystemError(call: "open \(folder)", code: errno)
-        }
-        defer { unsafe closedir(entries) }
-        var names: [String] = []
-        while let entry = unsafe readdir(entries) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(cString: $0)
-                }
-            }
-            if name.hasPrefix("event") { names.append(name) }
-        }
-        return names.sorted()
     }
 }

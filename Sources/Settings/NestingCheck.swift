@@ -9,7 +9,6 @@ enum NestingCheck {
 
     private enum Place { case bare, remark, text(quote: UInt8, isLong: Bool) }
 
-    /// Demands that no line has more dots than the limit.
     static func check(_ bytes: [UInt8]) throws(SettingsError) {
         var place = Place.bare
         var (line, column, dotCount) = (1, 0, 0)

@@ -3,13 +3,10 @@
 internal import CTOML
 
 /// Reads the text of a file of settings, which is TOML 1.0, with the place of everything in it.
-///
-/// toml++ parses.
 package enum SettingsDocument {
     /// The most bytes: no file of settings that a person writes is longer.
     package static let byteLimit = 1 << 20
 
-    /// Reads a text.
     package static func parse(
         _ text: String, file: String? = nil
     ) throws(SettingsError) -> SettingsTable {
@@ -33,7 +30,6 @@ package enum SettingsDocument {
 
 /// Puts together what toml++ tells of a document.
 private final class DocumentBuilder {
-    /// A table or a list whose members are being told.
     fileprivate struct Open {
         var name: String?
         var namePlace, place: SettingsPlace
@@ -92,29 +88,20 @@ private final class DocumentBuilder {
             },
             end: { context in unsafe builder(context)?.end() },
             string: { context, name, length, namePlace, place, start, count in
-                let value = unsafe text(start, count) ?? ""
-                unsafe builder(context)?.add(
-                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
-                    .string(value))
+                let value = SettingsValue.string(unsafe text(start, count) ?? "")
+                unsafe tell(context, name, length, namePlace, place, value)
             },
             integer: { context, name, length, namePlace, place, number in
-                unsafe builder(context)?.add(
-                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
-                    .integer(Int(number)))
+                unsafe tell(context, name, length, namePlace, place, .integer(Int(number)))
             },
             floating: { context, name, length, namePlace, place, number in
-                unsafe builder(context)?.add(
-                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
-                    .number(number))
+                unsafe tell(context, name, length, namePlace, place, .number(number))
             },
             boolean: { context, name, length, namePlace, place, flag in
-                unsafe builder(context)?.add(
-                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place),
-                    .flag(flag))
+                unsafe tell(context, name, length, namePlace, place, .flag(flag))
             },
             other: { context, name, length, namePlace, place in
-                unsafe builder(context)?.add(
-                    text(name, length), SettingsPlace(namePlace), SettingsPlace(place), .date)
+                unsafe tell(context, name, length, namePlace, place, .date)
             },
             fault: { context, place, start, count in
                 let reason = unsafe text(start, count) ?? ""
@@ -133,6 +120,14 @@ private func advice(on reason: String) -> String {
 
 private func builder(_ context: UnsafeMutableRawPointer?) -> DocumentBuilder? {
     unsafe context.map { unsafe Unmanaged<DocumentBuilder>.fromOpaque($0).takeUnretainedValue() }
+}
+
+private func tell(
+    _ context: UnsafeMutableRawPointer?, _ name: UnsafePointer<CChar>?, _ length: Int,
+    _ namePlace: utter_toml_place, _ place: utter_toml_place, _ value: SettingsValue
+) {
+    unsafe builder(context)?.add(
+        text(name, length), SettingsPlace(namePlace), SettingsPlace(place), value)
 }
 
 private func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String? {

@@ -11,7 +11,6 @@
 /// ```
 package struct SettingsReader {
     private let table: SettingsTable
-    /// The table's own name, such as `answer` or `body.fields`; nil for the outermost.
     private let name: String?
     private var asked: [String] = []
 
@@ -21,17 +20,13 @@ package struct SettingsReader {
         self.name = name
     }
 
-    /// The member with this name, whatever it is.
     package mutating func node(_ key: String) -> SettingsNode? {
         asked.append(key)
         return table[key]
     }
 
-    /// A text.
     package mutating func string(_ key: String) throws(SettingsError) -> String? {
-        guard let node = node(key) else { return nil }
-        guard case .string(let text) = node.value else { throw wrong(key, node, "a string") }
-        return text
+        try value(key, "a string", \.string)
     }
 
     /// A text that is read further; its error is said at its place.
@@ -48,7 +43,6 @@ package struct SettingsReader {
         }
     }
 
-    /// One of some words.
     package mutating func word<Word: RawRepresentable & CaseIterable>(
         _ key: String, as type: Word.Type = Word.self
     ) throws(SettingsError) -> Word? where Word.RawValue == String {
@@ -62,57 +56,61 @@ package struct SettingsReader {
         throw SettingsError("'\(path(key))' cannot be '\(text)'\(hint)", at: place)
     }
 
-    /// A whole number.
     package mutating func integer(_ key: String) throws(SettingsError) -> Int? {
-        guard let node = node(key) else { return nil }
-        guard case .integer(let number) = node.value else {
-            throw wrong(key, node, "a whole number")
-        }
-        return number
+        try value(key, "a whole number", \.integer)
     }
 
     package mutating func number(_ key: String) throws(SettingsError) -> Double? {
-        guard let node = node(key) else { return nil }
-        switch node.value {
-        case .integer(let number): return Double(number)
-        case .number(let number): return number
-        default: throw wrong(key, node, "a number")
-        }
+        try value(key, "a number", \.number)
     }
 
-    /// True or false.
+    package mutating func seconds(
+        _ key: String, upTo limit: Int, allowsZero: Bool = false
+    ) throws(SettingsError) -> Duration? {
+        let place = place(key)
+        guard let number = try number(key) else { return nil }
+        guard allowsZero ? number >= 0 : number > 0, number <= Double(limit) else {
+            throw SettingsError(
+                "'\(path(key))' must be \(allowsZero ? "0 or more" : "above 0") and at most "
+                    + "\(limit)", at: place)
+        }
+        // In whole milliseconds: 2.4 is no binary fraction.
+        return .milliseconds(Int((number * 1_000).rounded()))
+    }
+
     package mutating func flag(_ key: String) throws(SettingsError) -> Bool? {
-        guard let node = node(key) else { return nil }
-        guard case .flag(let flag) = node.value else { throw wrong(key, node, "true or false") }
-        return flag
+        try value(key, "true or false", \.flag)
     }
 
     /// Texts: a list of them, or one.
     package mutating func strings(_ key: String) throws(SettingsError) -> [String]? {
-        guard let node = node(key) else { return nil }
-        if case .string(let text) = node.value { return [text] }
-        guard case .array(let elements) = node.value else {
-            throw wrong(key, node, "a list of strings")
+        if case .string(let text) = table[key]?.value {
+            asked.append(key)
+            return [text]
         }
-        return try elements.map { element throws(SettingsError) in
-            guard case .string(let text) = element.value else {
-                throw wrong(key, element, "a list of strings")
-            }
-            return text
-        }
+        return try list(key, of: "strings", \.string)
     }
 
-    /// Whole numbers in a list.
     package mutating func integers(_ key: String) throws(SettingsError) -> [Int]? {
+        try list(key, of: "whole numbers", \.integer)
+    }
+
+    private mutating func value<Value>(
+        _ key: String, _ wanted: String, _ read: (SettingsValue) -> Value?
+    ) throws(SettingsError) -> Value? {
         guard let node = node(key) else { return nil }
-        guard case .array(let elements) = node.value else {
-            throw wrong(key, node, "a list of whole numbers")
-        }
-        return try elements.map { element throws(SettingsError) in
-            guard case .integer(let number) = element.value else {
-                throw wrong(key, element, "a list of whole numbers")
+        guard let value = read(node.value) else { throw wrong(key, node, wanted) }
+        return value
+    }
+
+    private mutating func list<Value>(
+        _ key: String, of kind: String, _ read: (SettingsValue) -> Value?
+    ) throws(SettingsError) -> [Value]? {
+        try value(key, "a list of \(kind)", \.array)?.map { element throws(SettingsError) in
+            guard let value = read(element.value) else {
+                throw wrong(key, element, "a list of \(kind)")
             }
-            return number
+            return value
         }
     }
 
@@ -120,10 +118,8 @@ package struct SettingsReader {
     package mutating func texts(
         _ key: String
     ) throws(SettingsError) -> [(name: String, value: String, place: SettingsPlace)]? {
-        guard let node = node(key) else { return nil }
-        guard case .table(let table) = node.value else { throw wrong(key, node, "a table") }
-        return try table.members.map { member throws(SettingsError) in
-            guard case .string(let text) = member.node.value else {
+        try value(key, "a table", \.table)?.members.map { member throws(SettingsError) in
+            guard let text = member.node.value.string else {
                 throw wrong("\(key).\(member.name)", member.node, "a string")
             }
             return (name: member.name, value: text, place: member.node.place)
@@ -132,23 +128,14 @@ package struct SettingsReader {
 
     /// A table, as a reader of its own that the caller finishes.
     package mutating func table(_ key: String) throws(SettingsError) -> SettingsReader? {
-        guard let node = node(key) else { return nil }
-        guard case .table(let table) = node.value else { throw wrong(key, node, "a table") }
-        return SettingsReader(table, name: path(key))
+        let name = path(key)
+        return try value(key, "a table", \.table).map { SettingsReader($0, name: name) }
     }
 
     /// A list of tables, each as a reader of its own that the caller finishes.
     package mutating func tables(_ key: String) throws(SettingsError) -> [SettingsReader]? {
-        guard let node = node(key) else { return nil }
-        guard case .array(let elements) = node.value else {
-            throw wrong(key, node, "a list of tables")
-        }
-        return try elements.map { element throws(SettingsError) in
-            guard case .table(let table) = element.value else {
-                throw wrong(key, element, "a list of tables")
-            }
-            return SettingsReader(table, name: path(key))
-        }
+        let name = path(key)
+        return try list(key, of: "tables", \.table)?.map { SettingsReader($0, name: name) }
     }
 
     /// Where a member stands; nil when it does not.

@@ -3,11 +3,8 @@
 /// One value of a file of settings (TOML 1.0).
 package enum SettingsValue: Sendable, Hashable {
     case string(String)
-    /// A whole number.
     case integer(Int)
-    /// A number with a fraction.
     case number(Double)
-    /// `true` or `false`.
     case flag(Bool)
     /// A list; its elements may differ in kind.
     case array([SettingsNode])
@@ -15,7 +12,6 @@ package enum SettingsValue: Sendable, Hashable {
     /// A date or a time, which no setting is.
     case date
 
-    /// What kind of value it is, for a message.
     package var kind: String {
         switch self {
         case .string: "a string"
@@ -27,15 +23,23 @@ package enum SettingsValue: Sendable, Hashable {
         case .date: "a date"
         }
     }
+
+    var string: String? { if case .string(let text) = self { text } else { nil } }
+    var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+    var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    var array: [SettingsNode]? { if case .array(let elements) = self { elements } else { nil } }
+    var table: SettingsTable? { if case .table(let table) = self { table } else { nil } }
+    var number: Double? {
+        if case .number(let number) = self { number } else { integer.map { Double($0) } }
+    }
 }
 
 /// A value and where it stands.
 package struct SettingsNode: Sendable, Hashable {
     package var value: SettingsValue
-    /// Where it begins.
     package var place: SettingsPlace
 
-    package init(_ value: SettingsValue, at place: SettingsPlace) {
+    init(_ value: SettingsValue, at place: SettingsPlace) {
         self.value = value
         self.place = place
     }
@@ -43,7 +47,6 @@ package struct SettingsNode: Sendable, Hashable {
 
 /// A table of named values, in the order in which they are written.
 package struct SettingsTable: Sendable, Hashable {
-    /// A name and its value.
     package struct Member: Sendable, Hashable {
         package var name: String
         /// Where the name stands.
@@ -62,8 +65,50 @@ package struct SettingsTable: Sendable, Hashable {
 
     package init(_ members: [Member] = []) { self.members = members }
 
-    /// The value of a name, or nil.
     package subscript(name: String) -> SettingsNode? {
         members.first { $0.name == name }?.node
+    }
+}
+
+/// A place in a file of settings, for a message.
+package struct SettingsPlace: Sendable, Hashable, Comparable {
+    /// The line, from 1.
+    package var line: Int
+    /// The column, from 1, in characters.
+    var column: Int
+    /// The file's name; nil where there is one file only.
+    package var file: String?
+
+    package init(line: Int, column: Int, file: String? = nil) {
+        self.line = line
+        self.column = column
+        self.file = file
+    }
+
+    package static func < (one: SettingsPlace, other: SettingsPlace) -> Bool {
+        (one.line, one.column) < (other.line, other.column)
+    }
+}
+
+/// Why a file of settings cannot be used: what is wrong, and where.
+package struct SettingsError: Error, Sendable, Equatable {
+    /// The longest reason that is said, which may repeat what the file says.
+    private static let limit = 400
+
+    /// Where; nil for what is not there.
+    package var place: SettingsPlace?
+    package var reason: String
+
+    package init(_ reason: String, at place: SettingsPlace? = nil) {
+        self.reason = reason
+        self.place = place
+    }
+
+    /// The error behind the name of its file, as compilers write it; `file` is its name, unless the
+    /// place has another.
+    package func text(of file: String) -> String {
+        let reason = reason.count > Self.limit ? "\(reason.prefix(Self.limit))…" : reason
+        guard let place else { return "\(file): \(reason)" }
+        return "\(place.file ?? file):\(place.line):\(place.column): \(reason)"
     }
 }

@@ -2,6 +2,7 @@
 
 internal import CSystemd
 internal import Glibc
+internal import LinuxPlatform
 
 /// A connection to D-Bus; belongs to one thread, and blocks it.
 @safe final class Bus {
@@ -10,10 +11,7 @@ internal import Glibc
     /// How long another program may take for an answer to a call.
     private static let patience = Duration.seconds(25)
 
-    /// Connects.
-    ///
-    /// - Parameter address: the bus; nil is that of the person's session.
-    /// - Throws: `BusError` when there is none.
+    /// Connects to a bus; without an address, to that of the person's session.
     init(address: String? = nil) throws(BusError) {
         var bus: OpaquePointer?
         var code: Int32
@@ -34,27 +32,18 @@ internal import Glibc
 
     deinit { unsafe sd_bus_flush_close_unref(bus) }
 
-    /// Has signals come that a rule describes.
     func listen(to rule: String) throws(BusError) {
         let code = unsafe sd_bus_add_match(bus, nil, rule, nil, nil)
         if code < 0 { throw BusError(code, "listen to \(rule)") }
     }
 
-    /// Takes a name on the bus.
     func take(name: String) throws(BusError) {
         let code = unsafe sd_bus_request_name(bus, name, 0)
         if code < 0 { throw BusError(code, "take the name \(name)") }
     }
 
-    /// Calls a method, and waits for its answer.
-    ///
-    /// - Parameters:
-    ///   - method: interface and name, such as "org.freedesktop.DBus.Properties.Get".
-    ///   - destination: the program.
-    ///   - path: its object.
-    ///   - values: the arguments.
-    /// - Returns: the values of the answer.
-    /// - Throws: `BusError` when it is an error, or none comes.
+    /// Calls a method, such as "org.freedesktop.DBus.Properties.Get", of a program's object at `path`,
+    /// and waits for the values of its answer.
     func call(
         _ method: String, of destination: String, at path: String, _ values: [BusValue]
     ) throws(BusError) -> [BusValue] {
@@ -77,11 +66,7 @@ internal import Glibc
         return unsafe BusMessage(taking: answer).values()
     }
 
-    /// The next message that is no answer.
-    ///
-    /// - Parameter deadline: how long it may take; nil is for ever.
-    /// - Returns: nil when none has come in time.
-    /// - Throws: `BusError` when the bus has ended.
+    /// The next message that is no answer; nil when none has come in time.
     func next(by deadline: ContinuousClock.Instant?) throws(BusError) -> BusMessage? {
         while true {
             var message: OpaquePointer?
@@ -103,14 +88,12 @@ internal import Glibc
 
     // MARK: - For a program that answers
 
-    /// Answers a call.
     func answer(_ call: BusMessage, _ values: [BusValue]) throws(BusError) {
         var made: OpaquePointer?
         let code = unsafe sd_bus_message_new_method_return(call.pointer, &made)
         try send(try unsafe Self.message(code, made), values)
     }
 
-    /// Answers a call with an error.
     func refuse(_ call: BusMessage, _ name: String, _ text: String) throws(BusError) {
         var error = unsafe sd_bus_error(name: nil, message: nil, _need_free: 0)
         defer { unsafe sd_bus_error_free(&error) }
@@ -120,7 +103,6 @@ internal import Glibc
         try send(try unsafe Self.message(code, made), [])
     }
 
-    /// Sends a signal.
     func signal(
         _ signal: String, from path: String, _ values: [BusValue]
     ) throws(BusError) {
@@ -149,5 +131,23 @@ internal import Glibc
     private static func split(_ name: String) -> (String, String) {
         let dot = name.lastIndex(of: ".") ?? name.startIndex
         return (String(name[..<dot]), String(name[dot...].dropFirst()))
+    }
+}
+
+/// Why something could not be done on the bus.
+struct BusError: Error, Equatable {
+    /// The name of an error that another program has answered; empty when the bus itself fails.
+    let name: String
+    /// What happened, in one line.
+    let description: String
+
+    init(_ code: Int32, _ call: String) {
+        name = ""
+        description = SystemError(call: call, code: -code).description
+    }
+
+    init(name: String, message: String) {
+        self.name = name
+        description = message.isEmpty ? name : message
     }
 }

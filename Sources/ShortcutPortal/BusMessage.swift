@@ -6,12 +6,10 @@ internal import CSystemd
 @safe final class BusMessage {
     let pointer: OpaquePointer
 
-    /// Takes over a reference.
     init(taking pointer: OpaquePointer) { unsafe self.pointer = pointer }
 
     deinit { _ = unsafe sd_bus_message_unref(pointer) }
 
-    /// The object that it is from or for.
     var path: String { unsafe text(sd_bus_message_get_path(pointer)) }
 
     /// Such as "org.freedesktop.portal.Session.Closed"; empty for an answer.
@@ -21,7 +19,6 @@ internal import CSystemd
         return interface + "." + member
     }
 
-    /// The connection that it comes from.
     var sender: String { unsafe text(sd_bus_message_get_sender(pointer)) }
 
     private func text(_ pointer: UnsafePointer<CChar>?) -> String {
@@ -30,7 +27,6 @@ internal import CSystemd
 
     // MARK: - Writing
 
-    /// Adds values.
     func append(_ values: [BusValue]) throws(BusError) {
         for value in values { try append(value) }
     }
@@ -104,18 +100,9 @@ internal import CSystemd
         switch Character(UnicodeScalar(UInt8(bitPattern: type))) {
         case "s": return string("s").map { .string($0) }
         case "o": return string("o").map { .path($0) }
-        case "u":
-            var number: UInt32 = 0
-            return isRead(unsafe sd_bus_message_read_basic(pointer, type, &number))
-                ? .unsigned(number) : nil
-        case "t":
-            var number: UInt64 = 0
-            return isRead(unsafe sd_bus_message_read_basic(pointer, type, &number))
-                ? .long(number) : nil
-        case "b":
-            var number: Int32 = 0
-            return isRead(unsafe sd_bus_message_read_basic(pointer, type, &number))
-                ? .bool(number != 0) : nil
+        case "u": return number(type, UInt32(0)).map { .unsigned($0) }
+        case "t": return number(type, UInt64(0)).map { .long($0) }
+        case "b": return number(type, Int32(0)).map { .bool($0 != 0) }
         case "v": return inside("v", inner)?.first.map { .variant($0) }
         case "r": return inside("r", inner).map { .structure($0) }
         case "e": return inside("e", inner).map { .structure($0) }
@@ -126,6 +113,11 @@ internal import CSystemd
             // Over it.
             return isRead(unsafe sd_bus_message_skip(pointer, nil)) ? .other : nil
         }
+    }
+
+    private func number<Number: FixedWidthInteger>(_ type: CChar, _ zero: Number) -> Number? {
+        var number = zero
+        return isRead(unsafe sd_bus_message_read_basic(pointer, type, &number)) ? number : nil
     }
 
     private func string(_ type: Character) -> String? {

@@ -10,10 +10,8 @@ package struct ShortcutClock {
     /// A longer difference is none of one clock.
     private static let longest = Duration.seconds(3_600)
 
-    /// Has seen nothing yet.
     package init() {}
 
-    /// When a press was that is told now.
     package mutating func pressed(
         at time: UInt64, now: ContinuousClock.Instant
     ) -> ContinuousClock.Instant {
@@ -21,7 +19,6 @@ package struct ShortcutClock {
         return now
     }
 
-    /// When a release was that is told now.
     package mutating func released(
         at time: UInt64, now: ContinuousClock.Instant
     ) -> ContinuousClock.Instant {

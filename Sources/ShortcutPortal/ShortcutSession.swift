@@ -5,11 +5,9 @@
 /// Belongs to one thread, and blocks it. Its calls have two answers: the path of a request at once,
 /// and what has come of it in a signal of that request.
 package final class ShortcutSession {
-    /// What the desktop tells.
     package enum Event: Equatable, Sendable {
         /// A shortcut was pressed, in milliseconds of a clock of the desktop's.
         case activated(String, time: UInt64)
-        /// A shortcut was let go.
         case deactivated(String, time: UInt64)
         /// The person has chosen other keys.
         case changed([String: String])
@@ -36,37 +34,28 @@ package final class ShortcutSession {
 
     /// Asks for shortcuts, and waits until the person has allowed them.
     ///
-    /// - Parameters:
-    ///   - shortcuts: what is asked for.
-    ///   - application: the name of a desktop file, by which the desktop knows the program.
-    ///   - address: the bus; nil is that of the session.
-    /// - Throws: `PortalError`.
+    /// The application is the name of a desktop file, by which the desktop knows the program.
     package init(
         _ shortcuts: [Shortcut], application: String, address: String? = nil
     ) throws(PortalError) {
-        do throws(BusError) {
-            bus = try Bus(address: address)
-        } catch {
-            throw .absent(error.description)
+        let bus = try Self.saying({ .absent($0.description) }) { () throws(BusError) in
+            try Bus(address: address)
         }
+        self.bus = bus
         // A portal of an older version knows no registry, and guesses who asks.
         _ = try? bus.call(
             "\(Name.registry).Register", of: Name.portal, at: Name.object,
             [.string(application), .options([:])])
-        do throws(BusError) {
-            _ = try bus.call(
+        _ = try Self.saying({ .absent($0.description) }) { () throws(BusError) in
+            try bus.call(
                 "org.freedesktop.DBus.Properties.Get", of: Name.portal, at: Name.object,
                 [.string(Name.shortcuts), .string("version")])
-        } catch {
-            throw .absent(error.description)
         }
-        do throws(BusError) {
-            for interface in [Name.request, Name.shortcuts, Name.session] {
+        for interface in [Name.request, Name.shortcuts, Name.session] {
+            try Self.saying({ .broken($0.description) }) { () throws(BusError) in
                 try bus.listen(
                     to: "type='signal',sender='\(Name.portal)',interface='\(interface)'")
             }
-        } catch {
-            throw .broken(error.description)
         }
         let created = try ask(
             "CreateSession", [],
@@ -83,7 +72,6 @@ package final class ShortcutSession {
         triggers = Shortcut.triggers(in: bound["shortcuts"])
     }
 
-    /// Waits for what the desktop tells next.
     package func next() throws(PortalError) -> Event {
         while true {
             guard let message = try receive(by: nil) else { continue }
@@ -110,13 +98,12 @@ package final class ShortcutSession {
         within limit: Duration
     ) throws(PortalError) -> [String: BusValue] {
         let deadline = ContinuousClock.now + limit
-        let answer: [BusValue]
-        do throws(BusError) {
-            answer = try bus.call(
+        let answer = try Self.saying({
+            $0.name.isEmpty ? .broken($0.description) : .refused($0.description)
+        }) { () throws(BusError) in
+            try bus.call(
                 "\(Name.shortcuts).\(method)", of: Name.portal, at: Name.object,
                 values + [.options(options)])
-        } catch {
-            throw error.name.isEmpty ? .broken(error.description) : .refused(error.description)
         }
         // The signal may have come already: it waits in the queue.
         while let message = try receive(by: deadline) {
@@ -135,20 +122,89 @@ package final class ShortcutSession {
         throw .silent(method)
     }
 
+    private static func saying<Value>(
+        _ reason: (BusError) -> PortalError, _ call: () throws(BusError) -> Value
+    ) throws(PortalError) -> Value {
+        do throws(BusError) {
+            return try call()
+        } catch {
+            throw reason(error)
+        }
+    }
+
     private func receive(
         by deadline: ContinuousClock.Instant?
     ) throws(PortalError) -> BusMessage? {
-        let message: BusMessage?
-        do throws(BusError) {
-            message = try bus.next(by: deadline)
-        } catch {
-            throw .broken(error.description)
+        let next = try Self.saying({ .broken($0.description) }) { () throws(BusError) in
+            try bus.next(by: deadline)
         }
-        guard let message else { return nil }
+        guard let message = next else { return nil }
         if message.name == "\(Name.session).Closed", message.path == session { throw .closed }
         if message.name == "org.freedesktop.DBus.Local.Disconnected" {
             throw .broken("it has closed the connection")
         }
         return message
+    }
+}
+
+/// A shortcut that the desktop is asked to tell of.
+package struct Shortcut: Equatable, Sendable {
+    /// Its name among ours.
+    package var id: String
+    package var description: String
+    /// The key that is proposed, as the XDG shortcuts specification writes it; nil proposes none.
+    var preferredTrigger: String?
+
+    package init(id: String, description: String, preferredTrigger: String? = nil) {
+        (self.id, self.description) = (id, description)
+        self.preferredTrigger = preferredTrigger
+    }
+
+    /// As `BindShortcuts` wants it: `(sa{sv})`.
+    var value: BusValue {
+        var options = ["description": BusValue.string(description)]
+        if let preferredTrigger { options["preferred_trigger"] = .string(preferredTrigger) }
+        return .structure([.string(id), .options(options)])
+    }
+
+    /// The keys that the desktop names, by the names of their shortcuts.
+    static func triggers(in value: BusValue?) -> [String: String] {
+        var triggers: [String: String] = [:]
+        for case .structure(let pair) in value?.members ?? [] where pair.count == 2 {
+            guard let id = pair[0].text, case .options(let options) = pair[1],
+                let trigger = options["trigger_description"]?.text
+            else { continue }
+            triggers[id] = trigger
+        }
+        return triggers
+    }
+}
+
+/// Why the desktop does not tell of a key.
+package enum PortalError: Error, Equatable {
+    /// The session has no bus, or no portal for global shortcuts.
+    case absent(String)
+    /// The person has said no.
+    case declined
+    /// The portal refuses, and does not say more than that.
+    case refused(String)
+    /// The portal has not answered in time.
+    case silent(String)
+    /// The portal has ended the session.
+    case closed
+    /// The bus has ended.
+    case broken(String)
+}
+
+extension PortalError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .absent(let reason): "this session has no portal for global shortcuts: \(reason)"
+        case .declined: "the shortcut was declined"
+        case .refused(let reason): "the portal for global shortcuts refuses: \(reason)"
+        case .silent(let what): "the portal for global shortcuts does not answer: \(what)"
+        case .closed: "the desktop has ended the session of the shortcut"
+        case .broken(let reason): "the session's bus has ended: \(reason)"
+        }
     }
 }

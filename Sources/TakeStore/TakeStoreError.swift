@@ -8,8 +8,8 @@ public enum TakeStoreError: Error, Sendable, Equatable {
     case ambiguous(String, [TakeID])
     /// The disk does not give the take back, or what it remembers cannot be used.
     case unreadable(take: String, reason: String)
-    /// The disk refuses a change.
-    case unchangeable(take: String, TakeChange, reason: String)
+    /// The disk refuses a change, such as "removed".
+    case unchangeable(take: String, change: String, reason: String)
     /// The take's manifest, or its audio, holds something else than what this program writes.
     case damaged(take: String, reason: String)
     /// The take has no audio any more.
@@ -47,7 +47,7 @@ extension TakeStoreError: CustomStringConvertible {
         case .ambiguous(let name, let takes): "'\(name)' matches \(takes.count) takes"
         case .unreadable(let take, let reason): "take \(take) cannot be read: \(reason)"
         case .unchangeable(let take, let change, let reason):
-            "take \(take) cannot be \(change.rawValue): \(reason)"
+            "take \(take) cannot be \(change): \(reason)"
         case .damaged(let take, let reason): "take \(take) is damaged: \(reason)"
         case .inUse(let take, let process, let isSending):
             "take \(take) is being \(isSending ? "sent" : "recorded or sent") by another utter"
@@ -71,12 +71,4 @@ extension TakeStoreError: CustomStringConvertible {
             "takes cannot be kept safely in '\(path)': \(reason)"
         }
     }
-}
-
-/// A change to a take that the disk has refused.
-public enum TakeChange: String, Sendable {
-    /// Its removal.
-    case remove = "removed"
-    /// Its return from the removed takes.
-    case restore = "brought back"
 }

@@ -25,7 +25,6 @@ struct ResponseHead {
         case switchesProtocol
     }
 
-    /// Takes one line in, its end included.
     mutating func accumulate(_ line: String) -> Step {
         byteCount += line.utf8.count
         lineCount += 1

@@ -39,9 +39,7 @@ struct TransferResponse {
         }
     }
 
-    /// Counts bytes of the body, decoded.
-    ///
-    /// - Returns: why it cannot be used, or nil.
+    /// Counts decoded bytes of the body, and says why it cannot be used, or nil.
     mutating func take(bodyByteCount: Int, whileSpeaking isEarly: Bool = false) -> String? {
         // A refusal is the end of the sending.
         let isEarly = isEarly && !isRefusal
@@ -60,12 +58,8 @@ struct TransferResponse {
     /// Whether the service has said that it does not want the rest.
     var isRefusal: Bool { status.map { $0 >= 300 } ?? false }
 
-    /// Decides how the transfer ended.
-    ///
-    /// - Parameters:
-    ///   - own: why we broke it off ourselves; nil when we did not.
-    ///   - failure: what libcurl complains of; nil when it does not.
-    /// - Returns: what the take is told.
+    /// Decides how the transfer ended: `own` is why we broke it off, `failure` what libcurl complains
+    /// of.
     func ending(
         own: TransferResult.Ending?, failure: TransferResult.Ending?
     ) -> TransferResult.Ending {

@@ -26,14 +26,12 @@ import Testing
         #expect(try OggPage.all(in: bytes).count == 2)
     }
 
-    @Test(arguments: [20, 40, 60, 80, 100])
-    func aPageIsWrittenWithTheLastFrameOfItsInterval(milliseconds: Int) throws {
-        let settings = OpusSettings(pageInterval: .milliseconds(milliseconds))
-        let encoder = try OggOpusEncoder(settings: settings)
+    @Test func aPageIsWrittenWithTheLastFrameOfItsPacket() throws {
+        let encoder = try OggOpusEncoder()
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
         let samples = TestSignal.voice(frames: 16_000, sampleRate: 16_000)
-        let interval = milliseconds * 16
+        let interval = 320
         for start in stride(from: 0, to: samples.count - interval, by: interval) {
             let before = bytes.count
             try encoder.encode(
@@ -83,43 +81,22 @@ import Testing
 
     @Test func theBoundHoldsForWhiteNoiseAtTheHighestBitRate() throws {
         var random = SeededRandom()
-        for milliseconds in [20, 100] {
-            let settings = OpusSettings(
-                bitrate: 510_000, complexity: 0, pageInterval: .milliseconds(milliseconds))
-            for length in [0, 1, 319, 320, 1_000, 16_000] {
-                let samples = random.noise(count: length)
-                let encoder = try OggOpusEncoder(settings: settings)
-                let bound = encoder.maximumByteCount(forFrames: length)
-                let bytes = try encoder.file(of: samples)
-                #expect(bytes.count <= bound, "seed \(random.seed), \(length) samples")
-            }
-            // In the middle of a stream: whatever is queued, the bound of the next frames and
-            // the end holds.
-            let encoder = try OggOpusEncoder(settings: settings)
-            var bytes: [UInt8] = []
-            try encoder.begin(into: &bytes)
-            try encoder.encode(random.noise(count: 319 + 320 * 4).span, into: &bytes)
-            let bound = encoder.maximumByteCount(forFrames: 320)
-            let before = bytes.count
-            try encoder.encode(random.noise(count: 320).span, into: &bytes)
-            try encoder.finish(into: &bytes)
-            #expect(bytes.count - before <= bound, "seed \(random.seed)")
+        for length in [0, 1, 319, 320, 1_000, 16_000] {
+            let samples = random.noise(count: length)
+            let encoder = try OggOpusEncoder(bitrate: 510_000)
+            let bound = encoder.maximumByteCount(forFrames: length)
+            let bytes = try encoder.file(of: samples)
+            #expect(bytes.count <= bound, "seed \(random.seed), \(length) samples")
         }
-    }
-
-    @Test func settingsOutsideTheirRangesAreRefusedByName() throws {
-        let refusals: [(OpusSettings, String)] = [
-            (OpusSettings(bitrate: 5_999), "bit rate of 5999 bit/s is not between 6000 and 510000"),
-            (OpusSettings(complexity: 11), "complexity of 11 is not between 0 and 10"),
-            (OpusSettings(pageInterval: .zero), "page interval of 0.0 seconds"),
-            (OpusSettings(pageInterval: .milliseconds(30)), "is not 20, 40, 60, 80 or 100 ms"),
-            (OpusSettings(pageInterval: .milliseconds(120)), "is not 20, 40, 60, 80 or 100 ms"),
-        ]
-        for (settings, words) in refusals {
-            let error = #expect(throws: EncodingError.self) {
-                _ = try OggOpusEncoder(settings: settings)
-            }
-            #expect(error?.description.contains(words) == true, "\(String(describing: error))")
-        }
+        // In the middle of a stream the bound of the next frames and the end holds, too.
+        let encoder = try OggOpusEncoder(bitrate: 510_000)
+        var bytes: [UInt8] = []
+        try encoder.begin(into: &bytes)
+        try encoder.encode(random.noise(count: 319 + 320 * 4).span, into: &bytes)
+        let bound = encoder.maximumByteCount(forFrames: 320)
+        let before = bytes.count
+        try encoder.encode(random.noise(count: 320).span, into: &bytes)
+        try encoder.finish(into: &bytes)
+        #expect(bytes.count - before <= bound, "seed \(random.seed)")
     }
 }

@@ -60,7 +60,7 @@ import Testing
     func soxMakesTheSameOfEveryOddFile(index: Int) throws {
         let odd = Self.oddities[index]
         let path = try make(odd.tool, rate: odd.rate, channels: odd.channels, odd.options)
-        let source = WAVReplay(path: path, pace: .unpaced)
+        let source = FileReplay(path: path, pace: .unpaced)
         let ours = try converted(source.record())
         let expected = try ForeignTool("sox").run([
             "-D", path, "-t", "s16", "-r", "16000", "-c", "1", "-",
@@ -78,7 +78,7 @@ import Testing
     @Test(arguments: [(16_000, 1), (48_000, 1), (44_100, 1), (8_000, 1)])
     func ffmpegMakesTheSameOfPlainFiles(rate: Int, channels: Int) throws {
         let path = try make("ffmpeg", rate: rate, channels: channels, ["-c:a", "pcm_s16le"])
-        let ours = try converted(WAVReplay(path: path, pace: .unpaced).record())
+        let ours = try converted(FileReplay(path: path, pace: .unpaced).record())
         let expected = try ForeignTool("ffmpeg").run([
             "-v", "error", "-i", path, "-ar", "16000", "-ac", "1", "-f", "s16le", "-",
         ]).samples
@@ -91,11 +91,11 @@ import Testing
 
     private func replayed(_ bytes: [UInt8]) throws -> (samples: [Int16], warning: String?) {
         let path = try folder.write(bytes, to: "bytes.wav")
-        let source = WAVReplay(path: path, pace: .unpaced)
+        let source = FileReplay(path: path, pace: .unpaced)
         let samples = try source.record().samples
         // A pipe must give the same, and for the same reason.
         let pipe = try TestPipe(bytes)
-        let piped = WAVReplay(descriptor: pipe.readEnd, name: path, pace: .unpaced)
+        let piped = PCMReplay(descriptor: pipe.readEnd, name: path, pace: .unpaced)
         #expect(try piped.record().samples == samples)
         #expect(piped.warning == source.warning)
         return (samples, source.warning)
@@ -155,7 +155,7 @@ import Testing
         defer { close(file) }
         let offset = off_t(12 + 24 + 8 + size)
         #expect(pwrite(file, tail, tail.count, offset) == tail.count)
-        #expect(try WAVReplay(path: path, pace: .unpaced).record().samples == Self.samples)
+        #expect(try FileReplay(path: path, pace: .unpaced).record().samples == Self.samples)
     }
 
     @Test func aSharedFileDescriptorIsReadFromWhereItStandsAndLeftThere() throws {
@@ -165,7 +165,7 @@ import Testing
         defer { close(file) }
         lseek(file, 3 + 4, SEEK_SET)
         let prefix = Array("RIFF".utf8)
-        let source = WAVReplay(descriptor: file, name: "it", pace: .unpaced, prefix: prefix)
+        let source = PCMReplay(descriptor: file, name: "it", pace: .unpaced, prefix: prefix)
         #expect(try source.record().samples == Self.samples)
         #expect(lseek(file, 0, SEEK_CUR) == 7)
     }
@@ -174,24 +174,24 @@ import Testing
         let missing = folder.path("missing.wav")
         #expect(throws: CaptureError.cannotOpen(name: missing, reason: "No such file or directory"))
         {
-            try WAVReplay(path: missing).open()
+            try FileReplay(path: missing).open()
         }
         #expect(throws: CaptureError.cannotOpen(name: folder.path, reason: "it is a folder")) {
-            try WAVReplay(path: folder.path).open()
+            try FileReplay(path: folder.path).open()
         }
         let text = try folder.write(Array("hello, this is not audio".utf8), to: "text.wav")
         #expect(
             throws: CaptureError.unusableAudio(
                 name: text, detail: "this is no audio: it begins like text, with 'hell'")
         ) {
-            try WAVReplay(path: text).open()
+            try FileReplay(path: text).open()
         }
         let short = try folder.write(Array(WAVBytes.speech([]).prefix(30)), to: "short.wav")
         #expect(
             throws: CaptureError.unusableAudio(
                 name: short, detail: "byte 30: the file ends before its data chunk")
         ) {
-            try WAVReplay(path: short).open()
+            try FileReplay(path: short).open()
         }
         let cut = try folder.write(
             WAVBytes.file([Self.format, WAVBytes.chunk("LIST", [1], claimed: 1 << 31)]),
@@ -200,7 +200,7 @@ import Testing
             throws: CaptureError.unusableAudio(
                 name: cut, detail: "byte 46: the file ends before its data chunk")
         ) {
-            try WAVReplay(path: cut).open()
+            try FileReplay(path: cut).open()
         }
     }
 
@@ -211,7 +211,7 @@ import Testing
         for (chunks, isOdd) in [([data, note, data], true), ([data, note], false)] {
             let path = try folder.write(
                 WAVBytes.file([Self.format] + chunks), to: "two-\(isOdd).wav")
-            let source = WAVReplay(path: path, pace: .unpaced)
+            let source = FileReplay(path: path, pace: .unpaced)
             let recorded = try source.record()
             #expect(recorded.samples == samples)
             let warning = isOdd ? "'\(path)' has a second piece of audio, which is left out" : nil

@@ -20,7 +20,7 @@ import Testing
 
     @Test func inRealTimeEachPeriodComesWhenItsLastFrameExists() throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), pace: .realTime, now: clock.now)
+        let source = FileReplay(path: try path(), pace: .realTime, now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(recorded.deliveries.count == 51)
@@ -35,7 +35,7 @@ import Testing
 
     @Test func atTwiceThePaceEverythingComesInHalfTheTime() throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), pace: .times(2), now: clock.now)
+        let source = FileReplay(path: try path(), pace: .times(2), now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: [Pace.unpaced, .times(0), .times(-1), .times(.nan), .times(.infinity)])
     func unpacedTheClockIsNotAsked(pace: Pace) throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), pace: pace, now: clock.now)
+        let source = FileReplay(path: try path(), pace: pace, now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(clock.elapsed == .zero)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func aLateReaderGetsWhatIsDuePeriodByPeriodAndIsThenOnTime() throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), now: clock.now)
+        let source = FileReplay(path: try path(), now: clock.now)
         _ = try source.open()
         defer { source.close() }
         var received: [Int16] = []
@@ -74,14 +74,14 @@ import Testing
 
     @Test func aBufferSmallerThanAPeriodStillGetsEverything() throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), now: clock.now)
+        let source = FileReplay(path: try path(), now: clock.now)
         let recorded = try source.record(clock: clock, room: 33)
         #expect(recorded.samples == samples)
     }
 
     @Test func aStopEndsTheReplayAfterWhatWasDelivered() throws {
         let clock = ManualClock()
-        let source = WAVReplay(path: try path(), now: clock.now)
+        let source = FileReplay(path: try path(), now: clock.now)
         _ = try source.open()
         var received: [Int16] = []
         _ = try source.readOnce(room: 4_096, into: &received)
@@ -99,7 +99,7 @@ import Testing
         let clock = ManualClock()
         let samples = TestSignal.voice(frames: 11_025 * 5, sampleRate: 11_025)
         let path = try folder.write(WAVBytes.speech(samples, rate: 11_025), to: "odd.wav")
-        let recorded = try WAVReplay(path: path, now: clock.now).record(clock: clock)
+        let recorded = try FileReplay(path: path, now: clock.now).record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(clock.elapsed == .seconds(5))
     }

@@ -20,7 +20,7 @@ import Testing
         #expect(InputType(prefix.span) == .wav && first == prefix)
         try pipe.write(Array(bytes.dropFirst(4)))
         pipe.closeWriteEnd()
-        let source = WAVReplay(
+        let source = PCMReplay(
             descriptor: pipe.readEnd, name: "standard input", pace: .unpaced, prefix: first)
         #expect(try source.record().samples == samples)
     }
@@ -30,7 +30,7 @@ import Testing
         let pipe = try TestPipe()
         try pipe.write(Array(bytes.prefix(44 + 700)))
         let clock = ManualClock()
-        let source = WAVReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
+        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
         _ = try source.open()
         defer { source.close() }
         var received: [Int16] = []
@@ -57,7 +57,7 @@ import Testing
     @Test func inRealTimeAPipeIsPacedLikeAFile() throws {
         let pipe = try TestPipe(WAVBytes.speech(samples))
         let clock = ManualClock()
-        let source = WAVReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
+        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe", now: clock.now)
         let recorded = try source.record(clock: clock)
         #expect(recorded.samples == samples)
         #expect(clock.elapsed == .milliseconds(250))
@@ -66,7 +66,7 @@ import Testing
 
     @Test func aPipeThatEndsInItsHeaderSaysWhere() throws {
         let pipe = try TestPipe(Array(WAVBytes.speech(samples).prefix(20)))
-        let source = WAVReplay(descriptor: pipe.readEnd, name: "pipe")
+        let source = PCMReplay(descriptor: pipe.readEnd, name: "pipe")
         #expect(
             throws: CaptureError.unusableAudio(
                 name: "pipe", detail: "byte 20: the file ends before its data chunk")
@@ -84,7 +84,7 @@ import Testing
         try #require(writer >= 0)
         let bytes = WAVBytes.speech(samples)
         try #require(Glibc.write(writer, bytes, bytes.count) == bytes.count)
-        let source = WAVReplay(path: path, pace: .unpaced)
+        let source = FileReplay(path: path, pace: .unpaced)
         #expect(try source.record().samples == samples)
         close(writer)
     }

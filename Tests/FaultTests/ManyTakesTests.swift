@@ -39,7 +39,7 @@ import Testing
                 let path = bench.folder.path(FaultBench.takes) + "/" + id
                 mkdir(path, 0o700)
                 let text = """
-                    {"version":2,"id":"\(id)","state":"\(kind.state)","created":"2026-11-01T10:00:00Z",\
+                    {"version":1,"id":"\(id)","state":"\(kind.state)","created":"2026-11-01T10:00:00Z",\
                     "audio":"audio.wav","format":"wav","source":"default","url":"http://127.0.0.1:9/",\
                     "byteCount":46,"frames":1,"attempts":0,"isReleased":\(kind.isReleased),\
                     "keepsAudioFor":86400}

@@ -29,9 +29,9 @@ import Testing
     @Test func theFormatIsTheOneThatIsDocumented() throws {
         let scratch = try EncryptedFileScratch()
         let bytes = try scratch.bytes(of: [[1, 2, 3], [4, 5]])
-        #expect(Array(bytes[..<16]) == Array("utterenc".utf8) + [2, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Array(bytes[..<16]) == Array("utterenc".utf8) + [1, 0, 0, 0, 0, 0, 0, 0])
         #expect(Array(bytes[16..<24]) == Array("utterbox".utf8))
-        #expect(Array(bytes[24..<48]) == [2] + [UInt8](repeating: 0, count: 23))
+        #expect(Array(bytes[24..<48]) == [1] + [UInt8](repeating: 0, count: 23))
         #expect(Array(bytes[120..<132]) == [1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0])
         #expect(Array(bytes[151..<163]) == [2, 0, 0, 0, 2, 0, 3, 0, 0, 0, 0, 0])
         #expect(Array(bytes[181..<193]) == [3, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0])
@@ -55,7 +55,7 @@ import Testing
         let id = "20261121-052234-k3f9q2m7x4tz"
         #expect(throws: EncryptionError.wrongKey) { try scratch.open(bytes, take: id) }
         #expect(throws: EncryptionError.laterVersion(3)) {
-            try scratch.open(bytes.flipped(8, bit: 1))
+            try scratch.open(bytes.flipped(8, bit: 2))
         }
         #expect(throws: EncryptionError.damaged) { try scratch.open([]) }
     }

@@ -27,7 +27,7 @@ import Testing
                     Result { () throws(SystemError) in
                         let name = "\(number).wav"
                         let journal = Journal(
-                            file: try folder.createFile(name), path: scratch.path + name)
+                            file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
                         sync.add(journal)
                         return journal
                     }
@@ -123,7 +123,7 @@ import Testing
         let sealed = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let journal = Journal(file: try makeNamelessFile(), path: nil)
+        let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
         let loop = try JournalLoop(onAppend: { appended.signal() })
         defer { loop.shutDown() }
         loop.add(
@@ -153,7 +153,7 @@ import Testing
         }
         try #require(takeStoreWait(for: began))
         let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path)
         sync.add(journal)
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
@@ -181,7 +181,7 @@ import Testing
     ) throws -> (JournalSeal, Journal) {
         let done = try Wakeup()
         let seals = Mutex<[JournalSeal]>([])
-        let journal = Journal(file: file, path: path)
+        let journal = Journal(file: PlainFile(file), path: path)
         let take = JournalLoopTake(bytes: bytes)
         let loop = try JournalLoop(onAppend: {})
         defer { loop.shutDown() }
@@ -212,7 +212,8 @@ import Testing
             let isWritten = producer.write([UInt8](repeating: 1, count: byteCount).span)
             #expect(isWritten)
             producer.finish()
-            let journal = Journal(file: try folder.createFile(name), path: scratch.path + name)
+            let journal = Journal(
+                file: PlainFile(try folder.createFile(name)), path: scratch.path + name)
             worker.receive(
                 JournalStage(
                     ring: SharedRing(ring: ring.takeConsumer()), .success(journal),

@@ -42,7 +42,7 @@ import Testing
         let folder = try scratch.folder()
         try scratch.write([1, 2, 3, 4], to: "folder/audio.wav")
         let journal = Journal(
-            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+            sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
         #expect(try journal.contents() == [1, 2, 3, 4])
         #expect(try journal.look(at: 4) == .end)
         #expect(journal.durableByteCount == 4)
@@ -53,7 +53,7 @@ import Testing
         let folder = try scratch.folder()
         try scratch.write([1, 2], to: "folder/audio.wav")
         let journal = Journal(
-            sealed: try folder.openFile("audio.wav"), byteCount: 4, path: "audio.wav")
+            sealed: PlainFile(try folder.openFile("audio.wav")), byteCount: 4, path: "audio.wav")
         #expect(throws: SystemError(call: "read", code: EIO)) { try journal.look(at: 2) }
     }
 
@@ -63,7 +63,7 @@ import Testing
         var random = SeededRandom(seed: seed)
         let bytes = random.bytes(2_000_000)
         let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"),
+            file: PlainFile(try scratch.folder().createFile("audio.wav")),
             path: scratch.path + "/folder/audio.wav")
         let readers = try JournalReaders(of: journal, expecting: bytes)
         var offset = 0
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func aFullDiskMakesTheTakeGoOnInMemory() throws {
-        let journal = Journal(file: try device("/dev/full"), path: "/dev/full")
+        let journal = Journal(file: PlainFile(try device("/dev/full")), path: "/dev/full")
         try journal.append([1, 2, 3].span)
         #expect(journal.condition.failure == SystemError(call: "write", code: ENOSPC))
         try journal.append([4, 5].span)
@@ -100,7 +100,8 @@ import Testing
             try #require(setrlimit(__rlimit_resource_t(1), &limit) == 0)
             let scratch = try TemporaryFolder()
             let path = scratch.path + "/folder/audio.wav"
-            let journal = Journal(file: try scratch.folder().createFile("audio.wav"), path: path)
+            let journal = Journal(
+                file: PlainFile(try scratch.folder().createFile("audio.wav")), path: path)
             var random = SeededRandom(seed: 1)
             let bytes = random.bytes(100_000)
             var failedAt: Int?
@@ -162,7 +163,7 @@ import Testing
 
     @Test func whatADeviceCannotGiveBackIsAnErrorAndTheRestIsThere() throws {
         // Takes every byte, syncs none (EINVAL), gives none back.
-        let journal = Journal(file: try device("/dev/null"), path: "/dev/null")
+        let journal = Journal(file: PlainFile(try device("/dev/null")), path: "/dev/null")
         try journal.append([1, 2, 3].span)
         journal.sync()
         #expect(journal.condition.failure == SystemError(call: "fdatasync", code: EINVAL))

@@ -14,7 +14,7 @@ import Testing
         let grown = try Wakeup()
         let ring = ByteRing(minimumCapacity: 4_096)
         let producer = ring.takeProducer()
-        let journal = Journal(file: try makeNamelessFile(), path: nil)
+        let journal = Journal(file: PlainFile(try makeNamelessFile()), path: nil)
         let loop = try JournalLoop(onAppend: {})
         loop.add(
             ring: ring.takeConsumer(), open: { .success(journal) }, onGrowth: { grown.signal() },

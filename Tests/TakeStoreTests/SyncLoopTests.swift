@@ -14,7 +14,7 @@ import Testing
         let loop = try SyncLoop()
         defer { loop.shutDown() }
         let journal = Journal(
-            file: try scratch.folder().createFile("audio.wav"), path: scratch.path)
+            file: PlainFile(try scratch.folder().createFile("audio.wav")), path: scratch.path)
         loop.add(journal)
         for round in 1...3 {
             try journal.append([UInt8](repeating: 1, count: 1_000).span)
@@ -31,7 +31,7 @@ import Testing
         let loop = try SyncLoop()
         let journals = try (0..<50).map { number in
             let journal = Journal(
-                file: try folder.createFile("\(number).wav"), path: scratch.path)
+                file: PlainFile(try folder.createFile("\(number).wav")), path: scratch.path)
             loop.add(journal)
             return journal
         }
@@ -83,7 +83,7 @@ import Testing
         let settledAtJob = Mutex<[Int]>([])
         let journals = try (0..<count).map { number in
             let journal = Journal(
-                file: try folder.createFile("\(number).wav"), path: scratch.path)
+                file: PlainFile(try folder.createFile("\(number).wav")), path: scratch.path)
             try journal.append([UInt8](repeating: 1, count: 1_000).span)
             journal.seal()
             loop.add(journal) {

@@ -127,7 +127,7 @@ import Testing
               "source" : "default",
               "state" : "kept",
               "url" : "https://speech.example/recognize",
-              "version" : 2
+              "version" : 1
             }
 
             """

@@ -25,7 +25,7 @@ final class Upload: Sendable {
     ) throws {
         folder = try TemporaryFolder()
         let file = try Folder.make(at: folder.path).createFile("audio.wav")
-        journal = Journal(file: file, path: folder.path("audio.wav"))
+        journal = Journal(file: PlainFile(file), path: folder.path("audio.wav"))
         loop = try sharedLoop ?? TransferLoop()
         ownsLoop = sharedLoop == nil
         if !bytes.isEmpty { try journal.append(bytes.span) }

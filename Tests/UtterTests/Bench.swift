@@ -43,7 +43,7 @@ final class Bench: Sendable {
         let number = replays.wrappingAdd(1, ordering: .relaxed).newValue
         let path = try folder.write(WAVBytes.speech(samples), to: "\(number).wav")
         return try start(
-            WAVReplay(path: path, pace: .unpaced), to: url, format: format, retry: retry,
+            FileReplay(path: path, pace: .unpaced), to: url, format: format, retry: retry,
             change: change)
     }
 
@@ -145,7 +145,7 @@ extension TakeEvent {
 
 /// A speaker whose every word is the test's: raw PCM through a pipe.
 final class Speaker: Sendable {
-    let source: RawInput
+    let source: PCMReplay
     private let input: Int32
     private let output: Mutex<Int32>
 
@@ -153,7 +153,8 @@ final class Speaker: Sendable {
         let ends = try makePipe()
         input = ends.reading
         output = Mutex(ends.writing)
-        source = RawInput(descriptor: ends.reading, name: "the speaker", format: .speech)
+        source = PCMReplay(
+            descriptor: ends.reading, name: "the speaker", rawFormat: .speech, pace: .unpaced)
     }
 
     deinit {

@@ -56,11 +56,11 @@ final class FaultBench: Sendable {
     }
 
     /// The audio of every take.
-    func source(pace: Pace) -> WAVReplay { WAVReplay(path: path, pace: pace) }
+    func source(pace: Pace) -> FileReplay { FileReplay(path: path, pace: pace) }
 
     /// Records a take and sends it while it is recorded.
     func start(_ plan: DeliveryPlan, pace: Pace = .unpaced) -> Take {
-        pipeline.start(TakePlan(source: WAVReplay(path: path, pace: pace), delivery: plan))
+        pipeline.start(TakePlan(source: FileReplay(path: path, pace: pace), delivery: plan))
     }
 
     /// Records a take from a speaker who says all of it and does not fall silent.

@@ -23,7 +23,7 @@ import Testing
         policy.unknownOutcome = onUnknown
         let service = try RecognitionService(url: ServiceURL("https://speech.example/"))
         var plan = TakePlan(
-            source: WAVReplay(path: path, pace: .unpaced),
+            source: FileReplay(path: path, pace: .unpaced),
             delivery: DeliveryPlan(service: service, retry: policy))
         plan.isCompleteSoon = true
         let outcome = await pipeline.start(plan).outcome

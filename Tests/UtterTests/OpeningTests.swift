@@ -118,7 +118,7 @@ import Testing
         for number in 1...2 {
             let service = try RecognitionService(url: ServiceURL(server.url()))
             let take = pipeline.start(
-                TakePlan(source: WAVReplay(path: path, pace: .unpaced), service: service))
+                TakePlan(source: FileReplay(path: path, pace: .unpaced), service: service))
             let outcome = try await take.end()
             #expect(isHeard(outcome) && outcome.audioPath == nil)
             #expect(outcome.unprotected?.contains("key that encrypts takes") == true)

@@ -33,7 +33,7 @@ import Testing
     private func start(_ url: String, pace: Pace, retry: RetryPolicy) throws -> Take {
         pipeline.start(
             TakePlan(
-                source: WAVReplay(path: Clip.goForward.path, pace: pace),
+                source: FileReplay(path: Clip.goForward.path, pace: pace),
                 service: try RecognitionService(url: ServiceURL(url)), retry: retry))
     }
 

@@ -164,7 +164,7 @@ import Testing
         let server = try RecordingServer()
         let bench = try Bench()
         let take = try bench.start(
-            WAVReplay(path: "/nowhere/voice.wav", pace: .unpaced), to: server.url())
+            FileReplay(path: "/nowhere/voice.wav", pace: .unpaced), to: server.url())
         let log = EventLog(take)
         guard case .failure(.capture(.cannotOpen)) = try await take.end().result else {
             Issue.record("the file was opened")

@@ -6,7 +6,6 @@ internal import AudioCore
 ///
 /// Only STREAMINFO is kept: pictures and comments are skipped without a copy.
 struct FLACHeader {
-    /// What the first block says.
     struct StreamInfo: Equatable {
         /// The block's 34 bytes.
         var bytes: [UInt8]
@@ -51,9 +50,7 @@ struct FLACHeader {
     private var isLastBlock = false
     private var content: [UInt8] = []
 
-    /// The first block, when it has come.
     private(set) var streamInfo: StreamInfo?
-    /// Bytes that were taken.
     private(set) var byteCount = 0
     /// Whether what follows are frames.
     private(set) var isComplete = false
@@ -61,7 +58,6 @@ struct FLACHeader {
     /// Takes bytes in, up to the end of the header.
     ///
     /// - Returns: how many belong to it.
-    /// - Throws: `UndecodableAudio` when they are no header of FLAC.
     mutating func take(_ bytes: Span<UInt8>) throws(UndecodableAudio) -> Int {
         var index = 0
         while index < bytes.count, !isComplete {

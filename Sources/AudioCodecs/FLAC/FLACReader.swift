@@ -13,11 +13,9 @@ internal import CFLAC
 /// Sound because the C decoder is created and freed here, is never handed out, and its callbacks
 /// are called within `nextFrame` only and use no pointer later.
 @safe final class FLACReader {
-    /// Where a frame stands.
     struct Frame: Equatable {
         /// Where it begins, in bytes from the start of the file.
         var offset: Int
-        /// Its length, in bytes.
         var byteCount: Int
         /// How many samples of a channel come before it.
         var firstSample: Int
@@ -58,12 +56,7 @@ internal import CFLAC
     /// Bytes that are there, and not in a frame that was read.
     var rest: [UInt8] { exchange.bytes }
 
-    /// Begins behind a file's header.
-    ///
-    /// - Parameters:
-    ///   - streamInfo: the 34 bytes of the STREAMINFO block.
-    ///   - offset: where the first frame begins.
-    /// - Throws: `UndecodableAudio` when there is no memory, or the block is not one.
+    /// Begins with the 34 bytes of the STREAMINFO block, and the offset of the first frame.
     init(streamInfo: [UInt8], offset: Int) throws(UndecodableAudio) {
         self.offset = offset
         guard let decoder = unsafe FLAC__stream_decoder_new() else {
@@ -88,16 +81,12 @@ internal import CFLAC
 
     deinit { unsafe FLAC__stream_decoder_delete(decoder) }
 
-    /// Takes the next bytes in.
     func append(_ bytes: Span<UInt8>) {
         for index in bytes.indices { exchange.bytes.append(bytes[index]) }
     }
 
-    /// Reads the next frame, and makes its samples the ones of `samples`.
-    ///
-    /// - Parameter isLast: whether there will be no more bytes.
-    /// - Returns: nil when more bytes are needed.
-    /// - Throws: `UndecodableAudio` when the next bytes are not an intact frame.
+    /// Reads the next frame, and makes its samples the ones of `samples`; nil when more bytes are
+    /// needed.
     func nextFrame(isLast: Bool = false) throws(UndecodableAudio) -> Frame? {
         guard !rest.isEmpty, isLast || exchange.bytes.count >= wantedByteCount else { return nil }
         exchange.samples.removeAll(keepingCapacity: true)

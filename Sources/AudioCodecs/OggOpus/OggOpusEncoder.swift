@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension AudioCodec {
+    /// Opus in Ogg (RFC 6716, RFC 7845), as it suits speech.
+    public static let oggOpus = AudioCodec(
+        name: "ogg-opus", title: "Ogg Opus", fileExtension: "ogg",
+        fileExtensions: ["ogg", "opus", "oga"], mediaType: "audio/ogg;codecs=opus",
+        mediaTypes: ["audio/ogg", "application/ogg", "audio/opus"],
+        highestByteRate: 8_000, nominalByteRate: 5_000, isLossless: false,
+        // RFC 7845 §3: the first packet has the first page for itself.
+        signature: [(0, Array("OggS".utf8)), (28, Array("OpusHead".utf8))],
+        encoder: { serialNumber throws(EncodingError) in
+            try OggOpusEncoder(serialNumber: serialNumber)
+        },
+        makeDecoder: { OggOpusDecoder() }, makeRecoverer: { _ in OggOpusRecoverer() })
+}
+
 /// Writes Opus in Ogg (RFC 6716, RFC 7845).
 ///
-/// The stream: a page with `OpusHead`, a page with `OpusTags`, then pages of up to
-/// `OpusSettings.pageInterval` in packets of 20 ms, each written as soon as its last packet is
-/// full. The last page carries the end mark and the granule position that makes the decoded
-/// length equal to the recorded one, to the frame. Equal frames, settings and serial number
-/// make equal bytes, however the frames are divided among the calls.
+/// The stream: a page with `OpusHead`, a page with `OpusTags`, then a page for each packet of
+/// 20 ms, written as soon as that is full. Audio waits for its page, and a killed program loses it;
+/// a page costs 28 bytes. The last page carries the end mark and the granule position that makes the
+/// decoded length equal to the recorded one, to the frame. Equal frames and serial number make equal
+/// bytes, however the frames are divided among the calls.
 ///
 /// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
 /// is stated unchecked: it is handed over whole, with the take, and never shared.
@@ -16,7 +31,6 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
 
     private var opus: OpusPacketEncoder
     private var pages: OggPageWriter
-    private let packetsPerPage: Int
     private let identificationHeader: [UInt8]
     private let commentHeader: [UInt8]
 
@@ -24,20 +38,12 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
     private var packet = [UInt8](repeating: 0, count: OpusPacketEncoder.maximumPacketByteCount)
     private var takenFrameCount = 0
     private var packetCount = 0
-    private var queuedPacketCount = 0
 
-    /// Creates an encoder.
-    ///
-    /// - Parameters:
-    ///   - settings: rate, effort and page interval.
-    ///   - serialNumber: tells this stream from others in one file; random by RFC 3533 §6.
-    /// - Throws: `EncodingError` when a setting is outside its range or there is no memory.
+    /// The serial number tells this stream from others in one file; random by RFC 3533 §6.
     init(
-        settings: OpusSettings = OpusSettings(),
-        serialNumber: UInt32 = .random(in: .min ... .max)
+        serialNumber: UInt32 = .random(in: .min ... .max), bitrate: Int = 32_000
     ) throws(EncodingError) {
-        packetsPerPage = try settings.packetsPerPage()
-        opus = try OpusPacketEncoder(bitrate: settings.bitrate, complexity: settings.complexity)
+        opus = try OpusPacketEncoder(bitrate: bitrate)
         pages = try OggPageWriter(serialNumber: serialNumber)
         identificationHeader = Self.identificationHeader(
             preSkip: opus.lookahead * Self.granulesPerFrame)
@@ -45,7 +51,6 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         frames.reserveCapacity(OpusPacketEncoder.framesPerPacket)
     }
 
-    /// Appends the two header pages.
     func begin(into output: inout [UInt8]) throws(EncodingError) {
         for var header in [identificationHeader, commentHeader] {
             try pages.queue(&header, byteCount: header.count, granulePosition: 0)
@@ -53,7 +58,6 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         }
     }
 
-    /// Takes frames in, and appends the pages that became full.
     func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
@@ -61,8 +65,7 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
             self.frames.append(frames[index])
             guard self.frames.count == OpusPacketEncoder.framesPerPacket else { continue }
             takenFrameCount += self.frames.count
-            try encodePacket()
-            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+            try encodePacket(into: &output)
         }
     }
 
@@ -74,36 +77,25 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         // is one to bear the end mark.
         repeat {
             while frames.count < OpusPacketEncoder.framesPerPacket { frames.append(0) }
-            try encodePacket(endingAt: end)
-            if queuedPacketCount == packetsPerPage { flush(into: &output) }
+            try encodePacket(endingAt: end, into: &output)
         } while granulePosition < end
-        flush(into: &output)
     }
 
     /// The pages that a stream begins with, for one that has lost them: its two headers, and pages
     /// of silence in the place of its first audio.
     ///
-    /// All settings but the serial number leave these pages the same.
-    ///
-    /// - Parameters:
-    ///   - serialNumber: that of the pages that are left.
-    ///   - pageCount: how many pages of audio are lost.
-    ///   - packetsPerPage: how many packets each of them held.
-    /// - Returns: the bytes of these pages.
-    /// - Throws: `EncodingError.codecFailed` when there is no memory.
+    /// The serial number is that of the pages that are left.
     static func beginning(
-        serialNumber: UInt32, pageCount: Int, packetsPerPage: Int
+        serialNumber: UInt32, pageCount: Int
     ) throws(EncodingError) -> [UInt8] {
         let encoder = try OggOpusEncoder(serialNumber: serialNumber)
         var bytes: [UInt8] = []
         try encoder.begin(into: &bytes)
         var silence = silentPacket
         for _ in 0..<pageCount {
-            for _ in 0..<packetsPerPage {
-                encoder.packetCount += 1
-                try encoder.pages.queue(
-                    &silence, byteCount: silence.count, granulePosition: encoder.granulePosition)
-            }
+            encoder.packetCount += 1
+            try encoder.pages.queue(
+                &silence, byteCount: silence.count, granulePosition: encoder.granulePosition)
             encoder.pages.flush(into: &bytes)
         }
         return bytes
@@ -114,8 +106,8 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
 
     /// Every packet as long as RFC 6716 allows, each on a page of its own.
     func maximumByteCount(forFrames frames: Int) -> Int {
-        // Beside the new frames: a begun packet, a page of queued ones, the decoder's delay.
-        let pending = OpusPacketEncoder.framesPerPacket * (packetsPerPage + 1) + opus.lookahead
+        // Beside the new frames: a begun packet, and the decoder's delay.
+        let pending = OpusPacketEncoder.framesPerPacket + opus.lookahead
         let packets = (frames + pending) / OpusPacketEncoder.framesPerPacket + 1
         let segments = OpusPacketEncoder.maximumPacketByteCount / 255 + 1
         let page = OggPageWriter.pageHeaderByteCount + segments
@@ -136,24 +128,19 @@ final class OggOpusEncoder: AudioEncoder, @unchecked Sendable {
         packetCount * OpusPacketEncoder.framesPerPacket * Self.granulesPerFrame
     }
 
-    /// Encodes the collected frames, and queues the packet.
-    ///
-    /// - Parameter end: the stream's last granule position, when the frames are its last ones.
-    /// - Throws: `EncodingError.codecFailed` with the codec's reason.
-    private func encodePacket(endingAt end: Int? = nil) throws(EncodingError) {
+    /// Encodes the collected frames to a page; `end` is the stream's last granule position, when they
+    /// are its last ones.
+    private func encodePacket(
+        endingAt end: Int? = nil, into output: inout [UInt8]
+    ) throws(EncodingError) {
         let byteCount = try opus.encode(frames, into: &packet)
         frames.removeAll(keepingCapacity: true)
         packetCount += 1
-        queuedPacketCount += 1
         let isLast = end.map { granulePosition >= $0 } ?? false
         try pages.queue(
             &packet, byteCount: byteCount,
             granulePosition: min(granulePosition, end ?? .max), isLast: isLast)
-    }
-
-    private func flush(into output: inout [UInt8]) {
         pages.flush(into: &output)
-        queuedPacketCount = 0
     }
 
     /// RFC 7845 §5.1: magic, version 1, one channel, pre-skip, input rate, gain 0, mapping 0.

@@ -75,12 +75,10 @@ final class OggOpusRecoverer: AudioRecoverer {
         let packets = end - resumption.page.packetCount
         let pages = resumption.page.sequenceNumber - Self.headerPageCount
         // Where the numbers do not agree, the pages are not ours. Each had a header, too.
-        guard packets >= 0, pages <= resumption.offset / OggPageWriter.pageHeaderByteCount,
-            pages == 0 ? packets == 0 : packets % pages == 0
+        guard packets == pages, pages <= resumption.offset / OggPageWriter.pageHeaderByteCount
         else { return nil }
         let bytes = try OggOpusEncoder.beginning(
-            serialNumber: UInt32(bitPattern: resumption.page.serialNumber), pageCount: pages,
-            packetsPerPage: pages == 0 ? 0 : packets / pages)
+            serialNumber: UInt32(bitPattern: resumption.page.serialNumber), pageCount: pages)
         return NewBeginning(
             bytes: bytes, replacedByteCount: resumption.offset,
             silentFrames: packets * OpusPacketEncoder.framesPerPacket)

@@ -13,11 +13,6 @@ internal import COpus
     private let stream: UnsafeMutablePointer<ogg_stream_state>
     private var packetNumber: Int64 = 0
 
-    /// Creates a stream.
-    ///
-    /// - Throws: `EncodingError.codecFailed` when there is no memory.
-    ///
-    /// The corresponding C function is `ogg_stream_init`.
     init(serialNumber: UInt32) throws(EncodingError) {
         let stream = UnsafeMutablePointer<ogg_stream_state>.allocate(capacity: 1)
         unsafe stream.initialize(to: ogg_stream_state())
@@ -33,16 +28,9 @@ internal import COpus
         unsafe stream.deallocate()
     }
 
-    /// Queues one packet; libogg copies it.
+    /// Queues the packet with which an array begins; libogg copies it.
     ///
-    /// - Parameters:
-    ///   - packet: begins with the packet.
-    ///   - byteCount: the packet's length.
-    ///   - granulePosition: of the page that the packet ends, if it is the page's last one.
-    ///   - isLast: whether the stream ends with it.
-    /// - Throws: `EncodingError.codecFailed` when there is no memory.
-    ///
-    /// The corresponding C function is `ogg_stream_packetin`.
+    /// The granule position is that of the page that the packet ends, if it is the page's last one.
     mutating func queue(
         _ packet: inout [UInt8], byteCount: Int, granulePosition: Int, isLast: Bool = false
     ) throws(EncodingError) {
@@ -63,8 +51,6 @@ internal import COpus
     }
 
     /// Appends everything queued, on as few pages as hold it.
-    ///
-    /// The corresponding C function is `ogg_stream_flush`.
     mutating func flush(into output: inout [UInt8]) {
         var page = unsafe ogg_page()
         while unsafe ogg_stream_flush(stream, &page) != 0 {

@@ -13,10 +13,7 @@ internal import Glibc
     private var number = 0
     private var samples = [Int16](repeating: 0, count: maximumSampleCount)
 
-    /// Creates a decoder.
-    ///
-    /// - Parameter gain: what to apply to every sample, in 1/256 dB.
-    /// - Throws: `OggOpusError.codecFailed` when there is no memory.
+    /// The gain is applied to every sample, in 1/256 dB.
     init(gain: Int) throws(OggOpusError) {
         var code: Int32 = 0
         guard let decoder = unsafe opus_decoder_create(16_000, 1, &code) else {
@@ -30,7 +27,6 @@ internal import Glibc
         unsafe opus_decoder_destroy(decoder)
     }
 
-    /// Decodes one packet and appends its samples.
     func decode(_ packet: Span<UInt8>, into output: inout [Int16]) throws(OggOpusError) {
         // libopus takes an empty packet for a lost one and makes something up.
         guard !packet.isEmpty else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import AudioCore
+package import AudioCore
 
 final class WAVDecoder: AudioDecoder {
     var format: StreamFormat? { samples?.format }
@@ -36,4 +36,53 @@ final class WAVDecoder: AudioDecoder {
         if let samples { return try samples.finish(into: &output) }
         throw UndecodableAudio("WAV: it ended after \(head.count) bytes, in its header")
     }
+}
+
+/// Decodes samples without a header, whose form is known.
+package final class PCMDecoder: AudioDecoder {
+    package let format: StreamFormat?
+
+    /// Whether all samples have come whose number was known; of others, those that were whole.
+    package var isAtEnd: Bool { incomplete.isEmpty && (remainingByteCount ?? 0) == 0 }
+
+    private let sampleFormat: SampleFormat
+    private let isBigEndian: Bool
+    /// Bytes that still belong to the samples; what follows them is not audio.
+    private var remainingByteCount: Int?
+    /// The beginning of a sample whose end has not come yet.
+    private var incomplete: [UInt8] = []
+
+    package init(
+        _ sampleFormat: SampleFormat, format: StreamFormat, byteCount: Int? = nil,
+        isBigEndian: Bool = false
+    ) {
+        self.sampleFormat = sampleFormat
+        self.format = format
+        self.isBigEndian = isBigEndian
+        remainingByteCount = byteCount
+    }
+
+    package func decode(
+        _ bytes: Span<UInt8>, into output: inout [Int16]
+    ) throws(UndecodableAudio) {
+        var rest = bytes.extracting(first: remainingByteCount ?? .max)
+        remainingByteCount? -= rest.count
+        let first = output.count
+        if !incomplete.isEmpty {
+            let missing = rest.extracting(first: sampleFormat.byteCount - incomplete.count)
+            for index in missing.indices { incomplete.append(missing[index]) }
+            rest = rest.extracting(droppingFirst: missing.count)
+            guard incomplete.count == sampleFormat.byteCount else { return }
+            sampleFormat.decode(incomplete.span, into: &output)
+            incomplete.removeAll(keepingCapacity: true)
+        }
+        sampleFormat.decode(rest, into: &output)
+        let torn = rest.extracting(last: rest.count % sampleFormat.byteCount)
+        for index in torn.indices { incomplete.append(torn[index]) }
+        guard isBigEndian else { return }
+        for index in first..<output.count { output[index] = output[index].byteSwapped }
+    }
+
+    /// Appends nothing: a part of a sample at the end is dropped.
+    package func finish(into output: inout [Int16]) throws(UndecodableAudio) {}
 }

@@ -1,5 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+extension AudioCodec {
+    /// Signed 16-bit little-endian samples at 16 kHz, mono, without a header: a WAV file's body.
+    public static let pcm = AudioCodec(
+        name: "pcm", mediaType: "audio/pcm;rate=16000;channels=1", mediaTypes: [],
+        bodyOffset: WAVEncoder.headerByteCount)
+
+    /// The same samples behind a WAV header of unknown length (`0xFFFFFFFF` in both fields).
+    public static let wav = AudioCodec(
+        name: "wav", mediaType: "audio/wav",
+        mediaTypes: ["audio/wav", "audio/x-wav", "audio/wave", "audio/vnd.wave"], bodyOffset: 0)
+
+    private init(name: String, mediaType: String, mediaTypes: [String], bodyOffset: Int) {
+        self.init(
+            name: name, title: "WAV", fileExtension: "wav", fileExtensions: ["wav"],
+            mediaType: mediaType, mediaTypes: mediaTypes, header: WAVEncoder.header,
+            bodyOffset: bodyOffset, highestByteRate: 32_000, nominalByteRate: 32_000,
+            isLossless: true,
+            encoder: { _ in WAVEncoder() }, makeDecoder: { WAVDecoder() },
+            makeRecoverer: { WAVRecoverer(dropsEmptyTail: $0) })
+    }
+}
+
 /// Writes PCM behind a WAV header of unknown length.
 ///
 /// The header, offset and bytes, little-endian: 0 `RIFF`; 4 the size `0xFFFFFFFF`; 8 `WAVE`;
@@ -11,8 +33,7 @@
 /// An encoder belongs to one take and is used by one thread at a time, which is why `Sendable`
 /// is stated unchecked: it is handed over whole, with the take, and never shared.
 package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
-    /// The header's length, in bytes.
-    package static let headerByteCount = 44
+    static let headerByteCount = 44
 
     static let header: [UInt8] =
         Array("RIFF".utf8) + [0xFF, 0xFF, 0xFF, 0xFF] + Array("WAVEfmt ".utf8)
@@ -27,7 +48,6 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
         output.append(contentsOf: Self.header)
     }
 
-    /// Appends every sample as two bytes, the low one first.
     package func encode(
         _ frames: Span<Int16>, into output: inout [UInt8]
     ) throws(EncodingError) {
@@ -51,7 +71,6 @@ package final class WAVEncoder: AudioEncoder, @unchecked Sendable {
         return header
     }
 
-    /// The header and two bytes a frame.
     package func maximumByteCount(forFrames frames: Int) -> Int {
         Self.headerByteCount + 2 * frames
     }

@@ -12,7 +12,6 @@ final class WAVRecoverer: AudioRecoverer {
     private var seen = 0
     /// Where the last byte that is not zero ends.
     private var contentEnd = 0
-    /// The first bytes, as many as the header has.
     private var head: [UInt8] = []
 
     /// Zeros in the last 4,096 bytes may be bytes that never arrived on the disk, and no samples.

@@ -9,14 +9,7 @@ internal import CSampleRate
     private let state: OpaquePointer
     private let ratio: Double
 
-    /// Creates a resampler.
-    ///
-    /// - Parameters:
-    ///   - quality: chooses the converter.
-    ///   - ratio: output rate divided by input rate; between 1/256 and 256.
-    /// - Throws: `ConversionError.resamplerFailed` when there is no memory.
-    ///
-    /// The corresponding C function is `src_new`.
+    /// The ratio is the output rate divided by the input rate, between 1/256 and 256.
     init(quality: ResamplingQuality, ratio: Double) throws(ConversionError) {
         let converter =
             switch quality {
@@ -35,27 +28,11 @@ internal import CSampleRate
         _ = unsafe src_delete(state)
     }
 
-    /// What one call of `process` did.
-    struct Progress {
-        /// Frames taken from the input.
-        var taken: Int
-        /// Frames written to the output.
-        var made: Int
-    }
-
-    /// Takes as many frames from `input`, and writes as many to `output`, as it can.
-    ///
-    /// - Parameters:
-    ///   - input: what to resample.
-    ///   - frames: the part of `input` to take from.
-    ///   - output: its elements are overwritten from the first on; its count does not change.
-    /// - Returns: how far it came.
-    /// - Throws: `ConversionError.resamplerFailed` with the library's reason.
-    ///
-    /// The corresponding C function is `src_process`.
+    /// Takes as many frames of a part of `input` as it can, and overwrites as many of `output`, whose
+    /// count does not change.
     mutating func process(
         _ input: [Float], _ frames: Range<Int>, into output: inout [Float]
-    ) throws(ConversionError) -> Progress {
+    ) throws(ConversionError) -> (taken: Int, made: Int) {
         let (state, ratio) = unsafe (state, ratio)
         let (code, progress) = unsafe input.withUnsafeBufferPointer { input in
             unsafe output.withUnsafeMutableBufferPointer { output in
@@ -67,9 +44,7 @@ internal import CSampleRate
                 unsafe data.output_frames = output.count
                 unsafe data.src_ratio = ratio
                 let code = unsafe src_process(state, &data)
-                let progress = unsafe Progress(
-                    taken: data.input_frames_used, made: data.output_frames_gen)
-                return (code, progress)
+                return unsafe (code, (data.input_frames_used, data.output_frames_gen))
             }
         }
         guard code == 0 else { throw Self.failure("src_process", code) }
@@ -77,10 +52,6 @@ internal import CSampleRate
     }
 
     /// Forgets all input.
-    ///
-    /// - Throws: `ConversionError.resamplerFailed` with the library's reason.
-    ///
-    /// The corresponding C function is `src_reset`.
     mutating func reset() throws(ConversionError) {
         let code = unsafe src_reset(state)
         guard code == 0 else { throw Self.failure("src_reset", code) }

@@ -10,7 +10,7 @@ internal import Synchronization
 /// as the reader was once behind. Each end is handed out once.
 @safe package final class ByteRing: Sendable {
     /// The most bytes that the ring holds; a power of two.
-    package let capacity: Int
+    let capacity: Int
 
     private let written = PaddedCounter()
     private let consumed = PaddedCounter()
@@ -20,7 +20,6 @@ internal import Synchronization
     /// published by `written`.
     private let origin = Atomic(0)
     private let isFinished = Atomic(false)
-    /// Whether the producer waits for the ring to be empty.
     private let isAwaited = Atomic(false)
     private let producerIsTaken = Atomic(false)
     private let consumerIsTaken = Atomic(false)

@@ -10,14 +10,12 @@ public struct Level: Sendable, Hashable {
     /// The root of the mean square, from 0 to 1.
     package var rootMeanSquare: Float
 
-    /// Creates a level; both values from 0 to 1.
     package init(peak: Float, rootMeanSquare: Float) {
         self.peak = peak
         self.rootMeanSquare = rootMeanSquare
     }
 
-    /// No sound at all.
-    package static let silence = Level(peak: 0, rootMeanSquare: 0)
+    static let silence = Level(peak: 0, rootMeanSquare: 0)
 
     /// Measures samples; of none it says `silence`.
     package init(of samples: Span<Int16>) {

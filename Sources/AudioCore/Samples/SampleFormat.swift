@@ -4,18 +4,15 @@
 package enum SampleFormat: Sendable, Hashable, CaseIterable {
     /// Unsigned 8-bit PCM; silence is 128.
     case uint8
-    /// Signed 16-bit PCM.
     case int16
     /// Signed 24-bit PCM in three bytes.
     case int24
-    /// Signed 32-bit PCM.
     case int32
     /// IEEE 754 single precision; full scale is ±1.
     case float32
     /// IEEE 754 double precision; full scale is ±1.
     case float64
 
-    /// Bytes that one sample takes.
     package var byteCount: Int {
         switch self {
         case .uint8: 1
@@ -38,9 +35,7 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Writes the samples in `bytes` to the start of `samples` as signed 16-bit PCM.
-    ///
-    /// As `decode(_:into:)` for arrays, and stops when `samples` is full.
+    /// As `decode(_:into:)` for arrays, from the start of `samples` on; stops when that is full.
     ///
     /// - Returns: how many samples were written.
     @discardableResult
@@ -62,18 +57,10 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
             // Moved to the top of 32 bits, so that the sign is where it belongs.
             Self.rounded(
                 Int32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 3) << 8))
-        case .int32:
-            Self.rounded(
-                Int32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4)))
-        case .float32:
-            Self.rounded(
-                Double(
-                    Float(
-                        bitPattern: UInt32(
-                            truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4)))))
+        case .int32: Self.rounded(Int32(bitPattern: bytes.word(at: offset)))
+        case .float32: Self.rounded(Double(Float(bitPattern: bytes.word(at: offset))))
         case .float64:
-            Self.rounded(
-                Double(bitPattern: bytes.littleEndian(at: offset, byteCount: 8)))
+            Self.rounded(Double(bitPattern: bytes.littleEndian(at: offset, byteCount: 8)))
         }
     }
 
@@ -86,5 +73,20 @@ package enum SampleFormat: Sendable, Hashable, CaseIterable {
         guard !value.isNaN else { return 0 }
         let scaled = (value * 32_768).rounded()
         return Int16(min(max(scaled, -32_768), 32_767))
+    }
+}
+
+extension Span<UInt8> {
+    /// The unsigned little-endian number of `byteCount` bytes, at most eight, at `offset`.
+    func littleEndian(at offset: Int, byteCount: Int) -> UInt64 {
+        var value: UInt64 = 0
+        for index in 0..<byteCount {
+            value |= UInt64(self[offset + index]) << UInt64(8 * index)
+        }
+        return value
+    }
+
+    fileprivate func word(at offset: Int) -> UInt32 {
+        UInt32(truncatingIfNeeded: littleEndian(at: offset, byteCount: 4))
     }
 }

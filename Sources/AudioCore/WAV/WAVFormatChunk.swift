@@ -23,12 +23,8 @@ struct WAVFormatChunk: Sendable {
         0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xAA, 0x00, 0x38, 0x9B, 0x71,
     ]
 
-    /// Reads the chunk's body.
-    ///
-    /// - Parameters:
-    ///   - bytes: at least `minimumByteCount` bytes, `maximumByteCount` when there are as many.
-    ///   - offset: where they stand in the file, for errors.
-    /// - Throws: `WAVError` for a codec, count, rate or width that is not supported.
+    /// Reads at least `minimumByteCount` bytes, `maximumByteCount` when there are as many; `offset` is
+    /// for errors.
     init(_ bytes: Span<UInt8>, at offset: Int) throws(WAVError) {
         let channelCount = Int(bytes.littleEndian(at: 2, byteCount: 2))
         guard (1...WAVHeader.maximumChannelCount).contains(channelCount) else {

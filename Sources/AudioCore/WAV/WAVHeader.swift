@@ -5,7 +5,6 @@
 /// RIFF, RF64 and BW64 (EBU Tech 3306, ITU-R BS.2088) with PCM or IEEE float samples, plain
 /// or as `WAVE_FORMAT_EXTENSIBLE`, and any chunks before the data.
 package struct WAVHeader: Sendable, Hashable {
-    /// The most channels that a file may have.
     static let maximumChannelCount = 64
 
     /// The sample rates that a file may have, in Hz.
@@ -15,15 +14,12 @@ package struct WAVHeader: Sendable, Hashable {
     package static let sampleRates = 100...384_000
 
     /// How far into a stream `parse` looks for the data chunk, in bytes.
-    package static let maximumByteCount = 1 << 20
+    static let maximumByteCount = 1 << 20
 
-    /// How each sample is stored.
     package let sampleFormat: SampleFormat
 
-    /// The rate and channel count of the frames.
     package let streamFormat: StreamFormat
 
-    /// Where the samples begin, in bytes from the file's start.
     package let dataOffset: Int
 
     /// The length of the samples, in bytes, as the header claims it; the file may be shorter.
@@ -33,13 +29,22 @@ package struct WAVHeader: Sendable, Hashable {
     /// or with 0 in a file whose RIFF chunk ends at its data as well.
     package let dataByteCount: Int?
 
-    /// Bytes in one frame of the file.
+    init(
+        sampleFormat: SampleFormat, streamFormat: StreamFormat, dataOffset: Int, dataByteCount: Int?
+    ) {
+        (self.sampleFormat, self.streamFormat) = (sampleFormat, streamFormat)
+        (self.dataOffset, self.dataByteCount) = (dataOffset, dataByteCount)
+    }
+
+    /// Stands for the header that raw samples do not have: signed 16-bit, to the end of the file.
+    package init(missingBefore format: StreamFormat) {
+        self.init(sampleFormat: .int16, streamFormat: format, dataOffset: 0, dataByteCount: nil)
+    }
+
     package var bytesPerFrame: Int { streamFormat.channelCount * sampleFormat.byteCount }
 
-    /// Whether a file that begins like this calls itself RIFF.
-    ///
-    /// - Parameter bytes: at least the first four bytes.
-    /// - Returns: true for RIFF, RF64, BW64 and RIFX, be the rest usable or not.
+    /// Whether a file that begins like this calls itself RIFF, RF64, BW64 or RIFX, be the rest usable
+    /// or not.
     package static func isContainer(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= 4 else { return false }
         let found = ChunkIdentifier(bytes, at: 0)
@@ -51,7 +56,6 @@ package struct WAVHeader: Sendable, Hashable {
     /// For streams, of which only the beginning is there. A file is better read with
     /// `WAVHeaderParser`, which needs no bytes of the chunks that it skips.
     ///
-    /// - Parameter bytes: the file from its first byte on, as much of it as has come.
     /// - Returns: `nil` when more bytes are needed; never for `maximumByteCount` or more.
     /// - Throws: `WAVError` when the bytes are no WAV file that can be used, and when no data
     ///   chunk begins within `maximumByteCount`.
@@ -65,5 +69,57 @@ package struct WAVHeader: Sendable, Hashable {
             guard wanted.upperBound <= bytes.count else { return nil }
             if let header = try parser.take(bytes.extracting(wanted)) { return header }
         }
+    }
+}
+
+/// The four bytes that name a RIFF chunk, such as `fmt ` or `data`.
+package struct ChunkIdentifier: Sendable, Hashable {
+    /// The bytes, the first one in the lowest place.
+    let code: UInt32
+
+    init(_ bytes: Span<UInt8>, at offset: Int) {
+        code = UInt32(truncatingIfNeeded: bytes.littleEndian(at: offset, byteCount: 4))
+    }
+
+    private init(_ name: String) {
+        var code: UInt32 = 0
+        for (place, byte) in name.utf8.prefix(4).enumerated() {
+            code |= UInt32(byte) << UInt32(8 * place)
+        }
+        self.code = code
+    }
+
+    static let riff = ChunkIdentifier("RIFF")
+    static let rf64 = ChunkIdentifier("RF64")
+    static let bw64 = ChunkIdentifier("BW64")
+    static let rifx = ChunkIdentifier("RIFX")
+    /// The beginning of a program of Linux.
+    static let program = ChunkIdentifier("\u{7F}ELF")
+    static let wave = ChunkIdentifier("WAVE")
+    static let sizes = ChunkIdentifier("ds64")
+    static let format = ChunkIdentifier("fmt ")
+    static let data = ChunkIdentifier("data")
+}
+
+extension ChunkIdentifier: CustomStringConvertible {
+    private var bytes: [UInt8] {
+        (0..<UInt32(4)).map { UInt8(truncatingIfNeeded: code >> (8 * $0)) }
+    }
+
+    /// Whether all bytes are ASCII that stands in texts.
+    var isText: Bool { bytes.allSatisfy { (0x20..<0x7F).contains($0) || (9...13).contains($0) } }
+
+    /// The name in quotes; bytes that are not printable ASCII as `\x` and two hex digits.
+    package var description: String {
+        var text = "'"
+        for byte in bytes {
+            if (0x20..<0x7F).contains(byte) {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += byte < 16 ? "\\x0" : "\\x"
+                text += String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return text + "'"
     }
 }

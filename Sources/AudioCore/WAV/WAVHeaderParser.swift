@@ -8,13 +8,10 @@ package struct WAVHeaderParser: Sendable {
     /// The most chunks before the data; a hostile file could hold millions of empty ones.
     static let maximumChunkCount = 1_024
 
-    /// The most bytes that are ever wanted at once: a whole extensible format chunk.
-    static let maximumWantedByteCount = 40
-
     /// Where the next wanted bytes begin, in bytes from the file's start.
     package private(set) var wantedOffset = 0
 
-    /// How many bytes `take` needs; between 1 and `maximumWantedByteCount`.
+    /// How many bytes `take` needs, at most a whole extensible format chunk.
     package private(set) var wantedByteCount = 12
 
     private var state = State.atStart
@@ -30,15 +27,11 @@ package struct WAVHeaderParser: Sendable {
         case inSizes(next: Int)
     }
 
-    /// Creates a parser that stands at the start of a file.
     package init() {}
 
-    /// Takes the wanted bytes.
+    /// Takes exactly the wanted bytes, or fewer when the file ends here.
     ///
-    /// - Parameter bytes: exactly the `wantedByteCount` bytes at `wantedOffset`.
     /// - Returns: the header when the data chunk has been found; `nil` when more is wanted.
-    /// - Throws: `WAVError` when this is no WAV file that can be used, and when `bytes` are
-    ///   fewer than wanted, which means that the file ends here.
     package mutating func take(_ bytes: Span<UInt8>) throws(WAVError) -> WAVHeader? {
         guard bytes.count >= wantedByteCount else {
             throw .endsInHeader(byteCount: wantedOffset + bytes.count)

@@ -22,8 +22,6 @@ internal import Glibc
     private static let scratchFrames = 4_096
 
     /// Opens a PCM by its ALSA name and agrees on how to capture; does not start it.
-    ///
-    /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
     init(opening device: String, period: Duration) throws(CaptureError) {
         utter_alsa_listen()
         let handle: ALSAHandle
@@ -112,9 +110,7 @@ extension ALSADevice {
     /// A driver that claims to have more, 3 h of the highest rate, has lost count.
     private static let mostAvailable = Int(Int32.max)
 
-    /// Reads up to `count` frames.
-    ///
-    /// - Returns: frames that now stand at the start of `samples`.
+    /// Reads up to `count` frames, and returns how many stand at the start of `samples` now.
     mutating func read(
         _ count: Int, into samples: inout MutableSpan<Int16>
     ) throws(ALSAError) -> Int {
@@ -131,12 +127,8 @@ extension ALSADevice {
         return read
     }
 
-    /// Reads up to `count` frames and throws them away.
-    ///
-    /// - Returns: how many those were.
-    mutating func discard(_ count: Int) throws(ALSAError) -> Int {
-        try readScratch(count)
-    }
+    /// Reads up to `count` frames, throws them away, and returns how many those were.
+    mutating func discard(_ count: Int) throws(ALSAError) -> Int { try readScratch(count) }
 
     private mutating func readScratch(_ count: Int) throws(ALSAError) -> Int {
         let frames = snd_pcm_uframes_t(min(count, Self.scratchFrames))

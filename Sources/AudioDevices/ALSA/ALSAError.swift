@@ -13,10 +13,7 @@ struct ALSAError: Error, Equatable {
     /// The value of `errno` that it stands for, positive.
     let code: Int32
 
-    /// Checks what an alsa-lib function returned.
-    ///
-    /// - Returns: the value, zero or more.
-    /// - Throws: `ALSAError` when it is negative.
+    /// What an alsa-lib function returned, unless that is negative.
     @discardableResult
     static func check<Value: SignedInteger>(
         _ operation: StaticString, _ value: Value
@@ -25,7 +22,6 @@ struct ALSAError: Error, Equatable {
         throw ALSAError(operation: operation, code: Int32(clamping: -value))
     }
 
-    /// What alsa-lib says about the code.
     var reason: String {
         guard let text = unsafe snd_strerror(-code) else { return "error \(code)" }
         return unsafe String(cString: text)

@@ -7,12 +7,9 @@ internal import Glibc
 
 struct ALSASetup {
     let format: StreamFormat
-
     let layout: SampleLayout
-
     /// Frames between two interrupts.
     let periodFrames: Int
-
     let bufferFrames: Int
 
     /// Rates in the order in which we want them: 16 kHz, then its multiples, because they convert
@@ -100,8 +97,6 @@ struct ALSASetup {
     /// so that an overrun costs what does not fit into the ring rather than all that is in it, and
     /// the card's position still says how much that was. The wake-up comes once a period;
     /// `snd_pcm_sw_params_set_avail_min` raises anything less to a period.
-    ///
-    /// - Throws: `ALSAError` when the PCM refuses.
     private func applyWakeUps(to handle: borrowing ALSAHandle) throws(ALSAError) {
         var allocated: OpaquePointer?
         try ALSAError.check(

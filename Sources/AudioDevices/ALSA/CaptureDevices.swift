@@ -4,10 +4,30 @@ internal import CALSA
 public import Capture
 internal import Glibc
 
+/// A device that can be recorded from, or played on.
+public struct CaptureDevice: Sendable, Hashable {
+    /// The ALSA name, to be passed to `Microphone` or `Loudspeaker`.
+    public let name: String
+
+    /// What the device calls itself, in one line; empty when it says nothing.
+    public let description: String
+
+    /// The name of its sound card, or nil when it is not bound to one.
+    package let card: String?
+
+    /// Whether this is what `Microphone` takes when nothing is said.
+    package var isDefault: Bool { name == "default" }
+
+    init(name: String, description: String, card: String? = nil) {
+        self.name = name
+        self.description = description
+        self.card = card
+    }
+}
+
 /// The devices that ALSA's configuration offers.
 public enum CaptureDevices {
-    /// What a device is wanted for.
-    public enum Purpose: Sendable {
+    package enum Purpose: Sendable {
         /// To be recorded from.
         case recording
         /// To be played on.
@@ -17,7 +37,7 @@ public enum CaptureDevices {
         fileprivate var opposite: String { self == .recording ? "Output" : "Input" }
     }
 
-    /// Lists the devices for a purpose, the default first, the others as ALSA has them.
+    /// Lists the devices to record from, the default first, the others as ALSA has them.
     ///
     /// Opens none of them, so that a listed one may still turn out to be busy. From any thread;
     /// blocks while the configuration is read. The corresponding C function is
@@ -25,9 +45,9 @@ public enum CaptureDevices {
     ///
     /// - Returns: empty when there is no sound card and no sound server.
     /// - Throws: `CaptureError.deviceUnusable` when the configuration cannot be read.
-    public static func list(
-        for purpose: Purpose = .recording
-    ) throws(CaptureError) -> [CaptureDevice] {
+    public static func list() throws(CaptureError) -> [CaptureDevice] { try list(for: .recording) }
+
+    package static func list(for purpose: Purpose) throws(CaptureError) -> [CaptureDevice] {
         utter_alsa_listen()
         var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         do throws(ALSAError) {

@@ -2,7 +2,6 @@
 
 internal import CALSA
 package import Capture
-internal import Glibc
 internal import LinuxPlatform
 internal import Synchronization
 
@@ -44,17 +43,14 @@ extension DeviceAbility {
                     told.signal()
                 }
             }
-            while shared.count < names.count, isTold(told) { told.drain() }
+            while shared.count < names.count,
+                WorkerPause.until(.now + patience).wait(for: told.descriptor)
+            { told.drain() }
         } catch {
             // Without a thread nothing is known of them.
         }
         let known = shared.list.withLock { $0 }
         return known.map { $0 } + Array(repeating: nil, count: names.count - known.count)
-    }
-
-    private static func isTold(_ wakeup: Wakeup) -> Bool {
-        var descriptor = pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&descriptor, 1, Int32(patience / .milliseconds(1))) > 0
     }
 
     private init(of name: String) throws(CaptureError) {

@@ -10,10 +10,6 @@ package enum DeviceChoice {
     /// A number alone is none: the order of devices changes when one is plugged in. Reads ALSA's
     /// configuration only for what may be a part of a name.
     ///
-    /// - Parameters:
-    ///   - text: what a person has written.
-    ///   - allowsMonitor: whether it may be a device that records what the computer plays.
-    /// - Returns: its name.
     /// - Throws: `CaptureError.deviceUnclear` with the candidates, `deviceIsMonitor`, or that of the
     ///   list.
     package static func name(
@@ -59,8 +55,7 @@ package enum DeviceChoice {
 }
 
 extension CaptureDevice {
-    /// Whether it records what the computer plays.
-    public var isMonitor: Bool {
+    package var isMonitor: Bool {
         name.contains(".monitor") || description.lowercased().contains("monitor of ")
     }
 

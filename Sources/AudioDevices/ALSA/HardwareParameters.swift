@@ -12,8 +12,6 @@ internal import Glibc
     private let parameters: OpaquePointer
 
     /// Begins with everything that the PCM can do.
-    ///
-    /// - Throws: `ALSAError` when it has nothing to offer.
     init(of handle: borrowing ALSAHandle) throws(ALSAError) {
         var allocated: OpaquePointer?
         let code = unsafe snd_pcm_hw_params_malloc(&allocated)
@@ -100,11 +98,9 @@ internal import Glibc
     }
 
     func longestBuffer() throws(ALSAError) -> Int {
-        var frames: snd_pcm_uframes_t = 0
-        try ALSAError.check(
-            "snd_pcm_hw_params_get_buffer_size_max",
-            unsafe snd_pcm_hw_params_get_buffer_size_max(parameters, &frames))
-        return Int(frames)
+        try frames("snd_pcm_hw_params_get_buffer_size_max") {
+            unsafe snd_pcm_hw_params_get_buffer_size_max(parameters, &$0)
+        }
     }
 
     func setBuffer(near wanted: Int) throws(ALSAError) {
@@ -120,18 +116,22 @@ internal import Glibc
     }
 
     func period() throws(ALSAError) -> Int {
-        var frames: snd_pcm_uframes_t = 0
-        try ALSAError.check(
-            "snd_pcm_hw_params_get_period_size",
-            unsafe snd_pcm_hw_params_get_period_size(parameters, &frames, nil))
-        return Int(frames)
+        try frames("snd_pcm_hw_params_get_period_size") {
+            unsafe snd_pcm_hw_params_get_period_size(parameters, &$0, nil)
+        }
     }
 
     func buffer() throws(ALSAError) -> Int {
+        try frames("snd_pcm_hw_params_get_buffer_size") {
+            unsafe snd_pcm_hw_params_get_buffer_size(parameters, &$0)
+        }
+    }
+
+    private func frames(
+        _ operation: StaticString, _ get: (inout snd_pcm_uframes_t) -> Int32
+    ) throws(ALSAError) -> Int {
         var frames: snd_pcm_uframes_t = 0
-        try ALSAError.check(
-            "snd_pcm_hw_params_get_buffer_size",
-            unsafe snd_pcm_hw_params_get_buffer_size(parameters, &frames))
+        try ALSAError.check(operation, get(&frames))
         return Int(frames)
     }
 }

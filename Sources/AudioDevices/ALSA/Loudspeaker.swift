@@ -12,7 +12,6 @@ package import LinuxPlatform
 /// Safe because the handle is owned, closed with this value and never handed out, and because
 /// every pointer passed to alsa-lib outlives its call.
 @safe package struct Loudspeaker: ~Copyable {
-    /// Why no tone can be heard.
     package struct Failure: Error {
         package let description: String
 

@@ -18,8 +18,8 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     private let period: Duration
     private var stream: MicrophoneStream?
 
-    /// The period that is asked for when nothing is said: 20 ms.
-    public static let usualPeriod = Duration.milliseconds(20)
+    /// The period that is asked for when nothing is said.
+    package static let usualPeriod = Duration.milliseconds(20)
 
     /// Names a device; opens nothing yet.
     ///
@@ -27,7 +27,7 @@ public final class Microphone: CaptureSource, @unchecked Sendable {
     ///   - device: an ALSA name, as `CaptureDevices.list` gives them.
     ///   - period: how often it is read; the device takes what is nearest. A sample waits half of
     ///     it on average.
-    public init(device: String = "default", period: Duration = usualPeriod) {
+    public init(device: String = "default", period: Duration = .milliseconds(20)) {
         name = device
         self.period = period
     }

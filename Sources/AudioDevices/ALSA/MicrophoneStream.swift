@@ -72,9 +72,6 @@ struct MicrophoneStream: ~Copyable {
     private static let firstPatience = 10
     private static let second: Int64 = 1_000_000_000
 
-    /// Opens and starts a device.
-    ///
-    /// - Throws: `CaptureError` of opening, see `CaptureSource.open`.
     init(opening name: String, period: Duration) throws(CaptureError) {
         let device = try ALSADevice(opening: name, period: period)
         let started: Int64

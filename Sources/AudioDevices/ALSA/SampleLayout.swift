@@ -21,14 +21,8 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    var name: String {
-        switch self {
-        case .s16: "S16_LE"
-        case .s32: "S32_LE"
-        case .s24: "S24_LE"
-        case .s24Packed: "S24_3LE"
-        }
-    }
+    /// ALSA's name for it, such as "S16_LE".
+    var name: String { unsafe snd_pcm_format_name(format).map { unsafe String(cString: $0) } ?? "" }
 
     /// Bytes from one sample to the next.
     var stride: Int {
@@ -48,7 +42,6 @@ enum SampleLayout: CaseIterable {
         }
     }
 
-    /// Cuts the first `count` samples of `bytes` down to 16 bits.
     func narrow(_ bytes: Span<UInt8>, count: Int, into samples: inout MutableSpan<Int16>) {
         var at = offset
         for index in 0..<count {

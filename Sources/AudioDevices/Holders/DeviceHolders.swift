@@ -100,20 +100,9 @@ struct DeviceHolders {
         Self.holder(inStatus: text("\(task)/status"))
     }
 
-    /// The names in a folder; none of what is not there, or not ours to be read.
     private func names(_ folder: String) -> [String] {
-        guard let stream = unsafe opendir("\(root)/\(folder)") else { return [] }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(cString: $0)
-                }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
+        // What is not there, or not ours to be read, has none.
+        ((try? Folder.names(at: "\(root)/\(folder)")) ?? []).filter { !$0.hasPrefix(".") }
     }
 
     private func text(_ file: String) -> String {

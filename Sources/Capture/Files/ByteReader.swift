@@ -35,8 +35,6 @@ struct ByteReader: ~Copyable {
     private var start = 0
     private var end = 0
 
-    /// Opens a file.
-    ///
     /// Does not wait for a FIFO's writer: until one has come, the FIFO is not readable.
     init(opening path: String) throws(CaptureError) {
         let number = unsafe open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -50,13 +48,8 @@ struct ByteReader: ~Copyable {
             descriptor: number, owned: OwnedDescriptor(taking: number), name: path, prefix: [])
     }
 
-    /// Reads a descriptor that the caller closes, later than this reader goes.
-    ///
-    /// - Parameters:
-    ///   - descriptor: open for reading.
-    ///   - name: for errors.
-    ///   - prefix: bytes that have been read from the descriptor already.
-    /// - Throws: `CaptureError.cannotOpen` when it is not open or is a folder.
+    /// Reads a descriptor, of which `prefix` has been read already, and which the caller closes later
+    /// than this reader goes.
     init(descriptor: Int32, name: String, prefix: [UInt8]) throws(CaptureError) {
         try self.init(descriptor: descriptor, owned: nil, name: name, prefix: prefix)
     }
@@ -106,19 +99,25 @@ struct ByteReader: ~Copyable {
     }
 
     /// Repeats `step` until it has its bytes or the input has ended; blocks meanwhile.
+    ///
+    /// - Throws: `CaptureError.cannotOpen`, which names the input, and what has not come by `deadline`.
     mutating func wait(
-        until deadline: ContinuousClock.Instant,
-        for step: (inout ByteReader) throws(SystemError) -> Fill
-    ) throws(SystemError) {
-        while case .notYet = try step(&self) {
-            let left = (deadline - .now) / .milliseconds(1)
-            guard left > 0 else { throw SystemError(call: "poll", code: ETIMEDOUT) }
-            var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            try retryingInterrupts("poll") { unsafe poll(&request, 1, Int32(left) + 1) }
+        for what: String, of name: String, until deadline: ContinuousClock.Instant,
+        _ step: (inout ByteReader) throws(SystemError) -> Fill
+    ) throws(CaptureError) {
+        do throws(SystemError) {
+            while case .notYet = try step(&self) {
+                let left = (deadline - .now) / .milliseconds(1)
+                guard left > 0 else { throw SystemError(call: "poll", code: ETIMEDOUT) }
+                var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                try retryingInterrupts("poll") { unsafe poll(&request, 1, Int32(left) + 1) }
+            }
+        } catch {
+            throw .cannotOpen(
+                name: name, reason: error.code == ETIMEDOUT ? "\(what) came in time" : error.reason)
         }
     }
 
-    /// Skips to a position.
     mutating func skip(to target: Int) throws(SystemError) -> Fill {
         consume(min(byteCount, max(0, target - position)))
         guard fileByteCount == nil else {
@@ -158,7 +157,6 @@ struct ByteReader: ~Copyable {
     ///
     /// - Returns: 0 at the end; `nil` when another process made the descriptor non-blocking and
     ///   took the bytes first.
-    /// - Throws: `SystemError` of `read` or `pread`.
     private mutating func readOnce(to wanted: Int) throws(SystemError) -> Int? {
         let room = end..<(fileByteCount == nil ? start + wanted : buffer.count)
         let offset = fileByteCount == nil ? nil : off_t(fileOffset + position + byteCount)

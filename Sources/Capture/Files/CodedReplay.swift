@@ -15,7 +15,6 @@ internal import LinuxPlatform
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
 package final class CodedReplay: CaptureSource, @unchecked Sendable {
-    /// What a person calls this source: the path, or the name given.
     package let name: String
 
     package var isLive: Bool { false }
@@ -45,15 +44,8 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
     private var hasEnded = false
     private var isStopped = false
 
-    /// Names an input; nothing is read before `open`.
-    ///
-    /// - Parameters:
-    ///   - codec: what it holds.
-    ///   - descriptor: open for reading until `close`, and closed by its owner.
-    ///   - name: what a person calls it.
-    ///   - pace: how fast it is replayed.
-    ///   - prefix: bytes that have been read from the descriptor already.
-    ///   - now: the clock.
+    /// Names an input, of which `prefix` has been read already; its owner closes the descriptor, after
+    /// `close`.
     package init(
         _ codec: AudioCodec, descriptor: Int32, name: String, pace: Pace = .realTime,
         prefix: [UInt8] = [],
@@ -76,25 +68,17 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
         self.reader = consume reader
     }
 
-    /// Reads the headers, up to the first sound or the end.
-    ///
-    /// Waits up to 10 s for those of a pipe.
+    /// Reads the headers, up to the first sound or the end; waits up to 10 s for those of a pipe.
     package func open() throws(CaptureError) -> StreamFormat {
         if let descriptor {
             reader = try ByteReader(
                 descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
         }
         isFile = reader?.fileByteCount != nil
-        let deadline = ContinuousClock.now + WAVReplay.headerWait
+        let deadline = ContinuousClock.now + PCMReplay.headerWait
         while samples.isEmpty, !hasEnded {
-            do throws(SystemError) {
-                try reader?.wait(until: deadline) { reader throws(SystemError) in
-                    try reader.fill(1)
-                }
-            } catch {
-                throw .cannotOpen(
-                    name: name,
-                    reason: error.code == ETIMEDOUT ? "no audio came in time" : error.reason)
+            try reader?.wait(for: "no audio", of: name, until: deadline) {
+                reader throws(SystemError) in try reader.fill(1)
             }
             _ = try decodeSome()
         }
@@ -133,7 +117,7 @@ package final class CodedReplay: CaptureSource, @unchecked Sendable {
 
     package func requestStop() { isStopped = true }
 
-    /// Closes a file that was opened by name; a descriptor that was given stays open.
+    /// A descriptor that was given stays open.
     package func close() { reader = nil }
 }
 

@@ -30,9 +30,16 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     /// - Parameters:
     ///   - path: a file, a FIFO or a device.
     ///   - pace: how fast it is replayed.
-    public init(path: String, pace: Pace = .realTime) {
+    public convenience init(path: String, pace: Pace = .realTime) {
+        self.init(path: path, pace: pace) { .now }
+    }
+
+    init(
+        path: String, pace: Pace = .realTime,
+        now: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
         name = path
-        clock = ReplayClock(pace: pace) { .now }
+        clock = ReplayClock(pace: pace, now: now)
     }
 
     /// Opens the file, looks at its first bytes, and reads its header.
@@ -49,7 +56,7 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
         case .foreign(let kind): throw .foreignAudio(name: name, kind: kind)
         // What is wrong with any other file is what a WAV header lacks.
         case .wav, .unknown, .undecided:
-            replay = WAVReplay(reading: reader, name: name, clock: clock)
+            replay = PCMReplay(reading: reader, name: name, clock: clock)
         }
         self.replay = replay
         return try replay.open()
@@ -58,15 +65,9 @@ public final class FileReplay: CaptureSource, @unchecked Sendable {
     private func type(of reader: inout ByteReader) throws(CaptureError) -> InputType {
         var type = InputType([UInt8]().span)
         while case .undecided(let wanted) = type {
-            let deadline = ContinuousClock.now + WAVReplay.headerWait
-            do throws(SystemError) {
-                try reader.wait(until: deadline) { reader throws(SystemError) in
-                    try reader.fill(wanted)
-                }
-            } catch {
-                throw .cannotOpen(
-                    name: name,
-                    reason: error.code == ETIMEDOUT ? "nothing came in time" : error.reason)
+            let deadline = ContinuousClock.now + PCMReplay.headerWait
+            try reader.wait(for: "nothing", of: name, until: deadline) {
+                reader throws(SystemError) in try reader.fill(wanted)
             }
             type = reader.withBytes(reader.byteCount) { InputType($0) }
             if reader.byteCount < wanted { break }

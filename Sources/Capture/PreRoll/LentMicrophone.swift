@@ -14,7 +14,6 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
     private let kept: KeptSource
     private let wakeup: Wakeup
     private let answer = Mutex<Result<StreamFormat, CaptureError>?>(nil)
-    /// Whether the device is this take's.
     private let isLent = Mutex(false)
     private var isBroken = false
     private var ending = Ending.none
@@ -60,10 +59,8 @@ final class LentMicrophone: CaptureSource, @unchecked Sendable {
         return format
     }
 
-    /// The device is this take's, from now on.
     func accept(_ format: StreamFormat) { settle(.success(format)) }
 
-    /// There is no device.
     func refuse(_ error: CaptureError) { settle(.failure(error)) }
 
     private func settle(_ result: Result<StreamFormat, CaptureError>) {

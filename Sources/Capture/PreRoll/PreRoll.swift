@@ -30,12 +30,7 @@ package final class PreRoll: Sendable {
     /// The most frames that one read asks for.
     private static let framesPerRead = 4_800
 
-    /// Opens a source, and keeps it open.
-    ///
-    /// - Parameters:
-    ///   - source: the microphone.
-    ///   - length: how much is remembered.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    /// Opens a microphone and keeps it open; `length` of it is remembered.
     package init(_ source: any CaptureSource, length: Duration) throws(SystemError) {
         kept = KeptSource(source)
         self.length = length
@@ -44,7 +39,6 @@ package final class PreRoll: Sendable {
         thread.withLock { $0 = started }
     }
 
-    /// The microphone for one take.
     package func source() throws(SystemError) -> any CaptureSource {
         try LentMicrophone(of: self, kept)
     }
@@ -150,9 +144,7 @@ package final class PreRoll: Sendable {
         }
     }
 
-    /// Reads what is there.
-    ///
-    /// - Returns: what to wait for.
+    /// Reads what is there, and says what to wait for.
     private func remember() throws(CaptureError) -> SourceWait {
         var buffer = [Int16](repeating: 0, count: Self.framesPerRead * kept.format.channelCount)
         while true {
@@ -184,5 +176,53 @@ package final class PreRoll: Sendable {
             if events[0].revents != 0 { return wakeup.drain() }
             if kept.source.isReady(events.span.extracting(1..<events.count)) { return }
         }
+    }
+}
+
+/// The device and what is remembered of it, which one thread has at a time: that of the pre-roll, or
+/// that of the take which it is lent to.
+///
+/// `@unchecked Sendable`: it is handed over under the lock of `PreRoll.State`.
+final class KeptSource: @unchecked Sendable {
+    let source: any CaptureSource
+    var format = StreamFormat.speech
+    var recent = RecentSamples(capacity: 1)
+
+    init(_ source: any CaptureSource) { self.source = source }
+
+    /// Opens the device; nothing is remembered.
+    func open(remembering length: Duration) throws(CaptureError) {
+        format = try source.open()
+        let frames = Int(length / .milliseconds(1)) * format.sampleRate / 1_000
+        recent = RecentSamples(capacity: frames * format.channelCount)
+    }
+}
+
+/// The newest samples of a source, as many as fit; older ones give way.
+struct RecentSamples {
+    private var samples: [Int16]
+    /// Where the oldest stands.
+    private var start = 0
+    private(set) var count = 0
+
+    /// Has room for so many samples, at least one.
+    init(capacity: Int) { samples = [Int16](repeating: 0, count: max(1, capacity)) }
+
+    mutating func removeAll() { (start, count) = (0, 0) }
+
+    mutating func append(_ new: Span<Int16>) {
+        for index in new.indices {
+            samples[(start + count) % samples.count] = new[index]
+            if count < samples.count { count += 1 } else { start = (start + 1) % samples.count }
+        }
+    }
+
+    /// Takes the oldest out, and returns how many: as many as fit, and a multiple of `grain`.
+    mutating func remove(into room: inout MutableSpan<Int16>, inMultiplesOf grain: Int) -> Int {
+        let taken = min(count, room.count) / grain * grain
+        for index in 0..<taken { room[index] = samples[(start + index) % samples.count] }
+        start = (start + taken) % samples.count
+        count -= taken
+        return taken
     }
 }

@@ -23,18 +23,12 @@ package final class CaptureAccount: Sendable {
     package init() {}
 
     /// Creates the account of a recording of an earlier run.
-    ///
-    /// - Parameters:
-    ///   - encodedFrames: all its frames.
-    ///   - gapFrames: those of them that are silence in place of lost ones.
-    ///   - encodedBytes: the size of its audio.
     package init(encodedFrames: Int, gapFrames: Int, encodedBytes: Int) {
         captured.store(encodedFrames - gapFrames, ordering: .relaxed)
         if gapFrames > 0 { addGap(gapFrames) }
         addEncoded(frames: encodedFrames, bytes: encodedBytes)
     }
 
-    /// Frames that came from the source.
     package var capturedFrames: Int { captured.load(ordering: .relaxed) }
 
     /// When the first frame came from the source; nil before that.
@@ -49,7 +43,6 @@ package final class CaptureAccount: Sendable {
     /// Frames that went into the encoder, silence in place of gaps included.
     package var encodedFrames: Int { encoded.load(ordering: .relaxed) }
 
-    /// Bytes that the encoder made and the ring took.
     package var encodedBytes: Int { bytes.load(ordering: .relaxed) }
 
     package var level: Level {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import AudioCodecs
+package import AudioCore
 
 /// A hole in a recording, replaced by silence of the same length.
 public struct Gap: Sendable, Equatable {
@@ -74,4 +75,42 @@ public struct CaptureEnd: Sendable {
         isCut = true
         if cause == .finished { warning = "the rest of '\(source)' was not read" }
     }
+}
+
+/// What a microphone's signal is like.
+public enum SignalState: String, Sendable, CaseIterable {
+    /// As it should be, or nothing is known against it.
+    case good
+    /// No frame has come for a second.
+    case absent = "no-frames"
+    /// Every sample has been zero for a second, or for 30 s after anything else: a microphone that
+    /// is muted, or not connected.
+    case zero = "digital-silence"
+    /// No sample has been more than the last bit for two seconds, or for 30 s after anything else:
+    /// an input without a microphone.
+    case dead = "dead-input"
+    /// Nothing has come above -46 dBFS in the first three seconds.
+    case faint = "very-quiet"
+    /// The signal is cut off at full scale.
+    case clipped = "clipping"
+}
+
+/// What happens to a recording; told on the capture thread, in order.
+package enum CaptureEvent: Sendable {
+    /// The source is not open yet, though it has had a second for that.
+    case late
+    /// The source is open, and delivers this; what was agreed on, if it is a device.
+    case opened(StreamFormat, SourceDetails?)
+    /// The first frame has come from the source.
+    case began
+    /// The request to stop was taken back in time: the tail belongs to what follows it.
+    case resumed
+    /// The signal of a microphone is like this from now on.
+    case signal(SignalState)
+    /// So many frames of 16 kHz were lost in the source, and are silence now.
+    case lost(frames: Int)
+    /// A voice was heard, and then none for as long as the plan says.
+    case quiet
+    /// The last byte went into the ring.
+    case ended(CaptureEnd)
 }

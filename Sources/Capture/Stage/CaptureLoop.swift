@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 package import LinuxPlatform
 
 /// The thread that reads every source and fills every ring, for any number of takes.
@@ -10,11 +11,8 @@ package import LinuxPlatform
 package final class CaptureLoop: Sendable {
     private let loop: WorkerLoop<CaptureWorker>
 
-    /// Starts the thread.
-    ///
-    /// - Parameter onWrite: called on the capture thread after a turn in which a ring was given
-    ///   bytes or its end; must not block.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    /// Starts the thread, on which `onWrite` is called after a turn in which a ring was given bytes or
+    /// its end; it must not block.
     package init(onWrite: @escaping @Sendable () -> Void) throws(SystemError) {
         loop = try WorkerLoop(name: "capture") { CaptureWorker(onWrite: onWrite) }
     }
@@ -35,4 +33,58 @@ package final class CaptureLoop: Sendable {
 
     /// Ends the thread and waits for it; takes that still run are abandoned.
     package func shutDown() { loop.shutDown() }
+}
+
+struct CaptureWorker: Worker {
+    private let onWrite: @Sendable () -> Void
+    private var stages: [CaptureStage] = []
+    private var descriptors: [pollfd] = []
+
+    init(onWrite: @escaping @Sendable () -> Void) {
+        self.onWrite = onWrite
+        descriptors.reserveCapacity(64)
+    }
+
+    mutating func receive(_ stage: CaptureStage) { stages.append(stage) }
+
+    mutating func turn(isLast: Bool) -> WorkerPause {
+        guard !isLast else { return .untilWoken }
+        let now = ContinuousClock.now
+        var didWrite = false
+        var due: ContinuousClock.Instant?
+        var hasEnded = false
+        descriptors.removeAll(keepingCapacity: true)
+        for stage in stages {
+            stage.turn(now: now)
+            if stage.didWrite { didWrite = true }
+            switch stage.pendingWait {
+            case nil: hasEnded = true
+            case .opening, .journal: break
+            case .source(.forDescriptors): stage.appendPollDescriptors(to: &descriptors)
+            case .source(.forDescriptorsOrUntil(let instant)):
+                stage.appendPollDescriptors(to: &descriptors)
+                due = min(due ?? instant, instant)
+            case .source(.until(let instant)): due = min(due ?? instant, instant)
+            }
+        }
+        if hasEnded { stages.removeAll { $0.pendingWait == nil } }
+        // An end, too, is for the journal to see: it may come without a byte.
+        if didWrite || hasEnded { onWrite() }
+        return WorkerPause(until: due)
+    }
+
+    /// Waits for the descriptors of the sources as well.
+    ///
+    /// They are looked at even when a timer is due: a replay that is always due must not keep a
+    /// microphone from being read.
+    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+        descriptors.append(pollfd(fd: wakeup, events: Int16(POLLIN), revents: 0))
+        // EINTR and EAGAIN lead to one more turn, which is harmless.
+        let count = unsafe descriptors.withUnsafeMutableBufferPointer { buffer in
+            unsafe poll(buffer.baseAddress, nfds_t(buffer.count), pause.milliseconds)
+        }
+        guard count > 0 else { return false }
+        for stage in stages { stage.noteReadiness(in: descriptors.span) }
+        return descriptors[descriptors.count - 1].revents != 0
+    }
 }

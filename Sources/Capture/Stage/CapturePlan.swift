@@ -37,3 +37,51 @@ public struct CapturePlan: Sendable {
         silenceFrames = silence.map { StreamFormat.speech.frames(in: $0) }
     }
 }
+
+/// Decides how long to keep recording after the key's release, so that the last word is whole.
+///
+/// People release the key while the last syllable still sounds. The tail lasts `usual`, ends
+/// early once it has been quiet for `quiet`, and goes on up to `longest` while the voice does.
+public struct Tail: Sendable, Equatable {
+    /// Ends the tail when the voice has been silent this long.
+    ///
+    /// Frames.
+    package var quiet: Int
+    /// The length of the tail of a voice that trails off.
+    ///
+    /// Frames.
+    package var usual: Int
+    /// The end even of a voice that goes on.
+    ///
+    /// Frames.
+    package var longest: Int
+
+    package init(quiet: Duration, usual: Duration, longest: Duration) {
+        self.quiet = StreamFormat.speech.frames(in: quiet)
+        self.usual = StreamFormat.speech.frames(in: usual)
+        self.longest = StreamFormat.speech.frames(in: longest)
+    }
+
+    /// A tail that lasts `usual`, half of that in silence, and up to 500 ms more while the voice
+    /// goes on; none at all when `usual` is zero.
+    public init(usual: Duration) {
+        self.init(
+            quiet: usual / 2, usual: usual,
+            longest: usual == .zero ? .zero : usual + .milliseconds(500))
+    }
+
+    /// 150 ms of quiet, 300 ms usually, 800 ms at most.
+    public static let speech = Tail(
+        quiet: .milliseconds(150), usual: .milliseconds(300), longest: .milliseconds(800))
+
+    /// Ends at the release.
+    public static let none = Tail(quiet: .zero, usual: .zero, longest: .zero)
+
+    /// Whether `recorded` frames of tail are enough when the last `silent` of all frames were
+    /// without voice.
+    package func isOver(recorded: Int, silent: Int) -> Bool {
+        if recorded >= longest { return true }
+        if recorded >= usual { return silent > 0 }
+        return recorded >= quiet && silent >= quiet
+    }
+}

@@ -39,7 +39,6 @@ final class EncodedOutput {
     /// Whether the journal has everything; if not, it will wake the capture loop when it has.
     func awaitDrain() -> Bool { producer.awaitDrain() }
 
-    /// Makes what comes before the first frame.
     func begin() throws(EncodingError) {
         encoded.reserveCapacity(encoder.maximumByteCount(forFrames: 2 * silence.count))
         try encoder.begin(into: &encoded)
@@ -56,9 +55,8 @@ final class EncodedOutput {
         _ = pushOut()
     }
 
-    /// Counts frames of a source with this rate that are gone, `most` at most.
-    ///
-    /// - Returns: how many frames at 16 kHz they are.
+    /// Counts frames of a source with this rate that are gone, and returns how many frames at 16 kHz
+    /// they are, `most` at most.
     func lose(_ frames: Int, sampleRate: Int, most: Int) -> Int {
         let converted = ledger.speechFrames(
             lost: frames, sampleRate: sampleRate, speechRate: StreamFormat.speech.sampleRate)
@@ -73,9 +71,8 @@ final class EncodedOutput {
         try encoder.finish(into: &encoded)
     }
 
-    /// Puts what is encoded, and the silence that is owed, into the ring.
-    ///
-    /// - Returns: false when that must wait for room.
+    /// Puts what is encoded, and the silence that is owed, into the ring; false when that must wait for
+    /// room.
     func settle() -> Bool {
         guard pushOut() else { return false }
         do throws(EncodingError) {
@@ -114,9 +111,7 @@ final class EncodedOutput {
         account.addGap(frames)
     }
 
-    /// Encodes the silence that is owed, as far as the ring has room.
-    ///
-    /// - Returns: whether nothing is owed any more.
+    /// Encodes the silence that is owed, as far as the ring has room; true when nothing is owed any more.
     private func writeSilence() throws(EncodingError) -> Bool {
         while ledger.owed > 0 {
             let count = min(ledger.owed, silence.count)
@@ -126,4 +121,44 @@ final class EncodedOutput {
         }
         return pushOut()
     }
+}
+
+/// What one take has lost, and how much of it has not yet been replaced by silence.
+///
+/// Counts in frames of 16 kHz.
+struct GapLedger {
+    /// The most gaps that are told apart.
+    private static let limit = 1_000
+
+    /// Every hole, in order; the last of 1,000 stands for all that followed.
+    private(set) var gaps: [Gap] = []
+    /// Frames that still have to become silence.
+    private(set) var owed = 0
+    /// What earlier losses left over when they were converted, in parts of the source's rate,
+    /// so that many small losses add up to the right length.
+    private var remainder = 0
+
+    init() { gaps.reserveCapacity(16) }
+
+    mutating func speechFrames(lost frames: Int, sampleRate: Int, speechRate: Int) -> Int {
+        let parts = remainder + frames * speechRate
+        remainder = parts % sampleRate
+        return parts / sampleRate
+    }
+
+    /// Notes a loss behind `encoded` frames and the silence that is owed.
+    ///
+    /// Losses that follow each other make one gap.
+    mutating func owe(_ frames: Int, cause: Gap.Cause, encoded: Int) {
+        let start = encoded + owed
+        owed += frames
+        let goesOn = gaps.last.map { $0.cause == cause && $0.start + $0.frames == start } ?? false
+        if goesOn || gaps.count == Self.limit {
+            gaps[gaps.count - 1].frames += frames
+        } else {
+            gaps.append(Gap(cause: cause, start: start, frames: frames))
+        }
+    }
+
+    mutating func settle(_ frames: Int) { owed -= frames }
 }

@@ -7,7 +7,6 @@ internal import AudioCore
 /// Pure. A driver may block while its device is opened: a person hears of it, and a device that has
 /// taken too long is given up.
 struct OpeningWatch {
-    /// What a look has found.
     enum Finding: Equatable {
         /// Nothing new.
         case nothing
@@ -27,7 +26,6 @@ struct OpeningWatch {
     private static let secondLook = Duration.seconds(1)
 
     private let isLive: Bool
-    /// How long a device is waited for.
     let patience: Duration
     private var began: ContinuousClock.Instant?
     private var doubtful: ContinuousClock.Instant?

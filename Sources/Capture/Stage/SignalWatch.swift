@@ -36,12 +36,9 @@ struct SignalWatch {
     /// So many samples at full scale in a second can be heard.
     private static let many = 16
 
-    /// Begins with a device of this rate.
     init(sampleRate: Int) { second = max(1, sampleRate) }
 
-    /// Listens to interleaved samples.
-    ///
-    /// - Returns: what the signal is like, if that has changed.
+    /// Listens to interleaved samples, and says what the signal is like, if that has changed.
     mutating func hear(_ samples: Span<Int16>, channels: Int) -> SignalState? {
         let count = samples.count / max(1, channels)
         guard count > 0 else { return nil }
@@ -60,9 +57,7 @@ struct SignalWatch {
         return note(judgement)
     }
 
-    /// Takes note that nothing has come for `patience`.
-    ///
-    /// - Returns: as `hear`.
+    /// As `hear`, when nothing has come for `patience`.
     mutating func miss() -> SignalState? { note(.absent) }
 
     private var judgement: SignalState {

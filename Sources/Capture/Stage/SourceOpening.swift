@@ -39,7 +39,6 @@ final class SourceOpening: Sendable {
         }
     }
 
-    /// Opens the source; blocks for as long as that takes.
     func open() {
         let source = source
         settle(Result { () throws(CaptureError) in try source.open() })

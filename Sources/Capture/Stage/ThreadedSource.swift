@@ -2,7 +2,7 @@
 
 package import AudioCore
 package import Glibc
-package import LinuxPlatform
+internal import LinuxPlatform
 internal import Synchronization
 
 /// A live source that a thread of its own drives: a driver that blocks or spins holds up no take,
@@ -73,14 +73,9 @@ package final class ThreadedSource: CaptureSource, @unchecked Sendable {
         source.isLive ? (try? ThreadedSource(source)) ?? source : source
     }
 
-    /// Wraps a source that is not open yet.
-    ///
-    /// - Parameters:
-    ///   - source: what is driven.
-    ///   - patience: how long a driver may take for an answer.
-    ///   - closing: how long it may take to close the device.
-    /// - Throws: `SystemError` when the process has no descriptor left.
-    package init(
+    /// Wraps a source that is not open yet, whose driver may take `patience` for an answer, and
+    /// `closing` to close the device.
+    init(
         _ source: any CaptureSource, patience: Duration = .seconds(5),
         closing: Duration = .seconds(1)
     ) throws(SystemError) {

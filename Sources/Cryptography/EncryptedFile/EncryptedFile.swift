@@ -24,7 +24,6 @@ package final class EncryptedFile: JournalFile {
     /// Whether a file of an earlier run ends with the mark of its end.
     package let isFinished: Bool
 
-    /// Begins an empty file.
     package init(new file: any JournalFile, key: EncryptionKey, take: String) throws(SystemError) {
         var fileKey = [UInt8].random(AESGCM.keyByteCount)
         defer { fileKey.clear() }
@@ -56,15 +55,7 @@ package final class EncryptedFile: JournalFile {
 
     /// Opens a file of an earlier run for reading, and checks every frame of it.
     ///
-    /// Blocks on the disk.
-    ///
-    /// - Parameters:
-    ///   - file: open for reading.
-    ///   - size: the file's, in bytes.
-    ///   - key: the person's.
-    ///   - take: the take that the file belongs to.
-    /// - Returns: the file, which cannot be appended to.
-    /// - Throws: `EncryptionError` when nothing of it can be read.
+    /// Blocks on the disk. Throws when nothing of it can be read.
     package static func open(
         _ file: any JournalFile, size: Int, key: EncryptionKey, take: String
     ) throws(EncryptionError) -> EncryptedFile {
@@ -84,7 +75,6 @@ package final class EncryptedFile: JournalFile {
         }
     }
 
-    /// The parts of the audio that were altered or damaged; they read as zeros.
     package var damage: [Range<Int>] { map.damage.map(\.lost).filter { !$0.isEmpty } }
 
     /// Where the last whole frame ends in the file; what follows is of no use.

@@ -7,7 +7,7 @@ internal import LinuxPlatform
 /// | offset | size | meaning |
 /// |---|---|---|
 /// | 0 | 8 | `utterenc` |
-/// | 8 | 2 | version, little-endian: 2 |
+/// | 8 | 2 | version, little-endian: 1 |
 /// | 10 | 6 | 0 |
 /// | 16 | 104 | the file's own key, in a box under the person's key, as `Box` says |
 ///
@@ -17,7 +17,7 @@ package enum EncryptedFileHeader {
     package static let byteCount = boxOffset + Box.overhead + AESGCM.keyByteCount
     private static let boxOffset = 16
     private static let magic = Array("utterenc".utf8)
-    private static let version: UInt8 = 2
+    private static let version: UInt8 = 1
 
     static func bytes(
         wrapping fileKey: [UInt8], under key: EncryptionKey, take: String
@@ -27,8 +27,6 @@ package enum EncryptedFileHeader {
     }
 
     /// Reads the file's own key.
-    ///
-    /// - Throws: `EncryptionError` when there is no telling it.
     static func read(
         _ bytes: [UInt8], under key: EncryptionKey, take: String
     ) throws(EncryptionError) -> [UInt8] {

@@ -22,7 +22,6 @@ final class FrameReader: @unchecked Sendable {
     /// The frame after the last that was looked at.
     private var next: FramePosition?
 
-    /// Prepares to read a file under its own key.
     init(_ file: any JournalFile, key: [UInt8]) throws(SystemError) {
         self.file = file
         cipher = try AESGCM(key: key.span, encrypts: false)
@@ -30,13 +29,11 @@ final class FrameReader: @unchecked Sendable {
 
     deinit { frame.clear() }
 
-    /// Reads audio.
+    /// Reads audio from `offset` of it on.
     ///
-    /// - Parameters:
-    ///   - offset: in bytes of the audio.
-    ///   - start: a frame that begins there or before.
-    ///   - end: where the whole frames behind it end in the file.
-    ///   - buffer: receives at most its size.
+    /// `start` is a frame that begins there or before, `end` where the whole frames behind it end in
+    /// the file.
+    ///
     /// - Returns: the bytes read; 0 at the end.
     /// - Throws: `SystemError` when the disk fails; `EBADMSG` when the frame there was altered.
     func read(

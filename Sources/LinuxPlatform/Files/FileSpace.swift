@@ -5,13 +5,11 @@ internal import Glibc
 
 /// Has the disk keep room behind the end of a file; the file's size stays.
 ///
-/// Blocks on the disk. The corresponding C function is `fallocate` with `FALLOC_FL_KEEP_SIZE`.
+/// Blocks on the disk.
 ///
 /// - Throws: `SystemError`: `ENOSPC` or `EDQUOT` when there is no room, `EOPNOTSUPP` when the file
 ///   system cannot promise any.
-func reserveSpace(
-    behind descriptor: Int32, byteCount: Int
-) throws(SystemError) {
+func reserveSpace(behind descriptor: Int32, byteCount: Int) throws(SystemError) {
     let end = off_t(try status(of: descriptor).st_size)
     try retryingInterrupts("fallocate") {
         utter_fallocate_beyond_end(descriptor, end, off_t(byteCount))
@@ -26,8 +24,7 @@ func releaseSpace(behind descriptor: Int32) throws(SystemError) {
     try retryingInterrupts("ftruncate") { ftruncate(descriptor, end) }
 }
 
-/// Whether no name leads to a file any more.
-package func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
+func isRemoved(_ descriptor: Int32) throws(SystemError) -> Bool {
     try status(of: descriptor).st_nlink == 0
 }
 

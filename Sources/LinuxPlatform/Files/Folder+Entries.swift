@@ -18,13 +18,12 @@ extension Folder {
         return "others may write in it (mode 0\(mode))"
     }
 
-    /// Whether there is something at `path`, or whether only opening it will tell.
+    /// Whether there is something, or only opening it will tell.
     package static func mayExist(at path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0 || errno != ENOENT
     }
 
-    /// Closes this folder to every user but its owner.
     package func closeToOthers() throws(SystemError) {
         var status = stat()
         guard unsafe fstat(descriptor.number, &status) == 0 else {
@@ -40,25 +39,20 @@ extension Folder {
     ///
     /// It is not when it was removed or moved since it was opened.
     package func isStill(_ name: String, in parent: Folder) -> Bool {
-        var own = stat()
-        var named = stat()
-        let flags = AT_SYMLINK_NOFOLLOW
-        guard unsafe fstat(descriptor.number, &own) == 0,
-            unsafe fstatat(parent.descriptor.number, name, &named, flags) == 0
-        else { return false }
-        return own.st_ino == named.st_ino && own.st_dev == named.st_dev
+        isFolder(named: name, at: parent.descriptor.number)
     }
 
     /// Whether this folder is still what its path leads to: not removed, and not moved away.
-    package var isAtItsPath: Bool {
-        var own = stat()
-        var named = stat()
-        guard unsafe fstat(descriptor.number, &own) == 0, unsafe lstat(path, &named) == 0
+    package var isAtItsPath: Bool { isFolder(named: path, at: AT_FDCWD) }
+
+    private func isFolder(named name: String, at parent: Int32) -> Bool {
+        var (own, named) = (stat(), stat())
+        guard unsafe fstat(descriptor.number, &own) == 0,
+            unsafe fstatat(parent, name, &named, AT_SYMLINK_NOFOLLOW) == 0
         else { return false }
         return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
-    /// Whether a name stands for a folder of ours.
     package func hasOwnFolder(_ name: String) -> Bool {
         var status = stat()
         guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0
@@ -82,15 +76,13 @@ extension Folder {
         try sync()
     }
 
-    /// Says that this folder was changed now, which `modificationTime` tells.
+    /// Makes now the time that `modificationTime` tells.
     package func touch() throws(SystemError) {
         guard futimens(descriptor.number, nil) == 0 else {
             throw SystemError.last("touch \(path)")
         }
     }
 
-    /// Makes the bytes of a file durable.
-    ///
     /// Blocks on the disk.
     package func syncFile(_ name: String) throws(SystemError) {
         let file = try openFile(name)
@@ -105,8 +97,6 @@ extension Folder {
         return Int(status.st_mtim.tv_sec)
     }
 
-    /// How many entries there are, counted up to a limit.
-    ///
     /// Looks at names only: fast enough for every start.
     package func entryCount(upTo limit: Int) throws(SystemError) -> Int {
         let stream = try unsafe openEntries()

@@ -5,8 +5,6 @@ internal import Glibc
 extension Folder {
     /// Locks this folder against every other process that asks, for as long as it is held open.
     ///
-    /// The corresponding C function is `flock`.
-    ///
     /// - Returns: false when another process holds the lock.
     package func lock() throws(SystemError) -> Bool {
         guard flock(descriptor.number, LOCK_EX | LOCK_NB) != 0 else { return true }
@@ -37,7 +35,6 @@ extension Folder {
     /// that has waited in vain stays until the lock is free, and gives it back.
     ///
     /// - Returns: whether it was free before the deadline.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
     package func waitForLock(
         until deadline: ContinuousClock.Instant
     ) async throws(SystemError) -> Bool {

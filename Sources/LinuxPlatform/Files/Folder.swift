@@ -9,7 +9,6 @@ internal import Glibc
 /// can replace a folder on the way. Every file is `0600`, every folder `0700`, whatever the
 /// umask.
 package final class Folder: Sendable {
-    /// The path it was opened by, for messages.
     package let path: String
     let descriptor: OwnedDescriptor
 
@@ -115,8 +114,6 @@ package final class Folder: Sendable {
     }
 
     /// Creates a file for reading and writing that did not exist before.
-    ///
-    /// - Returns: its descriptor, owned by the caller.
     package func createFile(_ name: String) throws(SystemError) -> OwnedDescriptor {
         let file = OwnedDescriptor(
             taking: try openFile(
@@ -199,14 +196,14 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Removes a file; that it is missing already is no error.
+    /// A file that is missing already is no error.
     package func removeFile(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, 0) != 0, errno != ENOENT {
             throw SystemError.last("unlink \(path)/\(name)")
         }
     }
 
-    /// Removes an empty folder within; that it is missing already is no error.
+    /// A folder that is missing already is no error.
     package func removeFolder(_ name: String) throws(SystemError) {
         if unsafe unlinkat(descriptor.number, name, AT_REMOVEDIR) != 0, errno != ENOENT {
             throw SystemError.last("rmdir \(path)/\(name)")
@@ -214,12 +211,9 @@ package final class Folder: Sendable {
     }
 
     package func byteCount(of name: String) throws(SystemError) -> Int {
-        guard let size = size(of: name) else { throw SystemError.last("stat \(path)/\(name)") }
-        return size
+        Int(try status(of: name).st_size)
     }
 
-    /// The size of a file in bytes; nil when there is none, or it cannot be looked at.
-    ///
     /// For names that are mostly not there: making an error takes longer than looking.
     package func size(of name: String) -> Int? {
         var status = stat()
@@ -230,12 +224,15 @@ package final class Folder: Sendable {
 
     /// What a file may hold without a further block of the disk, in bytes.
     package func room(of name: String) throws(SystemError) -> Int {
+        Int(try status(of: name).st_blocks) * 512
+    }
+
+    private func status(of name: String) throws(SystemError) -> stat {
         var status = stat()
-        let flags = AT_SYMLINK_NOFOLLOW
-        guard unsafe fstatat(descriptor.number, name, &status, flags) == 0 else {
+        guard unsafe fstatat(descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
             throw SystemError.last("stat \(path)/\(name)")
         }
-        return Int(status.st_blocks) * 512
+        return status
     }
 
     /// Cuts a file, and makes that durable.
@@ -258,7 +255,6 @@ package final class Folder: Sendable {
         try retryingInterrupts("fdatasync \(path)/\(name)") { fdatasync(file.number) }
     }
 
-    /// Whether this folder was removed, so that no name leads to it any more.
     package func isGone() throws(SystemError) -> Bool { try isRemoved(descriptor.number) }
 
     /// Makes the names in this folder durable.
@@ -298,14 +294,25 @@ package final class Folder: Sendable {
     package func names() throws(SystemError) -> [String] {
         let stream = try unsafe openEntries()
         defer { unsafe closedir(stream) }
+        return try unsafe Self.names(in: stream, path)
+    }
+
+    /// As `names`, of any folder.
+    package static func names(at path: String) throws(SystemError) -> [String] {
+        guard let stream = unsafe opendir(path) else { throw SystemError.last("open \(path)") }
+        defer { unsafe closedir(stream) }
+        return try unsafe names(in: stream, path)
+    }
+
+    private static func names(
+        in stream: OpaquePointer, _ path: String
+    ) throws(SystemError) -> [String] {
         var names: [String] = []
         while true {
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) {
-                unsafe $0.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    unsafe String(cString: $0)
-                }
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             if name != "." && name != ".." { names.append(name) }
         }

@@ -6,12 +6,8 @@ internal import Glibc
 package struct FolderWatch: ~Copyable {
     private let descriptor: OwnedDescriptor
 
-    /// Watches the folder at `path` from now on.
-    ///
-    /// - Parameters:
-    ///   - path: the folder.
-    ///   - seesRights: whether it counts too that the rights or the owner of a name change.
-    /// - Throws: `SystemError` when there is no such folder, or the person watches too much.
+    /// Watches a folder from now on; if it `seesRights`, a change of a name's rights or owner counts
+    /// as well.
     package init(_ path: String, seesRights: Bool = false) throws(SystemError) {
         let flags = Int32(IN_NONBLOCK | IN_CLOEXEC)
         let number = try retryingInterrupts("inotify_init1") { inotify_init1(flags) }
@@ -23,7 +19,6 @@ package struct FolderWatch: ~Copyable {
         self.descriptor = descriptor
     }
 
-    /// What to poll for `POLLIN`, for a caller that waits for more.
     package var number: Int32 { descriptor.number }
 
     package func drain() {
@@ -36,5 +31,20 @@ package struct FolderWatch: ~Copyable {
     package func wait(within limit: Duration?) {
         let pause = limit.map { WorkerPause.until(.now + $0) } ?? .untilWoken
         _ = pause.wait(for: descriptor.number)
+    }
+}
+
+/// What tells whether a path still leads to the same file, with the same content.
+package struct FileMark: Equatable, Sendable {
+    private let words: [Int]
+
+    /// Looks at what `path` leads to, without following a link at its end; nil when there is nothing.
+    package init?(_ path: String) {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else { return nil }
+        words = [
+            Int(bitPattern: UInt(status.st_dev)), Int(bitPattern: UInt(status.st_ino)),
+            Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+        ]
     }
 }

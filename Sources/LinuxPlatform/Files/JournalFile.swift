@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
+internal import Glibc
+
 /// A file that holds the first bytes of a take, in whatever form.
 ///
 /// All offsets are of the audio's plain bytes. Writes are appends: `offset` is the number of bytes
@@ -13,8 +16,6 @@ package protocol JournalFile: Sendable {
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
 
-    /// Makes everything that was written durable.
-    ///
     /// Blocks on the disk.
     func sync() throws(SystemError)
 
@@ -35,7 +36,6 @@ package protocol JournalFile: Sendable {
     /// Blocks on the disk. Called once nothing will be written any more.
     func trim() throws(SystemError)
 
-    /// Whether the file was removed, so that no name leads to it any more.
     func isGone() throws(SystemError) -> Bool
 }
 
@@ -46,4 +46,43 @@ extension JournalFile {
     package func reserve(_ byteCount: Int) throws(SystemError) {}
     package func trim() throws(SystemError) {}
     package func isGone() throws(SystemError) -> Bool { false }
+}
+
+package final class PlainFile: JournalFile {
+    private let file: OwnedDescriptor
+    package let fileSystem: UInt64?
+
+    /// Takes over a descriptor that is open for reading and, unless the take is complete, writing.
+    package init(_ file: consuming OwnedDescriptor) {
+        fileSystem = syncableFileSystem(of: file.number)
+        self.file = file
+    }
+
+    package func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
+        try writeAll(bytes, to: file.number, at: offset)
+    }
+
+    package func read(
+        at offset: Int, into buffer: UnsafeMutableRawBufferPointer
+    ) throws(SystemError) -> Int {
+        try retryingInterrupts("read") {
+            unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(offset))
+        }
+    }
+
+    package func sync() throws(SystemError) {
+        try retryingInterrupts("fdatasync") { fdatasync(file.number) }
+    }
+
+    package func syncFileSystem() throws(SystemError) {
+        try retryingInterrupts("syncfs") { syncfs(file.number) }
+    }
+
+    package func reserve(_ byteCount: Int) throws(SystemError) {
+        try reserveSpace(behind: file.number, byteCount: byteCount)
+    }
+
+    package func trim() throws(SystemError) { try releaseSpace(behind: file.number) }
+
+    package func isGone() throws(SystemError) -> Bool { try isRemoved(file.number) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
 /// A file descriptor with one owner, closed when the owner goes.
@@ -11,7 +12,6 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         self.number = number
     }
 
-    /// Opens the same file once more, for another owner.
     package func duplicate() throws(SystemError) -> OwnedDescriptor {
         OwnedDescriptor(
             taking: try retryingInterrupts("dup") { fcntl(number, F_DUPFD_CLOEXEC, 0) })
@@ -21,4 +21,54 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         // An error of close(2) leaves nothing to be done: the descriptor is gone either way.
         _ = close(number)
     }
+}
+
+/// Makes a pipe that no child process inherits; the caller closes both ends.
+package func makePipe() throws(SystemError) -> (reading: Int32, writing: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe utter_pipe(&ends) == 0 else { throw SystemError.last("pipe") }
+    return (ends[0], ends[1])
+}
+
+/// Makes a file in memory that has no name, for a program to read or to write.
+///
+/// Unlike a pipe it takes everything at once, and does not break when one end closes early: a
+/// program that goes on in the background may write to it for as long as it likes. It is read from
+/// its start.
+package func makeMemoryFile(_ bytes: [UInt8] = []) throws(SystemError) -> OwnedDescriptor {
+    let number = try retryingInterrupts("memfd_create") { unsafe utter_memory_file("utter") }
+    let file = OwnedDescriptor(taking: number)
+    try writeAll(bytes.span, to: file.number, at: 0)
+    return file
+}
+
+/// Reads from where a descriptor stands to its end; blocks, on a pipe for as long as that is open.
+///
+/// Each piece of a descriptor that does not block is awaited for `patience`; nil is for ever.
+///
+/// - Throws: `SystemError`; `EFBIG` when there are more than `limit` bytes, `ETIMEDOUT` when nothing
+///   comes.
+package func readAll(
+    _ descriptor: Int32, limit: Int, patience: Duration? = nil,
+    until isEnough: ([UInt8]) -> Bool = { _ in false }
+) throws(SystemError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: min(limit, 1 << 16) + 1)
+    while !isEnough(bytes) {
+        // One byte more than there should be, so that a file that is too long is noticed.
+        let wanted = min(buffer.count, limit + 1 - bytes.count)
+        if let patience {
+            let end = ContinuousClock.now + patience
+            while !WorkerPause.until(end).wait(for: descriptor) {
+                guard end > .now else { throw SystemError(call: "read", code: ETIMEDOUT) }
+            }
+        }
+        let count = try retryingInterrupts("read") {
+            unsafe read(descriptor, &buffer, wanted)
+        }
+        guard count > 0 else { return bytes }
+        bytes += buffer[..<count]
+        guard bytes.count <= limit else { throw SystemError(call: "read", code: EFBIG) }
+    }
+    return bytes
 }

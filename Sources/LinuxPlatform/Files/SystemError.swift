@@ -4,8 +4,7 @@ internal import Glibc
 
 /// The error of one system call.
 public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call that failed, such as "openat".
-    public let call: String
+    package let call: String
 
     /// The value of `errno`.
     public let code: Int32
@@ -21,7 +20,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The system's word for the error, as `strerror(3)` says it.
-    public var reason: String {
+    package var reason: String {
         guard let text = unsafe strerror(code) else { return "error \(code)" }
         return unsafe String(cString: text)
     }

@@ -39,7 +39,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// Whether its status has been asked for: its number may be another process's then.
     private var isOver = false
 
-    /// Runs a command with `sh -c`.
     package init(
         shell command: String, environment: [String], input: consuming Stream = .nothing,
         output: consuming Stream, terminal: Int32?
@@ -74,7 +73,6 @@ package struct ChildProcess: ~Copyable, Sendable {
     /// Waits until the program has ended, and blocks so long.
     ///
     /// - Returns: its status as `waitpid(2)` gives it, or nil when `deadline` has passed before.
-    /// - Throws: `SystemError` of `waitpid`.
     package mutating func status(
         by deadline: ContinuousClock.Instant
     ) throws(SystemError) -> Int32? {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import CLinux
 internal import Glibc
 
-/// What a process may still have of what the system counts.
 package enum ProcessLimits {
     /// Whether so many descriptors can be had now.
     package static func areDescriptorsLeft(_ count: Int) -> Bool {
@@ -12,8 +12,6 @@ package enum ProcessLimits {
     }
 
     /// The bytes of address space that the process may have; nil when there is no limit.
-    ///
-    /// The corresponding C constant is `RLIMIT_AS`.
     package static var addressSpace: Int? {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0,
@@ -32,4 +30,17 @@ extension SystemError {
     }
 
     static let threadCall = "pthread_create"
+}
+
+/// What the system writes to the disk when this process crashes: all of its memory.
+package enum CoreDumps {
+    /// Forbids them, and with them every other process to look into this one's memory.
+    ///
+    /// For a program alone, since it is for all of the process and cannot be undone.
+    package static func forbid() {
+        var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+        // Lowering a limit cannot fail.
+        _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+        _ = utter_forbid_dumps()
+    }
 }

@@ -9,7 +9,6 @@ internal import Glibc
 package final class SignalDescriptor: Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// Listens to these signals.
     package init(signals: [Int32]) throws(SystemError) {
         var mask = sigset_t()
         unsafe sigemptyset(&mask)
@@ -20,8 +19,6 @@ package final class SignalDescriptor: Sendable {
 
     package var number: Int32 { descriptor.number }
 
-    /// The next signal that has come, or nil.
-    ///
     /// Never blocks.
     package func next() -> Int32? {
         var information = signalfd_siginfo()
@@ -32,13 +29,13 @@ package final class SignalDescriptor: Sendable {
     }
 }
 
-/// The width of a terminal in columns, or nil when the descriptor is none.
+/// Nil when the descriptor is no terminal.
 package func terminalColumns(_ descriptor: Int32) -> Int? {
     let columns = Int(utter_terminal_columns(descriptor))
     return columns > 0 ? columns : nil
 }
 
-/// The height of a terminal in rows, or nil when the descriptor is none.
+/// Nil when the descriptor is no terminal.
 package func terminalRows(_ descriptor: Int32) -> Int? {
     let rows = Int(utter_terminal_rows(descriptor))
     return rows > 0 ? rows : nil

@@ -58,8 +58,6 @@ package enum LocalSocket {
     /// Takes the next client; nil when there is none.
     ///
     /// Never blocks.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor left.
     package static func accept(from listener: Int32) throws(SystemError) -> OwnedDescriptor? {
         let number = utter_accept(listener)
         if number >= 0 { return OwnedDescriptor(taking: number) }
@@ -95,7 +93,6 @@ package enum LocalSocket {
     /// Reads what is there; never blocks.
     ///
     /// - Returns: the bytes; none at the end; nil when there are none yet.
-    /// - Throws: `SystemError` when the connection broke.
     package static func receive(from number: Int32) throws(SystemError) -> [UInt8]? {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         let count = unsafe recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
@@ -105,9 +102,6 @@ package enum LocalSocket {
     }
 
     /// Writes what the connection takes; never blocks.
-    ///
-    /// - Returns: how many bytes that was.
-    /// - Throws: `SystemError` when the connection broke.
     package static func send(
         _ bytes: ArraySlice<UInt8>, to number: Int32
     ) throws(SystemError) -> Int {

@@ -11,11 +11,8 @@ package final class NamedThread: Sendable {
     private let handle: pthread_t
     private let isJoined = Atomic(false)
 
-    /// Starts a thread.
+    /// Starts a thread, which ends when `body` returns; its name has at most 15 bytes.
     ///
-    /// - Parameters:
-    ///   - name: at most 15 bytes.
-    ///   - body: what the thread does; the thread ends when it returns.
     /// - Throws: `SystemError` when the system has no thread left (`EAGAIN`).
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let context = unsafe Unmanaged.passRetained(ThreadBody(name: name, body: body))
@@ -38,7 +35,6 @@ package final class NamedThread: Sendable {
     }
 }
 
-/// What a new thread is handed.
 private final class ThreadBody: Sendable {
     let name: String
     let body: @Sendable () -> Void

@@ -13,8 +13,6 @@ package final class ThreadExecutor: TaskExecutor {
     /// Creates an executor that does nothing before `run` is called.
     package init() throws(SystemError) { wakeup = try Wakeup() }
 
-    /// Hands over what is to be done next.
-    ///
     /// From any thread; never blocks.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)

@@ -12,7 +12,6 @@ package final class Wakeup: Sendable {
     /// Whether the thread is about to wake anyway.
     private let isSignalled = Atomic(false)
 
-    /// Creates a wake-up that has not been signalled.
     package init() throws(SystemError) {
         let number = utter_eventfd()
         guard number >= 0 else { throw SystemError.last("eventfd") }
@@ -22,8 +21,6 @@ package final class Wakeup: Sendable {
     /// What the waiting thread polls for `POLLIN`.
     package var descriptor: Int32 { event.number }
 
-    /// Wakes the waiting thread.
-    ///
     /// From any thread; never blocks.
     package func signal() {
         // Both: partner of the exchange in `drain`. What was done before a signal that finds one is

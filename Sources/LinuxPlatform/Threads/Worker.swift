@@ -53,9 +53,7 @@ package enum WorkerPause: Equatable {
         self = instant.map { .until($0) } ?? .untilWoken
     }
 
-    /// Waits for a descriptor alone.
-    ///
-    /// - Returns: whether it is readable.
+    /// Waits for a descriptor alone, and says whether it is readable.
     package func wait(for number: Int32) -> Bool {
         if case .goesOn = self { return false }
         var descriptor = pollfd(fd: number, events: Int16(POLLIN), revents: 0)

@@ -20,13 +20,7 @@ package final class WorkerLoop<Work: Worker>: Sendable {
     private let isShutDown = Atomic(false)
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// Starts the thread.
-    ///
-    /// - Parameters:
-    ///   - name: the thread's, at most 15 bytes.
-    ///   - wakeup: one that others signal as well; nil for one of its own.
-    ///   - make: makes the worker, on the thread.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    /// Starts the thread, on which `make` makes the worker; `wakeup` is one that others signal too.
     package init(
         name: String, wokenBy wakeup: Wakeup? = nil, _ make: @escaping @Sendable () -> Work
     ) throws(SystemError) {

@@ -6,10 +6,8 @@ package import LinuxPlatform
 internal import Synchronization
 
 extension Journal {
-    /// Makes a sealed journal in memory.
+    /// Makes a sealed journal in memory of what `next` appends, until that returns false.
     ///
-    /// - Parameter next: appends the next bytes, and returns false after the last.
-    /// - Returns: a journal that can only be read.
     /// - Throws: what `next` throws; `SystemError` when it is more than one take may have in memory.
     package static func inMemory(
         from next: (_ bytes: inout [UInt8]) throws -> Bool
@@ -89,41 +87,35 @@ extension Journal {
         return lost
     }
 
-    /// Reads everything in a sealed journal.
-    ///
-    /// Blocks on the disk.
+    /// Everything in a sealed journal; blocks on the disk.
     package func contents() throws(SystemError) -> [UInt8] {
         var all: [UInt8] = []
         all.reserveCapacity(byteCount)
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let found = try buffer.read(from: self, at: all.count)
-            guard found > 0 else { return all }
-            all.append(contentsOf: buffer[..<found])
-        }
+        try forEachPiece { piece in unsafe piece.withUnsafeBufferPointer { unsafe all += $0 } }
+        return all
     }
 
-    /// Computes the SHA-256 of a sealed journal, as 64 hexadecimal digits.
-    ///
-    /// Reads all of it: blocks on the disk.
+    /// The SHA-256 of a sealed journal in hexadecimal; reads all of it, and blocks on the disk.
     package func sha256() throws(SystemError) -> String {
         var digest = SHA256()
+        try forEachPiece { digest.update($0) }
+        return digest.hexadecimal
+    }
+
+    private func forEachPiece(_ take: (Span<UInt8>) -> Void) throws(SystemError) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var offset = 0
         while true {
             let found = try buffer.read(from: self, at: offset)
-            guard found > 0 else { break }
-            digest.update(buffer.span.extracting(first: found))
+            guard found > 0 else { return }
+            take(buffer.span.extracting(first: found))
             offset += found
         }
-        return digest.hexadecimal
     }
 }
 
 extension [UInt8] {
-    /// Reads at most `limit` bytes from a journal to the start of this array.
-    ///
-    /// Returns 0 when there are none.
+    /// Reads at most `limit` bytes from a journal to the start of this array; 0 when there are none.
     mutating func read(
         from journal: Journal, at offset: Int, limit: Int = .max
     ) throws(SystemError) -> Int {

@@ -46,19 +46,8 @@ package final class Journal: Sendable {
     private let full = Atomic(false)
     private let sealed = Atomic(false)
 
-    /// Takes over an empty file.
-    ///
-    /// - Parameters:
-    ///   - file: opened for reading and writing.
-    ///   - path: its path, or nil when it is a memory file.
-    package convenience init(file: consuming OwnedDescriptor, path: String?) {
-        self.init(file: PlainFile(file), path: path)
-    }
-
     package convenience init() { self.init(file: MemoryFile(), path: nil) }
 
-    /// Takes over an empty file of whatever form.
-    ///
     /// Without a home the file is never replaced.
     init(
         file: any JournalFile, path: String?, home: JournalHome? = nil,
@@ -69,12 +58,6 @@ package final class Journal: Sendable {
         self.memoryLimit = memoryLimit
         let memory = path == nil ? Memory(file: file, start: 0) : nil
         state = Mutex(State(file: file, memory: memory))
-    }
-
-    package convenience init(
-        sealed file: consuming OwnedDescriptor, byteCount: Int, path: String
-    ) {
-        self.init(sealed: PlainFile(file), byteCount: byteCount, path: path)
     }
 
     convenience init(sealed file: any JournalFile, byteCount: Int, path: String) {
@@ -115,7 +98,6 @@ package final class Journal: Sendable {
     /// The recording has to end then; a little is still taken. From any thread.
     var isFull: Bool { full.load(ordering: .relaxed) }
 
-    /// What a read found.
     package enum Read: Sendable, Equatable {
         /// This many bytes, at least one, stand at the start of the buffer.
         case bytes(Int)
@@ -125,15 +107,9 @@ package final class Journal: Sendable {
         case end
     }
 
-    /// Reads from an offset.
+    /// Reads what stands at an offset, perhaps less than fits into the buffer, which is not empty.
     ///
     /// From any thread; does not wait for bytes.
-    ///
-    /// - Parameters:
-    ///   - offset: in bytes from the start.
-    ///   - buffer: receives at most its size; must not be empty.
-    /// - Returns: what stands at that offset, perhaps less than fits.
-    /// - Throws: `SystemError` when the disk fails.
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
@@ -161,8 +137,6 @@ package final class Journal: Sendable {
     /// Appends bytes; when the disk refuses, in memory.
     ///
     /// Called on the journal thread.
-    ///
-    /// - Throws: `SystemError` when not even memory is left.
     func append(_ bytes: Span<UInt8>) throws(SystemError) {
         let offset = written.load(ordering: .relaxed)
         let (file, isTrusted, memory) = state.withLock { ($0.file, $0.isTrusted, $0.memory) }
@@ -249,4 +223,36 @@ package final class Journal: Sendable {
 extension SystemError {
     /// Whether the disk only had no room, so that what it holds is intact.
     var isRefusal: Bool { [ENOSPC, EDQUOT, EFBIG].contains(code) }
+}
+
+package struct JournalCondition: Sendable, Equatable {
+    /// The write or sync that failed, for as long as a part of the take lives in memory only.
+    package var failure: SystemError?
+    /// Why the disk promised no room ahead: it is nearly full.
+    package var shortage: Shortage?
+    /// How long bytes have waited for the disk when it took more than a second.
+    package var slowSync: Duration?
+
+    package init() {}
+
+    package struct Shortage: Sendable, Equatable {
+        package var error: SystemError
+        /// Bytes that it still has, or nil when that is unknown.
+        package var freeByteCount: Int?
+
+        init(error: SystemError, freeByteCount: Int?) {
+            self.error = error
+            self.freeByteCount = freeByteCount
+        }
+    }
+}
+
+/// Where a journal that cannot trust its file any more gets a new one.
+///
+/// Both are called on the sync thread and block on the disk.
+struct JournalHome: Sendable {
+    /// Creates an empty file beside the audio.
+    let makeFile: @Sendable () throws(SystemError) -> any JournalFile
+    /// Puts the file that was made last in the place of the audio, durably.
+    let replaceAudio: @Sendable () throws(SystemError) -> Void
 }

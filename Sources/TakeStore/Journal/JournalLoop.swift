@@ -11,11 +11,8 @@ package import LinuxPlatform
 package final class JournalLoop: Sendable {
     private let loop: WorkerLoop<JournalWorker>
 
-    /// Starts the thread.
-    ///
-    /// - Parameter onAppend: called on the journal thread after a turn in which a journal grew
-    ///   or was sealed; must not block.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    /// Starts the thread, on which `onAppend` is called after a turn in which a journal grew or was
+    /// sealed; it must not block.
     package init(onAppend: @escaping @Sendable () -> Void) throws(SystemError) {
         loop = try WorkerLoop(name: "journal") { JournalWorker(onAppend: onAppend) }
     }

@@ -39,9 +39,8 @@ final class JournalStage {
         self.onSeal = onSeal
     }
 
-    /// Carries what the ring holds, or as much as one turn may, into the journal.
-    ///
-    /// Returns whether the journal grew or was sealed.
+    /// Carries what the ring holds, or as much as one turn may, into the journal, and returns whether
+    /// that grew or was sealed.
     func turn() -> Bool {
         // Asked first: what is stored before the end was declared is then seen below.
         let isLast = ring.ring.isFinished

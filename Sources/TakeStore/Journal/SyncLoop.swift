@@ -10,19 +10,12 @@ package import LinuxPlatform
 package final class SyncLoop: Sendable {
     private let loop: WorkerLoop<SyncWorker>
 
-    /// Starts the thread.
-    ///
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
     package init() throws(SystemError) { loop = try WorkerLoop(name: "sync") { SyncWorker() } }
 
     /// Makes a journal durable every 200 ms until it is sealed and durable.
     ///
-    /// From any thread.
-    ///
-    /// - Parameters:
-    ///   - journal: grows, or is sealed.
-    ///   - onChange: called on the sync thread when the journal's condition has changed, and when
-    ///     it is settled.
+    /// From any thread. `onChange` is called on the sync thread when the journal's condition has
+    /// changed, and when it is settled.
     package func add(_ journal: Journal, onChange: @escaping @Sendable () -> Void = {}) {
         loop.send(.tend(SyncWorker.Entry(journal: journal, onChange: onChange)))
     }
@@ -34,4 +27,150 @@ package final class SyncLoop: Sendable {
 
     /// Carries out what was given before, ends the thread and waits for it.
     package func shutDown() { loop.shutDown() }
+}
+
+/// What the sync thread does: a job, then the journal that is due for longest, and so on.
+struct SyncWorker: Worker {
+    enum Message {
+        case tend(Entry)
+        case perform(@Sendable () -> Void)
+    }
+
+    /// For more journals than this, one sync of their file system is asked for instead.
+    static let crowd = 8
+    /// How long each is synced by itself after that has failed, or has cost more: it writes what all
+    /// other programs have left as well.
+    static let crowdPause = Duration.seconds(5)
+
+    /// From the begin of a sync to the begin of the next.
+    ///
+    /// A power cut may cost 250 ms of a take; the rest of them is for the sync itself.
+    private static let period = Duration.milliseconds(200)
+    /// What takes longer than this is said.
+    fileprivate static let slowness = Duration.seconds(1)
+
+    struct Entry: Sendable {
+        let journal: Journal
+        let onChange: @Sendable () -> Void
+        var dueAt = ContinuousClock.now
+        var condition = JournalCondition()
+    }
+
+    /// Not a slice: that keeps what was taken from it, and with it whole takes.
+    private var jobs: [@Sendable () -> Void] = []
+    private var entries: [Entry] = []
+    private var wokenAt = ContinuousClock.now
+    private let now: @Sendable () -> ContinuousClock.Instant
+    /// What the sync of one journal costs, in the mean of the last ones.
+    private var cost: Duration?
+    private var crowdsFrom: ContinuousClock.Instant
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
+        (self.now, crowdsFrom) = (now, now())
+    }
+
+    mutating func receive(_ message: Message) {
+        switch message {
+        case .tend(let entry): entries.append(entry)
+        case .perform(let job): jobs.append(job)
+        }
+    }
+
+    mutating func turn(isLast: Bool) -> WorkerPause {
+        let job = jobs.isEmpty ? nil : jobs.removeFirst()
+        job?()
+        for index in entries.indices { entries[index].noteWait(since: wokenAt) }
+        let hasTended = isLast ? false : tendNext()
+        if job != nil || hasTended { return .goesOn }
+        return WorkerPause(until: entries.map(\.dueAt).min())
+    }
+
+    mutating func wait(for wakeup: Int32, _ pause: WorkerPause) -> Bool {
+        defer { if pause != .goesOn { wokenAt = .now } }
+        return pause.wait(for: wakeup)
+    }
+
+    mutating func end() { for entry in entries { entry.journal.finish() } }
+
+    /// Syncs the journal that is due for longest, and with it perhaps all others of its file system;
+    /// false when none is due.
+    private mutating func tendNext() -> Bool {
+        let begin = now()
+        let oldest = entries.indices.min { entries[$0].dueAt < entries[$1].dueAt }
+        guard let oldest, entries[oldest].dueAt <= begin else { return false }
+        let synced = syncTogether(with: oldest, at: begin)
+        if synced.isEmpty { tendAlone(oldest, at: begin) }
+        // From the end: one that is settled is removed.
+        for (index, byteCount) in synced.reversed()
+        where entries[index].tend(
+            at: begin, every: Self.period, synced: byteCount)
+        { entries.remove(at: index) }
+        return true
+    }
+
+    private mutating func tendAlone(_ index: Int, at begin: ContinuousClock.Instant) {
+        let before = entries[index].journal.durableByteCount
+        let isSettled = entries[index].tend(at: begin, every: Self.period)
+        if entries[index].journal.durableByteCount > before {
+            cost = ((cost ?? now() - begin) * 7 + (now() - begin)) / 8
+        }
+        if isSettled { entries.remove(at: index) }
+    }
+
+    /// Makes durable what the file system of a journal holds, if that serves many.
+    ///
+    /// - Returns: the journals of that file system, and how much of each is durable now; none when
+    ///   each is to be synced by itself, which also tells whose bytes an error was about.
+    private mutating func syncTogether(
+        with oldest: Int, at begin: ContinuousClock.Instant
+    ) -> [(index: Int, byteCount: Int)] {
+        guard entries.count > Self.crowd, begin >= crowdsFrom,
+            let fileSystem = entries[oldest].journal.syncedFileSystem
+        else { return [] }
+        let crowd = entries.indices.filter { entries[$0].journal.syncedFileSystem == fileSystem }
+            .map { (index: $0, byteCount: entries[$0].journal.byteCount) }
+        guard crowd.count > Self.crowd else { return [] }
+        do throws(SystemError) {
+            // The file that was opened first: an error before that is not told to it.
+            try entries[crowd[0].index].journal.syncFileSystem()
+            let longest = cost.map { $0 * crowd.count } ?? Self.period
+            if now() - begin > longest { crowdsFrom = now() + Self.crowdPause }
+            return crowd
+        } catch {
+            crowdsFrom = now() + Self.crowdPause
+            return []
+        }
+    }
+}
+
+extension SyncWorker.Entry {
+    /// Syncs the journal, tells what has changed, and returns whether it is settled.
+    fileprivate mutating func tend(
+        at begin: ContinuousClock.Instant, every period: Duration, synced: Int? = nil
+    ) -> Bool {
+        journal.sync(at: begin, synced: synced)
+        noteWait(since: begin)
+        dueAt = begin + period
+        let isSettled = journal.isSettled
+        tellChange()
+        if isSettled { onChange() }
+        return isSettled
+    }
+
+    /// Tells when the journal has waited long for its sync, or within it.
+    ///
+    /// Time before `instant`, in which nothing was to be done or this program was stopped, is not
+    /// the disk's.
+    fileprivate mutating func noteWait(since instant: ContinuousClock.Instant) {
+        let wait = .now - max(dueAt, instant)
+        guard wait > SyncWorker.slowness else { return }
+        journal.note(slow: wait)
+        tellChange()
+    }
+
+    private mutating func tellChange() {
+        let now = journal.condition
+        if now != condition { onChange() }
+        condition = now
+    }
 }

@@ -17,7 +17,6 @@ struct AudioNote: Equatable {
     /// Takes whose audio may be deleted, since their text was handed over.
     private(set) var released: Set<String> = []
 
-    /// Knows of no take: all are looked at.
     init() {}
 
     /// Notes what was found among the names, which are sorted: in the order in which takes began.

@@ -5,18 +5,18 @@
 /// What waits for its answer is never deleted, whatever its age.
 public struct Retention: Sendable, Equatable {
     /// How long the transcript of an answered take is kept.
-    public var answered: Duration
+    package var answered: Duration
     /// How long a cancelled take can be brought back.
-    public var cancelled: Duration
+    package var cancelled: Duration
     /// How long the audio of an answered take is kept once its transcript was handed over, so that
     /// a wrong text can be had once more.
-    public var audio: Duration
+    package var audio: Duration
     /// As many bytes of such audio are kept; the oldest goes first.
-    public var audioBytes: Int
+    package var audioBytes: Int
     /// As many takes have such audio; the oldest goes first.
     ///
     /// They never keep a new one from the disk.
-    public var audioTakes: Int
+    package var audioTakes: Int
 
     /// Creates a retention.
     public init(

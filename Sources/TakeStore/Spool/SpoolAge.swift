@@ -56,7 +56,6 @@ package struct SpoolAge: Sendable {
     /// started since.
     let isNewHour: Bool
 
-    /// Looks at the clock.
     package init(in store: TakeStore, at time: ClockReading = .now, isNoted: Bool = false) {
         now = time.now
         let seconds = Int(now.timeIntervalSince1970)

@@ -5,11 +5,11 @@
 /// What waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
     /// As many takes may wait for an answer with their audio.
-    public var takes: Int
+    package var takes: Int
     /// As many bytes of audio may be kept; the take that passes this is still kept whole.
-    public var bytes: Int
+    package var bytes: Int
     /// As many bytes of the file system stay free.
-    public var free: Int
+    package var free: Int
 
     /// Creates limits.
     public init(takes: Int, bytes: Int, free: Int) {

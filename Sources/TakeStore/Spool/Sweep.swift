@@ -39,9 +39,7 @@ package struct Sweep: Sendable {
     /// Of that, what goes; nil before all takes were looked at.
     private var excess: [Audio]?
 
-    /// Lists the takes.
-    ///
-    /// Blocks on the disk, as the steps do.
+    /// Lists the takes; blocks on the disk, as the steps do.
     package init(
         of store: TakeStore, _ retention: Retention, by limits: SpoolLimits,
         at time: ClockReading = .now

@@ -40,7 +40,8 @@ extension TakeStore {
             }
         } catch {
             guard [ENOSPC, EDQUOT].contains(error.code) else {
-                throw .unchangeable(take: take.id.text, .remove, reason: error.description)
+                throw .unchangeable(
+                    take: take.id.text, change: "removed", reason: error.description)
             }
             try remove(take)
             return false
@@ -59,14 +60,13 @@ extension TakeStore {
         }.sorted { ($0.date, $0.id.text) < ($1.date, $1.id.text) }
     }
 
-    /// Brings a take back to the others.
     package func restore(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         guard let folder = removedFolder else { throw .noSuchTake(id.text) }
         do throws(SystemError) {
             try folder.move(id.text, to: takes, as: id.text)
         } catch {
             guard error.code != ENOENT else { throw .noSuchTake(id.text) }
-            throw .unchangeable(take: id.text, .restore, reason: error.description)
+            throw .unchangeable(take: id.text, change: "brought back", reason: error.description)
         }
         noteReturn(of: id)
         return try take(id)

@@ -54,7 +54,6 @@ package final class TakeStore: Sendable {
         if key.salt == salt { note(salt, as: .passphraseSalt) }
     }
 
-    /// Whether there is a folder of takes, so that it can be opened without being made.
     package static func mayExist(in stateFolder: String) throws(TakeStoreError) -> Bool {
         try refuseDanger(at: stateFolder)
         return Folder.mayExist(at: stateFolder + "/takes")
@@ -93,7 +92,7 @@ package final class TakeStore: Sendable {
         do throws(SystemError) {
             isLocked = try take.lock()
         } catch {
-            throw .unchangeable(take: take.id.text, .remove, reason: error.description)
+            throw .unchangeable(take: take.id.text, change: "removed", reason: error.description)
         }
         guard isLocked else { throw inUse(take) }
         // Another process may have been quicker before we had the lock.
@@ -109,7 +108,7 @@ package final class TakeStore: Sendable {
             take.removeFiles()
             try takes.removeFolder(hidden)
         } catch {
-            throw .unchangeable(take: take.id.text, .remove, reason: error.description)
+            throw .unchangeable(take: take.id.text, change: "removed", reason: error.description)
         }
     }
 
@@ -137,7 +136,6 @@ package final class TakeStore: Sendable {
 
     package func noteSynced() { isAnchored.store(true, ordering: .relaxed) }
 
-    /// The names of all takes, in the order in which they began.
     package func ids() throws(TakeStoreError) -> [TakeID] {
         try names().compactMap { TakeID($0) }
     }
@@ -160,7 +158,6 @@ package final class TakeStore: Sendable {
         }
     }
 
-    /// Opens the folder of an existing take.
     package func take(_ id: TakeID) throws(TakeStoreError) -> TakeFolder {
         do throws(SystemError) {
             return TakeFolder(id: id, folder: try takes.openFolder(id.text), key: key)
@@ -184,5 +181,47 @@ package final class TakeStore: Sendable {
         guard let id = found.first else { throw .noSuchTake(name) }
         guard found.count == 1 else { throw .ambiguous(name, found) }
         return try take(id)
+    }
+}
+
+/// Small files beside the takes, each of which can be lost without harm.
+extension TakeStore {
+    package enum Note: String, Sendable {
+        /// The origins whose services want the length of a body.
+        case lengthOrigins = "length-origins"
+        /// Tokens that were fetched for secrets, and are good for a time.
+        case tokens
+        /// The salt with which a passphrase is stretched for new takes, so that all are opened after
+        /// one derivation; each take knows its own.
+        case passphraseSalt = "passphrase-salt"
+        /// The takes that were made of a person's own files, and could not be delivered.
+        case takesOfFiles = "takes-of-files"
+        /// The takes that have audio; see `AudioNote`.
+        case audio = "takes-with-audio"
+    }
+
+    /// The note of 100,000 takes with audio.
+    private static let noteLimit = 4 << 20
+
+    package func note(_ note: Note) -> [UInt8] {
+        // As for all that can be lost.
+        (try? state.contents(of: note.rawValue, limit: Self.noteLimit)) ?? []
+    }
+
+    /// Replaces a note by what becomes of it; no line of another process that does so is lost.
+    ///
+    /// Blocks on the disk, and for two seconds at most on that process.
+    package func change(_ note: Note, _ body: ([UInt8]) -> [UInt8]) {
+        // Without the lock, lines may be lost.
+        let own = try? state.openFolder(".")
+        _ = try? own?.lock(until: .now + .seconds(2))  // As above.
+        self.note(body(self.note(note)), as: note)
+        own?.unlock()
+    }
+
+    /// Blocks on the disk; a failure loses the note.
+    package func note(_ bytes: [UInt8], as note: Note) {
+        // As above.
+        try? state.replaceFile(note.rawValue, with: bytes)
     }
 }

@@ -88,11 +88,6 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
 
     package var profile: Profile?
 
-    var version: Int {
-        if profile != nil { return 4 }
-        return form == nil && jsonBody == nil ? 2 : 3
-    }
-
     package init(
         url: String, format: String, answer: String, idHeader: String, framing: String
     ) {

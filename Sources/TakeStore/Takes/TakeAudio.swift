@@ -29,28 +29,17 @@ package struct TakeAudio: Sendable {
         tornByteCount = file.isFinished ? 0 : size - file.fileByteCount
     }
 
-    /// A sealed journal of the first bytes.
-    ///
-    /// - Returns: a journal that can only be read.
+    /// A sealed journal of the first bytes, which can only be read.
     package func journal(byteCount: Int) -> Journal {
         Journal(sealed: file, byteCount: min(byteCount, self.byteCount), path: path)
     }
 
-    /// Copies everything from a byte on to a place in another file.
     func copy(
         to file: any JournalFile, from start: Int, at position: Int
     ) throws(SystemError) {
-        let journal = journal(byteCount: byteCount)
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        var copied = 0
-        while start + copied < byteCount {
-            let count = try buffer.read(from: journal, at: start + copied)
-            try file.write(buffer.span.extracting(first: count), at: position + copied)
-            copied += count
-        }
+        try journal(byteCount: byteCount).copy(to: file, from: start, to: byteCount, at: position)
     }
 
-    /// What a person must know of the damage; nil when there is none.
     package var damageReport: String? {
         guard let first = damage.first else { return nil }
         let lost = damage.reduce(0) { $0 + $1.count }

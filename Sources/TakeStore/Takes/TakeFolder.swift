@@ -137,7 +137,6 @@ package final class TakeFolder: Sendable {
         }
     }
 
-    /// The bytes of a manifest, encrypted when the take is.
     func encoded(_ manifest: TakeManifest) throws(SystemError) -> [UInt8] {
         var manifest = manifest
         let bytes: [UInt8]
@@ -234,8 +233,7 @@ package final class TakeFolder: Sendable {
 
     package func unreadAnswer(of manifest: TakeManifest) throws(TakeStoreError) -> [UInt8]? {
         guard let name = manifest.unreadAnswer else { return nil }
-        let bytes = try contents(of: name, limit: Self.answerLimit)
-        return try decrypted(bytes, name, context: answerContext)
+        return try decrypted(contents(of: name, limit: Self.answerLimit), name)
     }
 
     private var answerContext: [UInt8] { Array("answer \(id.text)".utf8) }
@@ -260,13 +258,11 @@ package final class TakeFolder: Sendable {
         }
     }
 
-    private func decrypted(
-        _ bytes: [UInt8], _ name: String, context: [UInt8]
-    ) throws(TakeStoreError) -> [UInt8] {
+    private func decrypted(_ bytes: [UInt8], _ name: String) throws(TakeStoreError) -> [UInt8] {
         guard name.hasSuffix(Self.encryptedSuffix) else { return bytes }
         guard let key else { throw .keyMissing(take: id.text) }
         do throws(EncryptionError) {
-            return try key.open(bytes, for: context)
+            return try key.open(bytes, for: answerContext)
         } catch {
             if case .system(let error) = error {
                 throw .unreadable(take: id.text, reason: error.description)
@@ -276,9 +272,7 @@ package final class TakeFolder: Sendable {
         }
     }
 
-    private func contents(
-        of name: String, limit: Int
-    ) throws(TakeStoreError) -> [UInt8] {
+    private func contents(of name: String, limit: Int) throws(TakeStoreError) -> [UInt8] {
         do throws(SystemError) {
             return try folder.contents(of: name, limit: limit)
         } catch {
@@ -341,7 +335,6 @@ package final class TakeFolder: Sendable {
         try folder.names().filter { !Self.ownNames.contains($0) }
     }
 
-    /// Removes everything that this program puts into the folder of a take.
     func removeFiles() {
         let folder = folder
         for name in Self.ownNames {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Cryptography
 package import FoundationEssentials
 
 /// What is known of one take: the file `take.json` in its folder, one JSON object.
@@ -7,13 +8,7 @@ package import FoundationEssentials
 /// Readers ignore members they do not know; `version` changes when a reader of the old form
 /// would be wrong.
 package struct TakeManifest: Sendable, Codable, Equatable {
-    /// The newest form that this program reads.
-    ///
-    /// Version 2 says in `delivery` how the take is delivered. A program that does not know of it
-    /// would send the take to the wrong service. Version 3 is that of takes whose audio is sent in
-    /// a form or in JSON, which a program that does not know of it would leave out. Version 4
-    /// adds the profile of the service.
-    static let currentVersion = 4
+    static let currentVersion = 1
     /// As many transfers are remembered, the newest.
     static let historyLimit = 16
     private static let reasonLimit = 2_000
@@ -32,7 +27,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         case cancelled
     }
 
-    package var version = 2
+    package var version = currentVersion
     package var id: TakeID
     package var state: State
     /// When it began, in ISO 8601, UTC.
@@ -47,13 +42,8 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     package var file: SentFile?
     /// Where it is sent, for a person: without query and credentials.
     package var url: String
-    /// How it is delivered; nil in a take of version 1, which knows `url` and `format` alone.
-    package var delivery: DeliveryRecord? {
-        didSet {
-            guard let delivery else { return }
-            version = max(version, delivery.version)
-        }
-    }
+    /// How it is delivered; nil while that is encrypted.
+    package var delivery: DeliveryRecord?
     package var byteCount: Int?
     package var sha256: String?
     /// Frames at 16 kHz in the audio, silence in place of gaps included, once it is complete.
@@ -172,7 +162,6 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         (taken ?? 0) > 0 && state != .answered && isHeld != true
     }
 
-    /// Whether it is sent again only when a person asks for it, as was said when it was sent.
     package var isDoubtful: Bool { mayBeDelivered && delivery?.unknownOutcome != nil }
 
     /// So many failures in a row are no reason to wait: the first may have been anything.
@@ -209,5 +198,116 @@ package struct TakeManifest: Sendable, Codable, Equatable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         return Array(try encoder.encode(self)) + [0x0A]
+    }
+}
+
+/// The part of the manifest of an encrypted take that cannot be read without the key.
+private struct SecretPart: Codable {
+    var source: String
+    var delivery: DeliveryRecord?
+    var history: [TransferRecord]?
+    var progress: ExchangeProgress?
+    var reason: String?
+    var transcript: String?
+    /// It would tell whether a known recording is the same.
+    var sha256: String?
+    /// So would this.
+    var file: SentFile?
+}
+
+extension TakeManifest {
+    /// Whether the take's audio is encrypted, and with it what says something of its content.
+    package var isEncrypted: Bool { audio.hasSuffix(TakeFolder.encryptedSuffix) }
+
+    /// Whether its encrypted part could not be read, for want of the right key.
+    package var isLocked: Bool { secret != nil }
+
+    /// Puts what a person has said, and what was said about it, into a box.
+    ///
+    /// A manifest that is locked stays as it is.
+    mutating func lock(with key: EncryptionKey) throws {
+        guard !isLocked else { return }
+        let part = SecretPart(
+            source: source, delivery: delivery, history: history, progress: progress,
+            reason: reason, transcript: transcript, sha256: sha256, file: file)
+        secret = Data(try key.seal(Array(try JSONEncoder().encode(part)), for: boxContext))
+        (source, delivery, history, reason, transcript) = ("", nil, nil, nil, nil)
+        (sha256, progress, file) = (nil, nil, nil)
+    }
+
+    mutating func unlock(with key: EncryptionKey) throws(EncryptionError) {
+        guard let bytes = secret.map({ Array($0) }) else { return }
+        let content = try key.open(bytes, for: boxContext)
+        // What we have sealed can be read, unless a later program has sealed it.
+        guard let part = try? JSONDecoder().decode(SecretPart.self, from: Data(content))
+        else { throw .damaged }
+        (source, delivery, history) = (part.source, part.delivery, part.history)
+        progress = part.progress
+        (reason, transcript) = (part.reason, part.transcript)
+        sha256 = part.sha256
+        file = part.file
+        secret = nil
+    }
+
+    /// A box opens only in the manifest of its own take.
+    private var boxContext: [UInt8] { Array("take.json \(id.text)".utf8) }
+}
+
+package struct TransferRecord: Sendable, Codable, Equatable {
+    /// Its number, from 1; goes on over all processes that send the take.
+    package var number: Int
+    /// Where it went, without query and credentials; nil when the take was meant to go there.
+    package var url: String?
+    package var begun: String
+    /// When it had ended; nil while it runs, and when its process died.
+    package var ended: String?
+    /// How it ended, for a person; nil while that is not known.
+    package var ending: String?
+    package var status: Int?
+    /// Whether the service may have had the whole take; nil while that is not known.
+    package var wasWhole: Bool?
+
+    init(number: Int, begun: Date, url: String? = nil) {
+        self.number = number
+        self.url = url
+        self.begun = UTCTime(begun).iso8601
+    }
+
+    package mutating func end(_ ending: String, at date: Date, status: Int?, wasWhole: Bool) {
+        self.ending = String(ending.prefix(Self.endingLimit))
+        ended = UTCTime(date).iso8601
+        self.status = status
+        self.wasWhole = wasWhole
+    }
+
+    private static let endingLimit = 200
+}
+
+package struct SentFile: Sendable, Codable, Hashable {
+    package var byteCount: Int
+    /// Its SHA-256 in hexadecimal.
+    package var sha256: String
+
+    package init(byteCount: Int, sha256: String) {
+        (self.byteCount, self.sha256) = (byteCount, sha256)
+    }
+}
+
+/// How far a job at a service has come, so that another process goes on with it.
+///
+/// A part of `take.json`, and of its encrypted part when the take is encrypted.
+package struct ExchangeProgress: Sendable, Codable, Equatable {
+    /// The step that is next, by its name.
+    package var step: String
+    /// What earlier steps have captured, such as the job's id.
+    package var values: [String: String]
+    /// What tells this job from one with other requests: it goes on only with the same.
+    package var plan: String
+    /// How often the service may have carried that step out, without an answer; nil is never.
+    package var unknown: Int?
+
+    package init(step: String, values: [String: String], plan: String, unknown: Int? = nil) {
+        (self.step, self.values) = (step, values)
+        (self.plan, self.unknown) = (plan, unknown)
     }
 }

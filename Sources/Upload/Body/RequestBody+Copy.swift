@@ -5,8 +5,6 @@ package import LinuxPlatform
 
 extension RequestBody {
     /// The SHA-256 of the body of a sealed source, in hexadecimal; blocks on the disk.
-    ///
-    /// - Throws: `SystemError` when the source cannot be read.
     package func sha256() throws(SystemError) -> String { try digest().hexadecimal }
 
     func digest() throws(SystemError) -> SHA256 {
@@ -17,8 +15,6 @@ extension RequestBody {
 
     /// Writes the first bytes of the body to a file, without what `clean` takes out of the bytes
     /// around the recording; blocks on the disk.
-    ///
-    /// - Throws: `SystemError` when the source cannot be read, or the file not be written.
     package func copy(
         upTo byteCount: Int, to descriptor: Int32, clean: ([UInt8]) -> [UInt8]
     ) throws(SystemError) {
@@ -47,14 +43,10 @@ extension RequestBody {
             offset += count
         }
     }
-}
 
-extension RequestBody {
     /// The value of the field by which a service knows the body again (RFC 9530 §2).
     ///
     /// Of a sealed source; reads all of it: blocks on the disk.
-    ///
-    /// - Throws: `SystemError` when the source cannot be read.
     package func contentDigest() throws(SystemError) -> String {
         let digest = try digest()
         return "sha-256=:\(String(decoding: Base64.encoded(digest.bytes), as: UTF8.self)):"

@@ -15,13 +15,11 @@ package struct RequestBody: Sendable {
         case base64
     }
 
-    /// What stands before the recording.
     package var prologue: [UInt8]
     package var source: any BodySource
     /// The source's byte at which the body's part of it begins.
     var sourceStart: Int
     var transform: Transform
-    /// What stands behind the recording.
     package var epilogue: [UInt8]
     /// Whether the service is told the length (`Content-Length`), and not sent chunks.
     ///
@@ -40,7 +38,6 @@ package struct RequestBody: Sendable {
         self.epilogue = epilogue
     }
 
-    /// Makes a body of bytes alone, whose length is said.
     package init(_ bytes: [UInt8]) {
         self.init(NoSource(), prologue: bytes)
         saysLength = true
@@ -48,7 +45,6 @@ package struct RequestBody: Sendable {
 
     // MARK: - Offsets
 
-    /// How far the body is known.
     private struct Extent {
         /// The wire offset behind what is there of the recording.
         let sourceEnd: Int
@@ -119,13 +115,9 @@ package struct RequestBody: Sendable {
         case end
     }
 
-    /// Reads from a wire offset, over the borders of the parts.
+    /// Reads from a wire offset, over the borders of the parts, perhaps less than fits.
     ///
-    /// - Parameters:
-    ///   - offset: in bytes from the start; not beyond what has been read before.
-    ///   - buffer: receives at most its size; not empty.
-    /// - Returns: what stands at that offset, perhaps less than fits.
-    /// - Throws: `SystemError` when the source cannot be read.
+    /// The offset is not beyond what has been read before; the buffer is not empty.
     package func read(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Read {
@@ -184,7 +176,6 @@ package struct RequestBody: Sendable {
     }
 }
 
-/// A recording of which there is nothing.
 private struct NoSource: BodySource {
     let byteCount = 0
     let isSealed = true
@@ -229,15 +220,37 @@ package protocol BodySource: Sendable {
     /// Once true, `byteCount` is final.
     var isSealed: Bool { get }
 
-    /// Reads bytes that are there.
+    /// Reads bytes that are there, from an offset below `byteCount`, into a buffer that is not empty.
     ///
-    /// - Parameters:
-    ///   - offset: in bytes from the start, below `byteCount`.
-    ///   - buffer: receives at most its size; not empty.
     /// - Returns: how many stand at the start of the buffer now, perhaps fewer than fit; 0 only
     ///   when nothing is there.
-    /// - Throws: `SystemError` when they cannot be read.
     func readBytes(
         at offset: Int, into buffer: UnsafeMutableRawBufferPointer
     ) throws(SystemError) -> Int
+}
+
+/// Writes bytes in base64 (RFC 4648 §4), in groups of three that become four characters.
+///
+/// Foundation's makes a new object of each piece; a body is read piece by piece into one buffer.
+enum Base64 {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+    private static let padding = UInt8(ascii: "=")
+
+    static func characterCount(of byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+
+    static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+        var characters: [UInt8] = []
+        characters.reserveCapacity(characterCount(of: bytes.count))
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let second = start + 1 < bytes.count ? bytes[start + 1] : 0
+            let third = start + 2 < bytes.count ? bytes[start + 2] : 0
+            let group = Int(bytes[start]) << 16 | Int(second) << 8 | Int(third)
+            characters.append(alphabet[group >> 18])
+            characters.append(alphabet[group >> 12 & 63])
+            characters.append(start + 1 < bytes.count ? alphabet[group >> 6 & 63] : padding)
+            characters.append(start + 2 < bytes.count ? alphabet[group & 63] : padding)
+        }
+        return characters
+    }
 }

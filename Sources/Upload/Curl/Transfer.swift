@@ -9,8 +9,8 @@ internal import SpeechService
 ///
 /// Touched by the transfer thread alone once it has begun.
 ///
-/// libcurl pulls the body through `fill`: bytes, *pause* when there is nothing yet, or the end. libcurl never rewinds and follows nothing: every
-/// resend is another transfer, decided by us.
+/// libcurl pulls the body through `fill`: bytes, *pause* when there is nothing yet, or the end. It
+/// never rewinds and follows nothing: every resend is another transfer, decided by us.
 final class Transfer: @unchecked Sendable {
     let id: TransferID
     private let request: TransferRequest
@@ -80,9 +80,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - Each turn of the loop
 
-    /// Lets the body flow when there is a reason.
-    ///
-    /// Asked before and after libcurl's turn.
+    /// Lets the body flow when there is a reason; asked before and after libcurl's turn.
     ///
     /// The reason is looked at each time and never remembered: a pause that libcurl took
     /// between two looks would otherwise last for ever.
@@ -339,9 +337,7 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: - The end
 
-    /// Tells the observer how it ended.
-    ///
-    /// Called once, after the handle left the loop.
+    /// Tells the observer how it ended; called once, after the handle left the loop.
     func end(code: CURLcode) {
         timings.end = elapsed
         timings.resolved = duration(CURLINFO_NAMELOOKUP_TIME_T)

@@ -2,7 +2,8 @@
 
 internal import CCurl
 
-/// Called by libcurl on the transfer thread when a socket has been opened.
+// Called by libcurl on the transfer thread.
+
 func prepareSocket(
     _ context: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _: curlsocktype
 ) -> Int32 {
@@ -10,7 +11,6 @@ func prepareSocket(
     return CURL_SOCKOPT_OK
 }
 
-/// Called by libcurl on the transfer thread when the connection stands.
 func beforeRequest(
     _ context: UnsafeMutableRawPointer?, _: UnsafeMutablePointer<CChar>?,
     _: UnsafeMutablePointer<CChar>?, _: Int32, _ localPort: Int32
@@ -19,7 +19,6 @@ func beforeRequest(
         ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Called by libcurl on the transfer thread with what it does, sends and receives.
 func noteTraffic(
     _: UnsafeMutableRawPointer?, _ kind: curl_infotype, _ text: UnsafeMutablePointer<CChar>?,
     _ count: Int, _ context: UnsafeMutableRawPointer?
@@ -30,7 +29,6 @@ func noteTraffic(
     return 0
 }
 
-/// Called by libcurl on the transfer thread when the connection has room for body bytes.
 func readBody(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -39,7 +37,6 @@ func readBody(
     return unsafe transfer(context)?.fill(bytes) ?? Int(CURL_READFUNC_ABORT)
 }
 
-/// Called by libcurl on the transfer thread for each line of each response head.
 func writeHeader(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?
@@ -49,7 +46,6 @@ func writeHeader(
     return unsafe transfer(context)?.receive(headerLine: line) == true ? size * count : 0
 }
 
-/// Called by libcurl on the transfer thread for bytes of the response's body.
 func writeResponse(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int,
     _ context: UnsafeMutableRawPointer?

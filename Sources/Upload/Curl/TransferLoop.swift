@@ -17,10 +17,7 @@ package final class TransferLoop: Transport {
     private let loop: WorkerLoop<TransferWorker>
     private let nextNumber = Atomic(1)
 
-    /// Starts the thread.
-    ///
-    /// - Parameter wakeup: what the journal loop signals, as `wake` does; nil for one of its own.
-    /// - Throws: `SystemError` when the process has no descriptor or thread left.
+    /// Starts the thread; `wakeup` is what the journal loop signals, as `wake` does.
     package init(wokenBy wakeup: Wakeup? = nil) throws(SystemError) {
         loop = try WorkerLoop(name: "transfer", wokenBy: wakeup) { TransferWorker() }
     }

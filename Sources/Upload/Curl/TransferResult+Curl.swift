@@ -4,14 +4,10 @@ internal import CCurl
 internal import LinuxPlatform
 
 extension TransferResult.Ending {
-    /// Sorts libcurl's code of a failed transfer into our kinds (libcurl-errors(3)).
+    /// Sorts libcurl's code of a failed transfer, and its words for it, into our kinds
+    /// (libcurl-errors(3)).
     ///
-    /// - Parameters:
-    ///   - code: libcurl's.
-    ///   - text: libcurl's words for it.
-    ///   - proxyStatus: what a proxy has answered to CONNECT, or 0.
-    ///   - systemCode: the `errno` of the call that failed, or 0.
-    ///   - url: where the request was to go.
+    /// What a proxy has answered to CONNECT and the `errno` of the call that failed are 0 without one.
     init(code: CURLcode, text: String, proxyStatus: Int, systemCode: Int, url: String) {
         switch code {
         // It cannot reach the service now.

@@ -31,14 +31,14 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         var process: ChildProcess
         let samples: OwnedDescriptor
         let complaints: OwnedDescriptor
-        let reader: RawInput
+        let reader: PCMReplay
 
         init(
             _ process: consuming ChildProcess, _ samples: consuming OwnedDescriptor,
             _ complaints: consuming OwnedDescriptor, name: String, pace: Pace
         ) {
-            reader = RawInput(
-                descriptor: samples.number, name: name, format: .speech, pace: pace)
+            reader = PCMReplay(
+                descriptor: samples.number, name: name, rawFormat: .speech, pace: pace)
             self.process = process
             self.samples = samples
             self.complaints = complaints
@@ -101,7 +101,7 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
         }
     }
 
-    private func opened(_ reader: RawInput) throws(SystemError) -> StreamFormat {
+    private func opened(_ reader: PCMReplay) throws(SystemError) -> StreamFormat {
         do throws(CaptureError) {
             return try reader.open()
         } catch {

@@ -34,7 +34,7 @@ enum StandardInput {
         }
         switch type {
         case .wav:
-            return WAVReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
+            return PCMReplay(descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
         case .coded(let codec):
             return CodedReplay(
                 codec, descriptor: STDIN_FILENO, name: name, pace: pace, prefix: prefix)
@@ -47,8 +47,8 @@ enum StandardInput {
             throw CommandFailure(
                 error.description, hint: Hints.of(error), status: ExitStatus(error))
         case .unknown, .undecided:
-            return RawInput(
-                descriptor: STDIN_FILENO, name: name, format: rawFormat, pace: pace,
+            return PCMReplay(
+                descriptor: STDIN_FILENO, name: name, rawFormat: rawFormat, pace: pace,
                 prefix: prefix)
         }
     }

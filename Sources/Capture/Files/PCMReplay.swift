@@ -4,16 +4,17 @@ package import AudioCore
 package import Glibc
 internal import LinuxPlatform
 
-/// A WAV recording, from a file or a pipe, replayed as if it were being spoken.
+/// Samples from a file or a pipe, behind a WAV header or without one, replayed as if they were being
+/// spoken.
 ///
 /// Whole periods of 20 ms are delivered, each at the instant at which its last frame would have
-/// come from a microphone; the clock starts with the first read. A file that ends before its
-/// header says so yields what is there, and `warning` tells.
+/// come from a microphone; the clock starts with the first read. Raw samples that nothing holds back
+/// are delivered as they come. A file that ends before its header says so yields what is there, and
+/// `warning` tells.
 ///
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
-package final class WAVReplay: CaptureSource, @unchecked Sendable {
-    /// What a person calls this source: the path, or the name given.
+package final class PCMReplay: CaptureSource, @unchecked Sendable {
     package let name: String
 
     package var isLive: Bool { false }
@@ -27,80 +28,66 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
     /// How long `open` waits for the header of a pipe.
     static let headerWait = Duration.seconds(10)
 
-    private enum Origin {
-        case path(String)
-        case descriptor(Int32, prefix: [UInt8])
-        /// `reader` has it already.
-        case opened
-    }
-
     private static let minimumBufferByteCount = 65_536
 
-    private let origin: Origin
+    /// What is to be read; nil of an input that `reader` has already.
+    private let descriptor: (number: Int32, prefix: [UInt8])?
+    /// The layout of samples without a header; nil of a WAV file.
+    private let rawFormat: StreamFormat?
     private var clock: ReplayClock
     private var reader: ByteReader?
     private var header: WAVHeader?
     private var deliveredFrameCount = 0
 
-    /// All frames of the recording; `nil` while a pipe of unknown length goes on.
+    /// All frames of the recording; `nil` while an input of unknown length goes on.
     private var frameCount: Int?
     private var isStopped = false
 
-    /// Names a file; it is opened by `open`.
+    /// Names an input, of which `prefix` has been read already; its owner closes the descriptor, after
+    /// `close`.
     ///
-    /// - Parameters:
-    ///   - path: a file, a FIFO or a device.
-    ///   - pace: how fast it is replayed.
-    ///   - now: the clock.
+    /// A raw format is that of signed 16-bit little-endian samples; without one it is a WAV file.
+    /// Nothing is sniffed: a header would sound as a click.
     package init(
-        path: String, pace: Pace = .realTime,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
-    ) {
-        name = path
-        origin = .path(path)
-        clock = ReplayClock(pace: pace, now: now)
-    }
-
-    /// Names an input; nothing is read before `open`.
-    ///
-    /// - Parameters:
-    ///   - descriptor: open for reading until `close`, and closed by its owner.
-    ///   - name: what a person calls it.
-    ///   - pace: how fast it is replayed.
-    ///   - prefix: bytes that have been read from the descriptor already, to learn with
-    ///     `InputType` that this is a WAV file.
-    ///   - now: the clock.
-    package init(
-        descriptor: Int32, name: String, pace: Pace = .realTime, prefix: [UInt8] = [],
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        descriptor: Int32, name: String, rawFormat: StreamFormat? = nil, pace: Pace = .realTime,
+        prefix: [UInt8] = [], now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.name = name
-        origin = .descriptor(descriptor, prefix: prefix)
+        self.descriptor = (descriptor, prefix)
+        self.rawFormat = rawFormat
         clock = ReplayClock(pace: pace, now: now)
     }
 
     /// Takes over an input of which nothing has been consumed.
     init(reading reader: consuming ByteReader, name: String, clock: ReplayClock) {
         self.name = name
-        origin = .opened
+        (descriptor, rawFormat) = (nil, nil)
         self.clock = clock
         self.reader = consume reader
     }
 
-    /// Opens the file and reads its header.
-    ///
-    /// Waits up to 10 s for the header of a pipe.
+    /// Opens the file and reads its header; waits up to 10 s for the header of a pipe.
     package func open() throws(CaptureError) -> StreamFormat {
         var opened = try openedReader()
-        let header = try WAVHeaderReading(name: name, deadline: .now + Self.headerWait)
-            .header(from: &opened)
+        let header: WAVHeader
+        if let rawFormat {
+            guard rawFormat.sampleRate > 0, rawFormat.channelCount > 0 else {
+                throw .unusableAudio(
+                    name: name,
+                    detail: "\(rawFormat.sampleRate) Hz and \(rawFormat.channelCount) channels")
+            }
+            header = WAVHeader(missingBefore: rawFormat)
+        } else {
+            header = try readHeader(from: &opened)
+        }
         let format = header.streamFormat
         opened.reserve(
             max(Self.minimumBufferByteCount, 2 * periodFrameCount(format) * header.bytesPerFrame))
         let fileByteCount = opened.fileByteCount.map { $0 - header.dataOffset }
         reader = consume opened
         self.header = header
-        if let byteCount = fileByteCount ?? header.dataByteCount {
+        // A raw file may still grow: it ends where reading it does.
+        if rawFormat == nil, let byteCount = fileByteCount ?? header.dataByteCount {
             settleLength(header, byteCount: byteCount)
         }
         return format
@@ -112,6 +99,7 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
         let format = header.streamFormat
         let room = frames.count / format.channelCount
         let unit = min(room, periodFrameCount(format))
+        let grain = rawFormat == nil || clock.isHoldingBack ? unit : 1
         precondition(unit > 0, "a capture buffer holds at least one frame")
 
         let fill = try fillPeriods(unit, of: room, header)
@@ -120,7 +108,7 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
         guard left > 0 else { return .end }
 
         // Less than a period is whole only at the end.
-        let step = min(unit, left)
+        let step = min(grain, left)
         let due = clock.dueFrameCount(sampleRate: format.sampleRate)
         guard due - deliveredFrameCount >= step else {
             return .wait(.until(clock.instant(ofFrames: deliveredFrameCount + step)))
@@ -128,7 +116,7 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
         let available = (reader?.byteCount ?? 0) / header.bytesPerFrame
         guard available >= step else { return .wait(.forDescriptors) }
         let most = min(isStored ? room : unit, left, available, due - deliveredFrameCount)
-        let count = most == left ? left : most / unit * unit
+        let count = most == left ? left : most / grain * grain
         deliver(count, header, into: &frames)
         return .frames(count)
     }
@@ -138,30 +126,24 @@ package final class WAVReplay: CaptureSource, @unchecked Sendable {
         descriptors.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
     }
 
-    package func requestStop() {
-        isStopped = true
-    }
+    package func requestStop() { isStopped = true }
 
-    /// Closes a file that `open` opened; a descriptor that was given stays open.
-    package func close() {
-        reader = nil
-    }
+    /// A descriptor that was given stays open.
+    package func close() { reader = nil }
 }
 
 // MARK: - How much
 
-extension WAVReplay {
+extension PCMReplay {
     private func openedReader() throws(CaptureError) -> ByteReader {
-        switch origin {
-        case .path(let path): return try ByteReader(opening: path)
-        case .descriptor(let descriptor, let prefix):
-            return try ByteReader(descriptor: descriptor, name: name, prefix: prefix)
-        case .opened:
-            guard let opened = reader.take() else {
-                throw .cannotOpen(name: name, reason: "it was closed")
-            }
-            return opened
+        if let descriptor {
+            return try ByteReader(
+                descriptor: descriptor.number, name: name, prefix: descriptor.prefix)
         }
+        guard let opened = reader.take() else {
+            throw .cannotOpen(name: name, reason: "it was closed")
+        }
+        return opened
     }
 
     private var pipeDescriptor: Int32? {
@@ -230,16 +212,54 @@ extension WAVReplay {
         let there = max(0, min(byteCount, header.dataByteCount ?? .max))
         frameCount = there / header.bytesPerFrame
         guard warning == nil else { return }
+        let rest = there % header.bytesPerFrame
         if hasSecondData(behind: header) {
             warning = "'\(name)' has a second piece of audio, which is left out"
         } else if let promised = header.dataByteCount, promised > there {
             warning =
                 "'\(name)' ends after \(there) of the \(promised) bytes of audio "
                 + "that its header promises"
-        } else if there % header.bytesPerFrame > 0 {
+        } else if rest > 0 {
             warning =
-                "the last \(there % header.bytesPerFrame) bytes of audio in '\(name)' "
-                + "are less than a frame and left out"
+                "the last \(rest == 1 ? "byte" : "\(rest) bytes") of "
+                + "\(rawFormat == nil ? "audio in " : "")'\(name)' \(rest == 1 ? "is" : "are") "
+                + "less than a frame and left out"
+        }
+    }
+}
+
+// MARK: - The header
+
+extension PCMReplay {
+    /// Reads a WAV header, and leaves the input at the first sample.
+    private func readHeader(from reader: inout ByteReader) throws(CaptureError) -> WAVHeader {
+        let deadline = ContinuousClock.now + Self.headerWait
+        var parser = WAVHeaderParser()
+        while true {
+            let (offset, wanted) = (parser.wantedOffset, parser.wantedByteCount)
+            try reader.wait(for: "no WAV header", of: name, until: deadline) {
+                reader throws(SystemError) in try reader.skip(to: offset)
+            }
+            try reader.wait(for: "no WAV header", of: name, until: deadline) {
+                reader throws(SystemError) in try reader.fill(wanted)
+            }
+            let there = min(wanted, reader.byteCount)
+            let found: WAVHeader?
+            do throws(WAVError) {
+                // A chunk may claim to go on far behind the end.
+                let end = reader.fileByteCount ?? reader.position + reader.byteCount
+                guard end >= offset else { throw .endsInHeader(byteCount: end) }
+                found = try reader.withBytes(there) { bytes throws(WAVError) in
+                    try parser.take(bytes)
+                }
+            } catch {
+                throw .unusableAudio(name: name, detail: error.description)
+            }
+            guard let found else { continue }
+            try reader.wait(for: "no WAV header", of: name, until: deadline) {
+                reader throws(SystemError) in try reader.skip(to: found.dataOffset)
+            }
+            return found
         }
     }
 }
