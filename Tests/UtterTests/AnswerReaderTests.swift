@@ -3,7 +3,6 @@
 import TestSupport
 import Testing
 
-@testable import SpeechService
 @testable import Utter
 
 @Suite struct AnswerReaderTests {
@@ -13,7 +12,8 @@ import Testing
         pieces: Int = 7
     ) -> (reader: AnswerReader, transcript: Transcript) {
         var reader = AnswerReader(rule: rule)
-        reader.begin(status: status, AnswerHead(mediaType: mediaType))
+        let fields = mediaType.map { [(name: "content-type", value: $0)] } ?? []
+        reader.begin(status: status, AnswerHead(headers: fields))
         let bytes = Array(body.utf8)
         var start = 0
         while start < bytes.count {
