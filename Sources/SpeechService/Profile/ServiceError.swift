@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
+public import LinuxPlatform
+package import Settings
 
 /// Why the description of a service cannot be used.
 ///
@@ -102,5 +103,12 @@ extension ProfileError: CustomStringConvertible {
                 + (near.map { "; did you mean '\($0)'?" } ?? "")
         case .noFile(let path): "there is no file '\(path)'"
         }
+    }
+}
+
+extension ReadingError {
+    /// What is wrong in a file, with its place.
+    package init(_ error: SettingsError, of file: String) {
+        self.init(error.text(of: file), .correct(file: error.place?.file ?? file))
     }
 }

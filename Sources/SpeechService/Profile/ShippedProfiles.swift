@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package enum ShippedProfiles {
-    package static let names = files.map(\.name)
+enum ShippedProfiles {
+    static let names = files.map(\.name)
 
-    package static func text(of name: String) -> ProfileText? {
+    static func text(of name: String) -> ProfileText? {
         files.first { $0.name == name }.map { file in
             ProfileText(
                 name: name, place: "shipped/\(name).toml",

@@ -43,9 +43,7 @@ enum StandardInput {
                 return FFmpegDecoder(
                     program, .pipe(STDIN_FILENO, prefix: prefix), name: name, pace: pace)
             }
-            let error = CaptureError.foreignAudio(name: name, kind: kind)
-            throw CommandFailure(
-                error.description, hint: Hints.of(error), status: ExitStatus(error))
+            throw CommandFailure(CaptureError.foreignAudio(name: name, kind: kind))
         case .unknown, .undecided:
             return PCMReplay(
                 descriptor: STDIN_FILENO, name: name, rawFormat: rawFormat, pace: pace,
