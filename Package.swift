@@ -120,12 +120,18 @@ let package = Package(
             name: "UtterTerminal", dependencies: ["LinuxPlatform", "CTerminal"],
             swiftSettings: shipped),
 
+        // What a person's file of settings says, and the services that it names.
+        .target(
+            name: "UtterSettings",
+            dependencies: ["AudioCodecs", "LinuxPlatform", "Settings", "SpeechService"],
+            swiftSettings: shipped),
+
         // The products.
         .target(
             name: "Utter",
             dependencies: [
                 "AudioCore", "AudioCodecs", "AudioDevices", "Capture", "Cassettes", "Cryptography",
-                "LinuxPlatform", "Settings", "SpeechService", "TakeStore", "Upload",
+                "LinuxPlatform", "SpeechService", "TakeStore", "Upload",
             ],
             swiftSettings: shipped),
         .target(
@@ -140,7 +146,7 @@ let package = Package(
             name: "UtterCommands",
             dependencies: [
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cryptography", "LinuxPlatform",
-                "Settings", "UtterTerminal",
+                "Settings", "UtterSettings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: shipped),
@@ -215,6 +221,9 @@ let package = Package(
             dependencies: ["ShortcutPortal", "LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
+            name: "UtterSettingsTests", dependencies: ["UtterSettings", "Settings"],
+            swiftSettings: settings),
+        .testTarget(
             name: "UtterTerminalTests",
             dependencies: ["UtterTerminal", "AudioCore", "LinuxPlatform", "TestSupport"],
             swiftSettings: settings),
@@ -268,7 +277,7 @@ let package = Package(
                 "UtterCLI", "UtterEndpointCLI", "UtterKeysCLI", "utter-manual", "UtterCommands",
                 "Utter", "AudioCore", "AudioDevices", "Capture", "Cassettes", "CEvdev",
                 "Cryptography", "KeyboardDevices", "LinuxPlatform", "Settings", "ShortcutPortal",
-                "TestSupport", "UtterTerminal",
+                "SpeechService", "TestSupport", "UtterSettings", "UtterTerminal",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], exclude: ["Requests"],
             swiftSettings: settings),

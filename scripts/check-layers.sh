@@ -58,7 +58,7 @@ findings=$(
             split(FILENAME, parts, "/")
             target = parts[2]
             command = target == "Programs"
-            library = shipped && !command && target !~ /^Utter(Commands|Terminal)$/
+            library = shipped && !command && target !~ /^Utter(Commands|Settings|Terminal)$/
             previous = ""
             quoted = 0
         }

@@ -1,47 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
-internal import Synchronization
-internal import Utter
-internal import UtterTerminal
+package import LinuxPlatform
+package import Settings
+internal import SpeechService
 
 /// What the person's file of settings says.
 ///
-/// It is read once a process, before anything is recorded: what happens to the file later costs
-/// nothing. A daemon reads it again when it has changed.
-struct Configuration: Sendable {
-    struct Entry: Sendable, Equatable {
+/// A service that it names is a table `services.NAME`; all else is a setting of a catalogue.
+package struct Configuration: Sendable {
+    package struct Entry: Sendable, Equatable {
         /// The value, as an option would have it.
-        var text: String
-        var place: SettingsPlace
+        package var text: String
+        package var place: SettingsPlace
     }
 
     private var entries: [String: Entry] = [:]
     /// Lines that a recording can do without, and that do not count; in the order of the settings.
-    private(set) var problems: [SettingsError] = []
-    private(set) var services: [String: ServiceSettings] = [:]
+    package private(set) var problems: [SettingsError] = []
+    package private(set) var services: [String: ServiceSettings] = [:]
 
-    init() {}
+    package init() {}
 
-    /// Reads what a file holds.
-    init(_ table: SettingsTable) throws(SettingsError) {
+    /// Reads the person's own file; what it says is nothing when there is none.
+    ///
+    /// - Throws: `ReadingError` when it cannot be read, or may be written by others.
+    package static func reading(
+        _ catalogue: SettingsCatalogue
+    ) throws(ReadingError) -> Configuration {
+        let path = ConfigurationFile.path
+        let text = try OwnFile(path).settingsText(limit: SettingsDocument.byteLimit)
+        return try text.map { text throws(ReadingError) in
+            try Configuration(text, catalogue)
+        } ?? Configuration()
+    }
+
+    /// Reads what the file would say with this text.
+    package init(_ text: String, _ catalogue: SettingsCatalogue) throws(ReadingError) {
+        do throws(SettingsError) {
+            try self.init(SettingsDocument.parse(text), catalogue)
+        } catch {
+            throw ReadingError(error, of: ConfigurationFile.path)
+        }
+    }
+
+    init(
+        _ table: SettingsTable, _ catalogue: SettingsCatalogue
+    ) throws(SettingsError) {
         var root = SettingsReader(table)
         if case .table? = root.node("service")?.value, let place = root.place("service") {
             throw SettingsError(
                 "'service' is the name of one; tables are 'services.NAME'", at: place)
         }
         var groups: [(name: String, reader: SettingsReader)] = []
-        for setting in KnownSettings.all {
+        for setting in catalogue.all {
             let parts = setting.name.split(separator: ".").map(String.init)
             guard parts.count == 2 else {
-                try add(setting, parts[0], from: &root)
+                try add(setting, parts[0], from: &root, catalogue)
                 continue
             }
             if groups.last?.name != parts[0], let reader = try root.table(parts[0]) {
                 groups.append((parts[0], reader))
             }
             guard let last = groups.indices.last, groups[last].name == parts[0] else { continue }
-            try add(setting, parts[1], from: &groups[last].reader)
+            try add(setting, parts[1], from: &groups[last].reader, catalogue)
         }
         if case .table(let services)? = root.node("services")?.value {
             var names = SettingsReader(services, name: "services")
@@ -56,12 +77,12 @@ struct Configuration: Sendable {
         }
         try ServiceSettings.refuseSecrets(in: root)
         for reader in [root] + groups.map(\.reader) {
-            for (error, meant) in reader.unknown(KnownSettings.meant) {
-                guard let meant, KnownSettings.isDispensable(meant) else { throw error }
+            for (error, meant) in reader.unknown(catalogue.meant) {
+                guard let meant, catalogue.isDispensable(meant) else { throw error }
                 problems.append(error)
             }
         }
-        let keys = [KnownSettings.keyFile.name, KnownSettings.keyCommand.name]
+        let keys = ["encryption.key-file", "encryption.key-command"]
         if entries[keys[0]] != nil, let second = entries[keys[1]] {
             throw SettingsError(
                 "'\(keys[0])' and '\(keys[1])' exclude each other", at: second.place)
@@ -69,16 +90,17 @@ struct Configuration: Sendable {
     }
 
     /// What the file says of a setting; nil when that is nothing.
-    subscript(name: String) -> Entry? { entries[name] }
+    package subscript(name: String) -> Entry? { entries[name] }
 
     /// Adds what the file says of a setting, or notes what is wrong with that.
     private mutating func add(
-        _ setting: any AnySetting, _ key: String, from reader: inout SettingsReader
+        _ setting: any AnySetting, _ key: String, from reader: inout SettingsReader,
+        _ catalogue: SettingsCatalogue
     ) throws(SettingsError) {
         do throws(SettingsError) {
             try addEntry(setting, key, from: &reader)
         } catch {
-            guard KnownSettings.isDispensable(setting.name) else { throw error }
+            guard catalogue.isDispensable(setting.name) else { throw error }
             problems.append(error)
         }
     }
@@ -108,66 +130,6 @@ struct Configuration: Sendable {
         case .size:
             if case .integer(let number)? = reader.node(key)?.value { return String(number) }
             return try reader.string(key)
-        }
-    }
-}
-
-extension Configuration {
-    private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
-    private static let isForRecording = Atomic(false)
-
-    /// Has lines that a recording can do without left out with a warning, from the first reading
-    /// on: a voice cannot be repeated as a command can.
-    static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
-
-    /// That of this process's person, which is read once.
-    static func current() throws(CommandFailure) -> Configuration {
-        try known.withLock { known in
-            let result =
-                known
-                ?? Result { () throws(CommandFailure) in
-                    try reading(warns: isForRecording.load(ordering: .relaxed))
-                }
-            known = result
-            return result
-        }.get()
-    }
-
-    /// Makes another one count, which is being tried and is in no file yet.
-    static func use(_ text: String) throws(CommandFailure) {
-        let result = Result { () throws(SettingsError) in
-            let configuration = try Configuration(SettingsDocument.parse(text))
-            if let problem = configuration.problems.first { throw problem }
-            return configuration
-        }.mapError { CommandFailure(ReadingError($0, of: ConfigurationFile.path)) }
-        known.withLock { $0 = result }
-        _ = try result.get()
-    }
-
-    /// Has the file read again when it is asked for next; what it says may have changed.
-    static func forget() { known.withLock { $0 = nil } }
-
-    /// Reads the file anew.
-    ///
-    /// Lines that a recording can do without are left out with a warning, if it `warns`.
-    static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
-        let path = ConfigurationFile.path
-        let text: String?
-        do throws(ReadingError) {
-            text = try OwnFile(path).settingsText()
-        } catch {
-            throw CommandFailure(error)
-        }
-        guard let text else { return Configuration() }
-        do throws(SettingsError) {
-            let configuration = try Configuration(SettingsDocument.parse(text))
-            for problem in configuration.problems {
-                guard warns else { throw problem }
-                StandardError.line("warning: left out: \(problem.text(of: path))")
-            }
-            return configuration
-        } catch {
-            throw CommandFailure(ReadingError(error, of: path))
         }
     }
 }

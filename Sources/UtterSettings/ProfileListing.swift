@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
 internal import Settings
-internal import Utter
+package import SpeechService
 
 /// A profile as it counts, in TOML, with the place of each part.
-enum ProfileListing {
+package enum ProfileListing {
     /// The text; behind each value stands the file and the line that it comes from.
-    static func text(of profile: ServiceProfile) -> String {
+    package static func text(of profile: ServiceProfile) -> String {
         var lines = ["# \(profile.name): \(TerminalText.singleLine(profile.title))"]
         lines += profile.texts.map { "# read from \($0.place)" }
-        lines.append("# token: \(ServiceListing.tokenState(of: profile))")
+        lines.append("# token: \(profile.tokenState)")
         for word in profile.words {
             var line = "# word \(word.name)"
             if let standard = word.standard { line += ", usually \(standard)" }

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
-internal import Utter
+internal import AudioCodecs
+package import Settings
+package import SpeechService
 
 /// What the person's file says of one service: a table `services.NAME`.
-struct ServiceSettings: Sendable {
-    var name: String
+package struct ServiceSettings: Sendable {
+    package var name: String
     /// The profile that describes the service; usually that of the same name.
-    var profile: String
+    package var profile: String
     /// Where the file names the service, or the profile.
-    var place: SettingsPlace?
-    var url: Configuration.Entry?
+    package var place: SettingsPlace?
+    package var url: Configuration.Entry?
     /// Where the token comes from, instead of where the profile says.
-    var token: SecretSource?
+    package var token: SecretSource?
     /// The member that says so, and where it stands.
-    var tokenEntry: (key: String, entry: Configuration.Entry)?
+    package var tokenEntry: (key: String, entry: Configuration.Entry)?
     /// Whether the token may travel over plain http to another machine.
-    var allowsTokenInClear = false
-    var format: Configuration.Entry?
+    package var allowsTokenInClear = false
+    package var format: Configuration.Entry?
     /// What is said for its words, `language`, `model` and `prompt` among them.
-    var words: [String: Configuration.Entry] = [:]
+    package var words: [String: Configuration.Entry] = [:]
 
     /// The words that have members of their own.
-    static let usualWords = ["language", "model", "prompt"]
+    package static let usualWords = ["language", "model", "prompt"]
 
-    /// Reads the table.
     init(_ name: String, _ reader: inout SettingsReader) throws(SettingsError) {
         self.name = name
         let entry = try Self.entry("profile", &reader)
@@ -35,7 +35,7 @@ struct ServiceSettings: Sendable {
         place = entry?.place
         url = try Self.entry("url", &reader)
         format = try Self.entry("format", &reader)
-        if let format, !KnownSettings.format.accepts(format.text) {
+        if let format, AudioCodec(rawValue: format.text) == nil {
             throw SettingsError(
                 "'\(reader.path("format"))' is '\(format.text)', which is not \(AudioCodec.names)",
                 at: format.place)
@@ -82,7 +82,7 @@ struct ServiceSettings: Sendable {
         }
     }
 
-    var members: [(name: String, entry: Configuration.Entry)] {
+    package var members: [(name: String, entry: Configuration.Entry)] {
         var members: [(name: String, entry: Configuration.Entry)] = []
         if let url { members.append(("url", url)) }
         if let tokenEntry { members.append((tokenEntry.key, tokenEntry.entry)) }

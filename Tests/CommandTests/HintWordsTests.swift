@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterSettings
 
 /// Every command, option and variable that a message or a hint names is there.
 @Suite struct HintWordsTests {
@@ -20,7 +21,7 @@ import Testing
 
     /// What the sources of the commands say outside of comments, a string on one line.
     private static func said() throws -> [(file: String, text: String)] {
-        try ["UtterCommands", "UtterTerminal"].flatMap { module in
+        try ["UtterCommands", "UtterSettings", "UtterTerminal"].flatMap { module in
             try SourceTree.files(below: "Sources/\(module)", endingWith: ".swift")
         }.map { path in
             let lines = String(decoding: try readFile(path), as: UTF8.self).split(separator: "\n")
@@ -78,7 +79,7 @@ import Testing
                 #expect(isInManual(variable.0), "\(file): \(variable.0)")
             }
         }
-        for setting in KnownSettings.all {
+        for setting in KnownSettings.catalogue.all {
             guard let variable = setting.variable else { continue }
             #expect(isInManual(variable[...]), "\(variable)")
         }
@@ -119,7 +120,7 @@ import Testing
         let services = ["url", "token-file", "token-command", "token-variable", "token-credential"]
             .map { "services.NAME.\($0)" }
         for (typed, meant) in KnownSettings.synonyms {
-            let isThere = KnownSettings.all.contains { $0.name == meant }
+            let isThere = KnownSettings.catalogue.all.contains { $0.name == meant }
             #expect(isThere || services.contains(meant), "\(typed)")
         }
     }

@@ -3,7 +3,7 @@
 import Testing
 
 @testable import Settings
-@testable import UtterCommands
+@testable import UtterSettings
 
 /// Texts as TOML writes them.
 @Suite struct TOMLTextTests {

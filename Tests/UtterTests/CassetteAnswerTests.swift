@@ -72,7 +72,7 @@ import Testing
         return (reader.transcript, reader.failure, reader.message, reader.code)
     }
 
-    @Test(arguments: ShippedProfiles.names)
+    @Test(arguments: Profiles.shipped.names)
     func howAnAnswerIsSplitChangesNothing(_ name: String) throws {
         let rule = try service(name).answer
         for (label, answer) in try answers(of: name) {
@@ -91,14 +91,14 @@ import Testing
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Self.folder
         ).sorted()
-        #expect(folders == ShippedProfiles.names.sorted())
+        #expect(folders == Profiles.shipped.names.sorted())
         for name in folders {
             let cases = Set(try answers(of: name).keys)
             #expect(cases.isSuperset(of: ["success", "refusal"]), "\(name): \(cases)")
         }
     }
 
-    @Test(arguments: ShippedProfiles.names, [1, 7, 100_000])
+    @Test(arguments: Profiles.shipped.names, [1, 7, 100_000])
     func whatIsAnsweredIsUnderstood(_ name: String, _ length: Int) throws {
         let service = try service(name)
         let rule = service.answer

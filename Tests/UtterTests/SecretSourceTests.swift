@@ -4,6 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import LinuxPlatform
 @testable import SpeechService
 @testable import Utter
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LinuxPlatform
-internal import Settings
-package import SpeechService
 
 /// A file of the user whose process this is: one that holds a secret, or settings.
 package struct OwnFile: Sendable {
@@ -34,20 +31,6 @@ package struct OwnFile: Sendable {
             throw failure("has nothing on its first line", .writeFirstLine)
         }
         return String(decoding: line, as: UTF8.self)
-    }
-
-    /// The header fields in the file: one a line, `#` begins a remark.
-    package func headerFields() throws(ReadingError) -> [HeaderField] {
-        let lines = String(decoding: try bytes(), as: UTF8.self).split(whereSeparator: \.isNewline)
-        var fields: [HeaderField] = []
-        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            do throws(ServiceError) {
-                fields.append(try HeaderField(line: String(line)))
-            } catch {
-                throw failure("cannot be used: \(error.description)")
-            }
-        }
-        return fields
     }
 
     /// Reads up to the limit, or until enough is there.
@@ -95,7 +78,7 @@ package struct OwnFile: Sendable {
         }
     }
 
-    private func failure(
+    package func failure(
         _ reason: String, _ remedy: ReadingError.Remedy? = nil
     ) -> ReadingError {
         ReadingError("'\(path)' \(reason)", remedy)
@@ -109,9 +92,10 @@ package struct OwnFile: Sendable {
 extension OwnFile {
     /// Reads the text of a file of settings; a link is followed.
     ///
+    /// - Parameter limit: the longest that is read, in bytes.
     /// - Returns: nil when there is no file.
     /// - Throws: `ReadingError` when it cannot be read, or may be written by others.
-    package func settingsText() throws(ReadingError) -> String? {
+    package func settingsText(limit: Int) throws(ReadingError) -> String? {
         let number = open()
         guard number >= 0 else {
             let error = SystemError.last("open")
@@ -123,18 +107,14 @@ extension OwnFile {
         try checkSettings(file.number)
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try readAll(file.number, limit: SettingsDocument.byteLimit)
+            bytes = try readAll(file.number, limit: limit)
         } catch {
             throw unusable(
                 error.code == EFBIG
-                    ? "is longer than \(SettingsDocument.byteLimit >> 20) MiB"
+                    ? "is longer than \(limit >> 20) MiB"
                     : "cannot be read: \(error.reason)", .move)
         }
-        do throws(SettingsError) {
-            return try Self.text(of: bytes)
-        } catch {
-            throw ReadingError(error, of: path)
-        }
+        return try text(of: bytes)
     }
 
     private func checkSettings(_ descriptor: Int32) throws(ReadingError) {
@@ -184,17 +164,17 @@ extension OwnFile {
 
     /// The text of bytes in UTF-8.
     ///
-    /// - Throws: `SettingsError` with the place of the first byte that is none.
-    private static func text(of bytes: [UInt8]) throws(SettingsError) -> String {
+    /// - Throws: `ReadingError` with the place of the first byte that is none.
+    private func text(of bytes: [UInt8]) throws(ReadingError) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
             .enumerated()
         where String(validating: line, as: UTF8.self) == nil {
             // What cannot be read becomes this character.
             let column = String(decoding: line, as: UTF8.self).prefix { $0 != "\u{FFFD}" }.count
-            throw SettingsError(
-                "it is not UTF-8", at: SettingsPlace(line: index + 1, column: column + 1))
+            throw ReadingError(
+                "\(path):\(index + 1):\(column + 1): it is not UTF-8", .correct(file: path))
         }
-        throw SettingsError("it is not UTF-8")
+        throw ReadingError("\(path): it is not UTF-8", .correct(file: path))
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Settings
-
-/// Why a secret or a profile cannot be read; the description says it in one line.
+/// Why a secret, a profile or a file of settings cannot be read; the description says it in one line.
 public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What a person can do about it.
     package enum Remedy: Sendable, Equatable {
@@ -22,9 +20,5 @@ public struct ReadingError: Error, Sendable, Equatable, CustomStringConvertible 
 
     package init(_ description: String, _ remedy: Remedy? = nil) {
         (self.description, self.remedy) = (description, remedy)
-    }
-
-    package init(_ error: SettingsError, of file: String) {
-        self.init(error.text(of: file), .correct(file: error.place?.file ?? file))
     }
 }

@@ -4,7 +4,6 @@ internal import Glibc
 
 /// The process's environment; read by commands only, never by the library.
 package enum Environment {
-    /// The value of a variable, or nil.
     package static subscript(name: String) -> String? {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }

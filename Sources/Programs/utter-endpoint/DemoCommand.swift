@@ -41,7 +41,7 @@ struct DemoCommand: AsyncParsableCommand {
                 RecognitionEndpointConfiguration(
                     model: grammar.map { .grammar($0) } ?? .languageModel))
         } catch {
-            throw Launch.exit(CommandFailure(error))
+            throw CommandFailure(error)
         }
         StandardError.line("loading the recogniser")
         let (ports, port) = AsyncStream<Int>.makeStream()
@@ -57,8 +57,7 @@ struct DemoCommand: AsyncParsableCommand {
         defer { endpoint.shutdown() }
         guard let number = await ports.first(where: { _ in true }) else {
             let failure = await server.value.map { CommandFailure($0) }
-            throw Launch.exit(
-                failure ?? CommandFailure("the endpoint ended early", status: .internalError))
+            throw failure ?? CommandFailure("the endpoint ended early", status: .internalError)
         }
         try await replay(file, port: number)
     }
@@ -94,10 +93,9 @@ struct DemoCommand: AsyncParsableCommand {
         for folder in folders where unsafe access("\(folder)/\(name)", R_OK) == 0 {
             return "\(folder)/\(name)"
         }
-        throw Launch.exit(
-            CommandFailure(
-                "the sample \(name) is not installed",
-                hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput))
+        throw CommandFailure(
+            "the sample \(name) is not installed",
+            hint: "name a WAV or Ogg Opus file: utter demo FILE", status: .noInput)
     }
 
     /// The folder so many levels above the program's, without "..", since its name is shown.

@@ -14,8 +14,7 @@ extension ServeCommand {
         do throws(CassetteError) {
             for path in cassette { cassettes += try Cassette.load(path) }
         } catch {
-            throw Launch.exit(
-                CommandFailure("--cassette: \(error.description)", status: .configuration))
+            throw CommandFailure("--cassette: \(error.description)", status: .configuration)
         }
         let server = CassetteServer.make(
             cassettes, host: host, port: port, speed: speed.speed,

@@ -94,7 +94,7 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(RecognitionEndpointError) {
             endpoint = try RecognitionEndpoint(configuration)
         } catch {
-            throw Launch.exit(CommandFailure(error))
+            throw CommandFailure(error)
         }
         try await serve(endpoint) { [host, quiet, tokenFile] port in
             guard !quiet else { return }
@@ -117,9 +117,9 @@ struct ServeCommand: AsyncParsableCommand {
                 try await server.run(onReady: onReady)
             }
         } catch let error as RecognitionEndpointError {
-            throw Launch.exit(CommandFailure(error))
+            throw CommandFailure(error)
         } catch let error as SystemError {
-            throw Launch.exit(CommandFailure(error.description, status: .internalError))
+            throw CommandFailure(error.description, status: .internalError)
         }
     }
 
@@ -129,18 +129,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func token() throws -> BearerToken? {
         guard let tokenFile else { return nil }
-        do throws(CommandFailure) {
-            let text = try SecretFile.read(tokenFile)
-            guard let token = BearerToken(text) else {
-                throw CommandFailure(
-                    "the token in '\(tokenFile)' is empty or holds unusable characters",
-                    hint: "write letters, digits and -._~+/ into its first line",
-                    status: .configuration)
-            }
-            return token
-        } catch {
-            throw Launch.exit(error)
+        let text = try SecretFile.read(tokenFile)
+        guard let token = BearerToken(text) else {
+            throw CommandFailure(
+                "the token in '\(tokenFile)' is empty or holds unusable characters",
+                hint: "write letters, digits and -._~+/ into its first line",
+                status: .configuration)
         }
+        return token
     }
 }
 

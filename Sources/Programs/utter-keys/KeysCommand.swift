@@ -62,16 +62,10 @@ struct KeysCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let status: ExitStatus
-        do throws(CommandFailure) {
-            let form: OutputForm = json ? .object : .text
-            let session = try KeySession(
-                trigger: trigger(), texts: TextOutput(texts, form: form, isVoice: true), form: form)
-            status = try await session.run()
-        } catch {
-            throw Launch.exit(error)
-        }
-        throw status.code
+        let form: OutputForm = json ? .object : .text
+        let session = try KeySession(
+            trigger: trigger(), texts: TextOutput(texts, form: form, isVoice: true), form: form)
+        throw try await session.run().code
     }
 
     private func trigger() throws(CommandFailure) -> any KeyTrigger {

@@ -3,18 +3,18 @@
 internal import Settings
 
 /// Finds the texts of a profile: its own, that of the profile which it extends, and so on.
-package enum ProfileChain {
+enum ProfileChain {
     /// Where profiles are looked for: gives the text of a name, or nil.
-    package typealias Shelf = @Sendable (_ name: String) throws -> ProfileText?
+    typealias Shelf = @Sendable (_ name: String) throws -> ProfileText?
 
     /// The most texts of one profile.
-    package static let limit = 8
+    static let limit = 8
 
     /// Finds the texts of the profile of a name.
     ///
     /// A profile that extends one of its own name means the one that it hides: the next of `shelves`
     /// that has it. The profile's own text comes first; nil is none of this name.
-    package static func texts(
+    static func texts(
         of name: String, in shelves: [Shelf]
     ) throws -> [ProfileText]? {
         for (index, shelf) in shelves.enumerated() {
@@ -25,7 +25,7 @@ package enum ProfileChain {
     }
 
     /// Finds the texts of a profile whose own text stands on the shelf of this index; -1 is before all.
-    package static func texts(
+    static func texts(
         of own: ProfileText, at index: Int = -1,
         in shelves: [Shelf]
     ) throws -> [ProfileText] {

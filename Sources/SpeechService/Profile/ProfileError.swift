@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import LinuxPlatform
+public import LinuxPlatform
+package import Settings
 
 /// Why no request can be made by a profile and what is said of it.
 public enum ProfileError: Error, Sendable, Equatable {
@@ -44,5 +45,12 @@ extension ProfileError: CustomStringConvertible {
                 + (near.map { "; did you mean '\($0)'?" } ?? "")
         case .noFile(let path): "there is no file '\(path)'"
         }
+    }
+}
+
+extension ReadingError {
+    /// What is wrong in a file, with its place.
+    package init(_ error: SettingsError, of file: String) {
+        self.init(error.text(of: file), .correct(file: error.place?.file ?? file))
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
+internal import LinuxPlatform
 internal import Settings
-public import SpeechService
 
 /// Where the profiles of services are looked for by their names.
 ///
@@ -34,7 +34,7 @@ public struct Profiles: Sendable {
                     text: { name in
                         guard isName(name) else { return nil }
                         let file = "\(path)/\(name).toml"
-                        return try OwnFile(file).settingsText().map {
+                        return try text(of: file).map {
                             ProfileText(name: name, place: file, text: $0)
                         }
                     })
@@ -60,7 +60,7 @@ public struct Profiles: Sendable {
         do {
             let shelves = shelves.map(\.text)
             if Self.isPath(name) {
-                guard let text = try OwnFile(name).settingsText() else {
+                guard let text = try Self.text(of: name) else {
                     throw ProfileError.noFile(name)
                 }
                 var last = name.split(separator: "/").last.map(String.init) ?? name
@@ -100,6 +100,10 @@ public struct Profiles: Sendable {
                 default: false
                 }
             }
+    }
+
+    private static func text(of file: String) throws(ReadingError) -> String? {
+        try OwnFile(file).settingsText(limit: SettingsDocument.byteLimit)
     }
 
     private static func names(in folder: String) -> [String] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AudioCodecs
+internal import LinuxPlatform
 internal import Settings
 
 /// How a profile and what a person says become the description of a service.

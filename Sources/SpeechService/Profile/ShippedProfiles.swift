@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The profiles that come with the program: the files of the folder `Profiles`.
-package enum ShippedProfiles {
+enum ShippedProfiles {
     /// Their names, in the order in which a person reads them.
-    package static let names = files.map(\.name)
+    static let names = files.map(\.name)
 
     /// The text of the profile of a name, or nil.
-    package static func text(of name: String) -> ProfileText? {
+    static func text(of name: String) -> ProfileText? {
         files.first { $0.name == name }.map { file in
             ProfileText(
                 name: name, place: "shipped/\(name).toml",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-internal import LinuxPlatform
+public import LinuxPlatform
 public import SpeechService
 
 extension SecretSource {
@@ -76,5 +76,21 @@ extension SecretSource {
             throw ReadingError(error.description)
         }
         return try await answer.value.get()
+    }
+}
+
+extension OwnFile {
+    /// The header fields in the file: one a line, `#` begins a remark.
+    package func headerFields() throws(ReadingError) -> [HeaderField] {
+        let lines = String(decoding: try bytes(), as: UTF8.self).split(whereSeparator: \.isNewline)
+        var fields: [HeaderField] = []
+        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
+            do throws(ServiceError) {
+                fields.append(try HeaderField(line: String(line)))
+            } catch {
+                throw failure("cannot be used: \(error.description)")
+            }
+        }
+        return fields
     }
 }

@@ -3,7 +3,7 @@
 internal import AudioDevices
 internal import Capture
 internal import LinuxPlatform
-package import Utter
+internal import Utter
 internal import UtterTerminal
 
 /// What keeps a command from starting: what happened and why, what to do, and how to exit.
@@ -24,7 +24,7 @@ package struct CommandFailure: Error {
     ///
     /// The option is what the person wrote it behind, such as "--to"; a hint of its own replaces
     /// that of the error.
-    package init(_ error: ServiceError, in option: String, hint: String? = nil) {
+    init(_ error: ServiceError, in option: String, hint: String? = nil) {
         var status = ExitStatus.usage
         if case .invalidCredential = error { status = .configuration }
         self.init("\(option): \(error.description)", hint: hint ?? Hints.of(error), status: status)
@@ -62,6 +62,9 @@ package struct CommandFailure: Error {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as TakeStoreError: self.init(error)
+        case let error as CaptureError: self.init(error)
+        case let error as ProfileError: self.init(error)
+        case let error as ReadingError: self.init(error)
         case let error as TakeSamples.Failure: self.init(error)
         case let error as SystemError: self.init(error)
         case is Dialogue.End: self.init("nothing was written", status: .cancelled)
@@ -69,12 +72,16 @@ package struct CommandFailure: Error {
         }
     }
 
+    init(_ error: CaptureError) {
+        self.init(error.description, hint: Hints.of(error), status: ExitStatus(error))
+    }
+
     init(_ error: TakeSamples.Failure) {
         let isDamaged = if case .damaged = error { true } else { false }
         self.init(error.description, status: isDamaged ? .unusableAudio : .localIO)
     }
 
-    package init(_ error: TakeStoreError) {
+    init(_ error: TakeStoreError) {
         let status: ExitStatus =
             switch error {
             case .noSuchTake, .audioGone, .notWaiting, .notRemoved: .noInput
@@ -85,5 +92,24 @@ package struct CommandFailure: Error {
             case .folderUnusable, .folderUnsafe, .notWanted: .configuration
             }
         self.init(error.description, hint: Hints.of(error), status: status)
+    }
+}
+
+/// Makes what goes wrong in `body` the failure of the command.
+func orFailure<Value: ~Copyable>(_ body: () throws -> Value) throws(CommandFailure) -> Value {
+    do {
+        return try body()
+    } catch {
+        throw CommandFailure(of: error)
+    }
+}
+
+func orFailure<Value>(
+    awaiting body: () async throws -> Value
+) async throws(CommandFailure) -> Value {
+    do {
+        return try await body()
+    } catch {
+        throw CommandFailure(of: error)
     }
 }

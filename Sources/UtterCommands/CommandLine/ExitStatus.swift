@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import ArgumentParser
-package import Utter
+internal import Utter
 
 /// The exit statuses of `utter`, as its manual lists them.
 package enum ExitStatus: Int32 {
@@ -33,8 +33,7 @@ package enum ExitStatus: Int32 {
 
     package var code: ExitCode { ExitCode(rawValue) }
 
-    /// The status that says how a take ended.
-    package init(_ outcome: TakeOutcome) {
+    init(_ outcome: TakeOutcome) {
         guard outcome.imbalance == nil else {
             self = .internalError
             return
@@ -75,7 +74,7 @@ package enum ExitStatus: Int32 {
         }
     }
 
-    package init(_ error: CaptureError) {
+    init(_ error: CaptureError) {
         switch error {
         case .deviceNotFound, .deviceBusy, .deviceUnusable, .deviceUnclear, .deviceIsMonitor,
             .cannotOpen:

@@ -93,7 +93,7 @@ package enum Launch {
     ///   - error: what went wrong.
     ///   - form: what standard output has.
     /// - Returns: the value to throw.
-    package static func exit(_ error: any Error, as form: OutputForm = .text) -> any Error {
+    static func exit(_ error: any Error, as form: OutputForm = .text) -> any Error {
         let failure = CommandFailure(of: error)
         failure.report(as: form)
         return failure.status.code
@@ -101,6 +101,13 @@ package enum Launch {
 }
 
 extension StandardOutput {
+    /// Writes what was asked for, and ends its line.
+    static func give(_ text: String) throws(CommandFailure) {
+        guard !StandardOutput.print(text) else { return }
+        let reason = SystemError.last("write").reason
+        throw CommandFailure("standard output takes nothing: \(reason)", status: .localIO)
+    }
+
     /// Writes what a command is there for, and ends its line.
     ///
     /// - Throws: the status to exit with, when not all of it could be written; why is said, unless the

@@ -47,7 +47,6 @@ package enum Program {
             do {
                 try await runCommand(of: root)
             } catch let code as ExitCode {
-                // The code that threw it has said why.
                 exit(code.rawValue)
             } catch {
                 end(root, error)
@@ -59,10 +58,17 @@ package enum Program {
 
     private static func runCommand(of root: (some AsyncParsableCommand).Type) async throws {
         var command = try parse(root)
-        if var command = command as? any AsyncParsableCommand {
-            try await command.run()
-        } else {
-            try command.run()
+        do {
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let code as ExitCode {
+            // The code that threw it has said why.
+            throw code
+        } catch {
+            throw Launch.exit(error)
         }
     }
 

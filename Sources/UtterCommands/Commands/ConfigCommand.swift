@@ -3,6 +3,7 @@
 import ArgumentParser
 import Glibc
 internal import LinuxPlatform
+internal import UtterSettings
 internal import UtterTerminal
 
 struct ConfigCommand: ParsableCommand {
@@ -32,25 +33,13 @@ struct ConfigCommand: ParsableCommand {
     }
 
     func run() throws {
-        do throws(CommandFailure) {
-            switch action {
-            case .path: try Self.print(ConfigurationFile.path)
-            case .show:
-                Configuration.warnOfProblems()
-                try Self.print(SettingsListing.text(isExplained: explain))
-            case .check: try check()
-            case .edit: try edit()
-            }
-        } catch {
-            throw Launch.exit(error)
-        }
-    }
-
-    private static func print(_ text: String) throws(CommandFailure) {
-        guard StandardOutput.print(text) else {
-            throw CommandFailure(
-                "standard output takes nothing: \(unsafe String(cString: strerror(errno)))",
-                status: .localIO)
+        switch action {
+        case .path: try StandardOutput.give(ConfigurationFile.path)
+        case .show:
+            Configuration.warnOfProblems()
+            try StandardOutput.give(SettingsListing.text(isExplained: explain))
+        case .check: try check()
+        case .edit: try edit()
         }
     }
 
@@ -76,7 +65,9 @@ struct ConfigCommand: ParsableCommand {
                 "there is no terminal for vi", hint: "set EDITOR, or change \(path) otherwise",
                 status: .configuration)
         }
-        if unsafe access(path, F_OK) != 0 { try ConfigurationFile.make(SettingsListing.template) }
+        if unsafe access(path, F_OK) != 0 {
+            try ConfigurationFile.make(KnownSettings.catalogue.template)
+        }
         Signals.unblock()
         let words = ["sh", "-c", Self.script, Launch.programFolder + "/utter", path]
         var pointers = unsafe words.map { unsafe strdup($0) } + [nil]

@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 struct DaemonCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,12 +33,7 @@ struct DaemonCommand: AsyncParsableCommand {
 
     func run() async throws {
         Configuration.warnOfProblems()
-        let owner: ControlOwner
-        do throws(CommandFailure) {
-            owner = try Self.owner()
-        } catch {
-            throw Launch.exit(error)
-        }
+        let owner = try Self.owner()
         try await Recording.record(
             options, owner, isDaemon: true,
             plans: { RecorderPlans(options, preRoll: preRoll?.duration) }

@@ -25,19 +25,12 @@ struct DevicesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let devices: [CaptureDevice]
-        do throws(CaptureError) {
-            devices = try CaptureDevices.list(for: playback ? .playing : .recording)
-        } catch {
-            throw Launch.exit(
-                CommandFailure(error.description, hint: Hints.of(error), status: ExitStatus(error)))
-        }
+        let devices = try CaptureDevices.list(for: playback ? .playing : .recording)
         guard !devices.isEmpty else {
-            throw Launch.exit(
-                CommandFailure(
-                    "there is no \(playback ? "playback" : "capture") device",
-                    hint: "check that the sound driver is loaded: "
-                        + (playback ? "aplay -l" : "arecord -l"), status: .noInput))
+            throw CommandFailure(
+                "there is no \(playback ? "playback" : "capture") device",
+                hint: "check that the sound driver is loaded: "
+                    + (playback ? "aplay -l" : "arecord -l"), status: .noInput)
         }
         let text: String
         if names {

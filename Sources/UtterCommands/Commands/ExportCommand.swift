@@ -23,14 +23,10 @@ struct ExportCommand: ParsableCommand {
     var encryption: EncryptionOptions
 
     func run() throws {
-        do {
-            let spool = try Spool(encryption)
-            let take = try spool.named(take)
-            if let report = try export(take, of: spool) {
-                StandardError.line("warning: \(report)")
-            }
-        } catch {
-            throw Launch.exit(error)
+        let spool = try Spool(encryption)
+        let take = try spool.named(take)
+        if let report = try export(take, of: spool) {
+            StandardError.line("warning: \(report)")
         }
     }
 

@@ -28,11 +28,7 @@ struct NewKeyCommand: ParsableCommand {
         let made = passphrase ? EncryptionKey.makePassphrase() : nil
         var key = made.map { $0.bytes + [0x0A] } ?? EncryptionKey.makeText()
         defer { key.clear() }
-        do throws(CommandFailure) {
-            try SecretFile.make(key, at: file)
-        } catch {
-            throw Launch.exit(error)
-        }
+        try SecretFile.make(key, at: file)
         StandardError.line(
             "a new \(made.map { "passphrase of \($0.bits) random bits" } ?? "key") is in '\(file)'; keep a copy of it elsewhere, nothing opens takes without it"
         )

@@ -31,22 +31,18 @@ struct LastCommand: ParsableCommand {
     }
 
     func run() throws {
-        do {
-            let places = try TextOutput(texts, form: json ? .object : .text)
-            let takes = try takes()
-            guard !takes.isEmpty else {
-                throw CommandFailure("there is no transcript yet", status: .heardNothing)
-            }
-            let transcripts = takes.map { TerminalText.sanitized($0.transcript ?? "") }
-            let failures = places.give(transcripts.joined(separator: "\n")) { _ in
-                JSONOutput.text(takes, isPretty: true)
-            }
-            guard let (_, failure) = failures.last else { return }
-            for (_, other) in failures.dropLast() { StandardError.error(other.message) }
-            throw failure
-        } catch {
-            throw Launch.exit(error)
+        let places = try TextOutput(texts, form: json ? .object : .text)
+        let takes = try takes()
+        guard !takes.isEmpty else {
+            throw CommandFailure("there is no transcript yet", status: .heardNothing)
         }
+        let transcripts = takes.map { TerminalText.sanitized($0.transcript ?? "") }
+        let failures = places.give(transcripts.joined(separator: "\n")) { _ in
+            JSONOutput.text(takes, isPretty: true)
+        }
+        guard let (_, failure) = failures.last else { return }
+        for (_, other) in failures.dropLast() { StandardError.error(other.message) }
+        throw failure
     }
 
     private func takes() throws -> [TakeManifest] {

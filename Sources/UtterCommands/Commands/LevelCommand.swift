@@ -44,10 +44,7 @@ struct LevelCommand: AsyncParsableCommand {
         let report: SignalProbe.Report
         do throws(CommandFailure) {
             report = try await listen()
-            if case .source(let error) = report.end.cause {
-                throw CommandFailure(
-                    error.description, hint: Hints.of(error), status: ExitStatus(error))
-            }
+            if case .source(let error) = report.end.cause { throw CommandFailure(error) }
         } catch {
             throw Launch.exit(error, as: json ? .object : .text)
         }
@@ -59,25 +56,16 @@ struct LevelCommand: AsyncParsableCommand {
     private func listen() async throws(CommandFailure) -> SignalProbe.Report {
         let source = try microphone.microphone(device)
         let isLive = StandardError.isTerminal
-        do throws(SystemError) {
-            let signals = try Signals(readingPipe: length == nil)
-            let length = length?.duration ?? .seconds(86_400)
-            let listening = Task<Result<SignalProbe.Report, SystemError>, Never> {
-                do throws(SystemError) {
-                    return .success(
-                        try await SignalProbe.listen(to: source, for: length) { reading in
-                            if isLive { StandardError.write(LevelLine(reading).redrawing) }
-                        })
-                } catch {
-                    return .failure(error)
-                }
+        let signals = try orFailure { try Signals(readingPipe: self.length == nil) }
+        let length = length?.duration ?? .seconds(86_400)
+        let listening = Task {
+            try await SignalProbe.listen(to: source, for: length) { reading in
+                if isLive { StandardError.write(LevelLine(reading).redrawing) }
             }
-            signals.handle { _ in listening.cancel() }
-            let report = try await listening.value.get()
-            if isLive { StandardError.write(LevelLine.removal) }
-            return report
-        } catch {
-            throw CommandFailure(error)
         }
+        signals.handle { _ in listening.cancel() }
+        let report = try await orFailure(awaiting: { try await listening.value })
+        if isLive { StandardError.write(LevelLine.removal) }
+        return report
     }
 }

@@ -54,22 +54,16 @@ struct ListCommand: ParsableCommand {
     private static let quickBytes = 64 << 20
 
     func run() throws {
-        let spool: Spool
-        var (entries, dead): ([TakeEntry], [KeptTake]) = ([], [])
-        do {
-            let maxAge = try KeepOptions.maxAge()
-            spool = try Spool(encryption)
-            entries = try TakeEntry.all(in: spool, maxAge: maxAge)
-            dead = entries.compactMap(\.take).filter(\.isAbandoned)
-            if Self.isQuick(dead) {
-                try spool.recover(dead)
-                if !dead.isEmpty { entries = try TakeEntry.all(in: spool, maxAge: maxAge) }
-                dead = []
-            } else {
-                entries = entries.map(\.beingRecovered)
-            }
-        } catch {
-            throw Launch.exit(error)
+        let maxAge = try KeepOptions.maxAge()
+        let spool = try Spool(encryption)
+        var entries = try TakeEntry.all(in: spool, maxAge: maxAge)
+        var dead = entries.compactMap(\.take).filter(\.isAbandoned)
+        if Self.isQuick(dead) {
+            try spool.recover(dead)
+            if !dead.isEmpty { entries = try TakeEntry.all(in: spool, maxAge: maxAge) }
+            dead = []
+        } else {
+            entries = entries.map(\.beingRecovered)
         }
         let chosen = try chosen(entries)
         if json || !chosen.isEmpty {
@@ -83,11 +77,7 @@ struct ListCommand: ParsableCommand {
         }
         guard !dead.isEmpty else { return }
         StandardError.line("recovering \(dead.count) recordings whose program ended")
-        do {
-            try spool.recover(dead)
-        } catch {
-            throw Launch.exit(error)
-        }
+        try spool.recover(dead)
     }
 
     private static func isQuick(_ dead: [KeptTake]) -> Bool {

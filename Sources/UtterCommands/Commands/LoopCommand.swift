@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Utter
+internal import UtterSettings
 
 struct LoopCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -25,14 +25,9 @@ struct PlayCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func run() async throws {
-        let status: ExitStatus
-        do throws(CommandFailure) {
-            let spool = try Spool(encryption)
-            let take = try spool.named(take)
-            status = try TakePlayback(on: device, isQuiet: quiet).play(take, of: spool)
-        } catch {
-            throw Launch.exit(error)
-        }
+        let spool = try Spool(encryption)
+        let take = try spool.named(take)
+        let status = try TakePlayback(on: device, isQuiet: quiet).play(take, of: spool)
         if status != .textPrinted { throw status.code }
     }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Utter
+internal import UtterSettings
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -51,20 +51,16 @@ struct RemoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        do {
-            let spool = try Spool(encryption, limits: KeepOptions.standard.limits)
-            let removal = TakeRemoval(from: spool, isForGood: now)
-            if undo { return try removal.undo(takes) }
-            let named = try named(in: spool, removal)
-            let others =
-                answered || older != nil
-                ? try spool.takes().filter { take in
-                    isWanted(take) && !named.contains { $0.id == take.id }
-                } : []
-            try removal.remove(named, and: others, isSure: yes)
-        } catch {
-            throw Launch.exit(error)
-        }
+        let spool = try Spool(encryption, limits: KeepOptions.standard.limits)
+        let removal = TakeRemoval(from: spool, isForGood: now)
+        if undo { return try removal.undo(takes) }
+        let named = try named(in: spool, removal)
+        let others =
+            answered || older != nil
+            ? try spool.takes().filter { take in
+                isWanted(take) && !named.contains { $0.id == take.id }
+            } : []
+        try removal.remove(named, and: others, isSure: yes)
     }
 
     private func named(in spool: Spool, _ removal: TakeRemoval) throws -> [KeptTake] {

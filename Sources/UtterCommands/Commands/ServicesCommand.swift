@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+internal import UtterSettings
 internal import UtterTerminal
 
 struct ServicesCommand: AsyncParsableCommand {
@@ -25,11 +26,7 @@ struct ListServicesCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        do throws(CommandFailure) {
-            try ServiceListing.print(json ? ServiceListing.json() : ServiceListing.table())
-        } catch {
-            throw Launch.exit(error)
-        }
+        try StandardOutput.give(json ? ServiceListing.json() : ServiceListing.table())
     }
 }
 
@@ -48,13 +45,9 @@ struct ShowServiceCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        do throws(CommandFailure) {
-            let profile = try Services.profile(name)
-            try ServiceListing.print(
-                json ? ServiceListing.json(of: profile) : ProfileListing.text(of: profile))
-        } catch {
-            throw Launch.exit(error)
-        }
+        let profile = try Services.profile(name)
+        try StandardOutput.give(
+            json ? ServiceListing.json(of: profile) : ProfileListing.text(of: profile))
     }
 }
 
@@ -66,14 +59,10 @@ struct NewServiceCommand: ParsableCommand {
     var name: String
 
     func run() throws {
-        do throws(CommandFailure) {
-            let path = try Services.make(name)
-            StandardError.line("a new profile is in '\(path)'")
-            StandardError.hint(
-                "edit it, then try it with: utter services check \(name)")
-        } catch {
-            throw Launch.exit(error)
-        }
+        let path = try Services.make(name)
+        StandardError.line("a new profile is in '\(path)'")
+        StandardError.hint(
+            "edit it, then try it with: utter services check \(name)")
     }
 }
 

@@ -4,6 +4,7 @@ import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 /// `utter setup`: asks for the service, its token and the microphone, tries them, and writes the
@@ -19,16 +20,12 @@ struct SetupCommand: AsyncParsableCommand {
         subcommands: [SetupBindsCommand.self])
 
     func run() async throws {
-        do {
-            guard Dialogue.isPossible else { return try printInstructions() }
-            // Ctrl-C ends the program until there is something to write.
-            Signals.unblock()
-            // A connection that breaks in the trial must not.
-            _ = signal(SIGPIPE, SIG_IGN)
-            try await ask()
-        } catch {
-            throw Launch.exit(error)
-        }
+        guard Dialogue.isPossible else { return try printInstructions() }
+        // Ctrl-C ends the program until there is something to write.
+        Signals.unblock()
+        // A connection that breaks in the trial must not.
+        _ = signal(SIGPIPE, SIG_IGN)
+        try await ask()
     }
 
     private func ask() async throws {
@@ -68,5 +65,20 @@ struct SetupCommand: AsyncParsableCommand {
         guard StandardOutput.print(text) else {
             throw CommandFailure("standard output takes nothing", status: .localIO)
         }
+    }
+}
+
+struct SetupBindsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "binds", abstract: "Print what binds a key to 'utter start' and 'utter stop'.",
+        discussion: "Paste it where its first line says; it changes nothing by itself.")
+
+    @Argument(help: "The desktop: sway, hyprland, i3, gnome, or kde.")
+    var desktop: Desktop
+
+    func run() throws {
+        let word = Desktop.word(forProgramIn: Launch.programFolder)
+        // Its last line feed is added again.
+        try StandardOutput.show(String(desktop.bindings(of: word).dropLast()))
     }
 }

@@ -35,19 +35,13 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let path: String?
-        let manifest: TakeManifest
-        do {
-            let take = try Spool(encryption).named(take)
-            (path, manifest) = (take.audioPath, try take.manifest.get())
-        } catch {
-            throw Launch.exit(error)
-        }
+        let take = try Spool(encryption).named(take)
+        let manifest = try take.manifest.get()
         let text: String
         if json {
-            text = JSONOutput.text(Report(manifest: manifest, path: path), isPretty: true)
+            text = JSONOutput.text(Report(manifest: manifest, path: take.audioPath), isPretty: true)
         } else {
-            let report = TakeReport(manifest, audio: path, isVerbose: verbose)
+            let report = TakeReport(manifest, audio: take.audioPath, isVerbose: verbose)
             text = report.lines(columns: StandardOutput.columns).joined(separator: "\n")
         }
         try StandardOutput.show(text)

@@ -28,15 +28,11 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         Signals.unblock()
-        do throws(CommandFailure) {
-            let place = try ControlPlace.current()
-            if follow { try followChanges(at: place) }
-            let status = try Self.status(at: place)
-            if status == nil, place.isGiven { throw ControlReading.unanswered(place) }
-            try show(status ?? ControlStatus())
-        } catch {
-            throw Launch.exit(error)
-        }
+        let place = try ControlPlace.current()
+        if follow { try followChanges(at: place) }
+        let status = try Self.status(at: place)
+        if status == nil, place.isGiven { throw ControlReading.unanswered(place) }
+        try show(status ?? ControlStatus())
     }
 
     private static func status(at place: ControlPlace) throws(CommandFailure) -> ControlStatus? {
@@ -53,12 +49,7 @@ struct StatusCommand: ParsableCommand {
         }
         while true {
             // Before the look: what comes in between is not missed.
-            let watch: FolderWatch
-            do throws(SystemError) {
-                watch = try FolderWatch(place.folder)
-            } catch {
-                throw CommandFailure(error)
-            }
+            let watch = try orFailure { try FolderWatch(place.folder) }
             if var conversation = try ControlClient.ask(ControlRequest(.follow), at: place) {
                 var answer = conversation.first
                 while let status = answer.status {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 enum KnownSettings {
@@ -93,26 +94,71 @@ enum KnownSettings {
     ) { Bool($0) }
 
     /// All, in the order in which they are shown.
-    static let all: [any AnySetting] = [
-        service, language, model, prompt, device, format, key, longest, tail,
-        period, silence, least, answerTime,
-        keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
-        takeLimit, byteLimit, freeLimit, ageLimit,
-        keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue,
-    ]
-
-    /// Whether a recording can do without what the file says of a setting: how it is made and shown.
     ///
-    /// Not without the service, what is kept and for how long, keys of encryption, and where texts
-    /// go: a guess there sends a voice elsewhere, or loses it.
-    static func isDispensable(_ name: String) -> Bool {
-        let all: [any AnySetting] = [
-            language, model, prompt, device, format, key, detail, plain, cue,
-        ]
-        return all.contains { $0.name == name }
-            || ["recording.", "terminal."].contains(where: name.hasPrefix)
-    }
+    /// A recording can do without what the file says of how it is made and shown. Not without the
+    /// service, what is kept and for how long, keys of encryption, and where texts go: a guess there
+    /// sends a voice elsewhere, or loses it.
+    static let catalogue = SettingsCatalogue(
+        [
+            service, language, model, prompt, device, format, key, longest, tail,
+            period, silence, least, answerTime,
+            keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
+            takeLimit, byteLimit, freeLimit, ageLimit,
+            keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue,
+        ],
+        dispensable: [
+            language.name, model.name, prompt.name, device.name, format.name, key.name,
+            detail.name, plain.name, cue.name, "recording.", "terminal.",
+        ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"
     private static let size = "a size such as 500M or 4G"
+}
+
+extension KnownSettings {
+    /// Names that people write for settings.
+    static let synonyms = [
+        "url": url, "to": url, "endpoint": url, "server": url, "host": url, "uri": url,
+        "token": token("file"), "api-key": token("file"), "secret": token("file"),
+        "token-file": token("file"), "token-command": token("command"),
+        "token-variable": token("variable"), "api-key-file": token("file"),
+        "api-key-command": token("command"), "credential": token("credential"),
+        "lang": language.name, "locale": language.name, "mic": device.name,
+        "microphone": device.name, "input": device.name, "source": device.name,
+        "provider": service.name, "engine": service.name, "backend": service.name,
+        "codec": format.name, "encoding": format.name, "hotkey": key.name, "shortcut": key.name,
+        "talk-key": key.name, "hints": prompt.name, "vocabulary": prompt.name,
+        "duration": longest.name, "length": longest.name, "max-duration": longest.name,
+        "max-length": longest.name, "maximum": longest.name, "timeout": longest.name,
+        "minimum": least.name, "min-duration": least.name, "vad": silence.name,
+        "silence-timeout": silence.name, "auto-stop": silence.name, "keep-audio": keptAudio.name,
+        "keep-transcripts": keptTranscripts.name, "max-takes": takeLimit.name,
+        "max-bytes": byteLimit.name, "max-size": byteLimit.name, "min-free": freeLimit.name,
+        "max-age": ageLimit.name, "encrypt-key": keyFile.name,
+        "encrypt-key-command": keyCommand.name, "quiet": detail.name, "verbose": detail.name,
+        "log-level": detail.name, "copy": textPlaces.name, "clipboard": textPlaces.name,
+        "type": textPlaces.name, "paste": textPlaces.name, "exec": textCommand.name,
+        "command": textCommand.name, "beep": cue.name, "sound": cue.name, "sounds": cue.name,
+    ]
+    private static let url = "services.NAME.url"
+
+    private static func token(_ source: String) -> String { "services.NAME.token-\(source)" }
+}
+
+/// What the setting `output.to` says: places that need no name.
+struct TextPlaces: Sendable {
+    private static let known: [String: TextSink] = [
+        "stdout": .standardOutput, "copy": .clipboard, "type": .keyboard,
+    ]
+
+    let sinks: [TextSink]
+
+    /// Reads words with commas between them; nil when one is not known.
+    init?(_ text: String) {
+        let words = text.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.filter { $0 != " " } }
+        let sinks = words.compactMap { Self.known[String($0)] }
+        guard sinks.count == words.count else { return nil }
+        self.sinks = sinks
+    }
 }

@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterSettings
 
 extension ServiceSettings {
     /// Demands that there is the profile, and that it has what is said to it.

@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 /// All settings as `utter config` prints them.
@@ -10,7 +11,7 @@ enum SettingsListing {
     static func text(isExplained: Bool) throws(CommandFailure) -> String {
         let configuration = try Configuration.current()
         var rows: [(text: String, origin: String)] = []
-        for setting in KnownSettings.all {
+        for setting in KnownSettings.catalogue.all {
             rows.append(try row(setting, in: configuration))
         }
         for (_, service) in configuration.services.sorted(by: { $0.key < $1.key }) {
@@ -27,7 +28,7 @@ enum SettingsListing {
     /// Reads the file anew, the variables, and the descriptions of the services that are named.
     static func check() throws(CommandFailure) {
         let configuration = try Configuration.reading()
-        for setting in KnownSettings.all { _ = try setting.variableText() }
+        for setting in KnownSettings.catalogue.all { _ = try setting.variableText() }
         for service in configuration.services.values.sorted(by: { $0.name < $1.name }) {
             try service.check()
         }
@@ -78,32 +79,5 @@ enum SettingsListing {
     private static func line(_ setting: any AnySetting, _ text: String) -> String {
         let isBare = setting.kind.isBare || setting.kind == .size && Int(text) != nil
         return "\(setting.name) = \(isBare ? text : TOMLText.quoted(text))"
-    }
-
-    /// A file that says nothing yet, and what it could say.
-    static var template: String {
-        var lines = [
-            "# Settings of utter; 'man utter' explains them. An option goes before a variable, and",
-            "# a variable before what stands here.", "",
-        ]
-        var group = ""
-        for setting in KnownSettings.all {
-            let parts = setting.name.split(separator: ".").map(String.init)
-            if parts.count == 2, parts[0] != group {
-                group = parts[0]
-                lines += ["", "[\(group)]"]
-            }
-            let value = setting.standard.map { standard in
-                setting.kind.isBare ? standard : TOMLText.quoted(standard)
-            }
-            lines.append("# \(parts[parts.count - 1]) = \(value ?? "\"\"")")
-        }
-        lines += [
-            "", "# [services.mine]                    # chosen by: service = \"mine\"",
-            "# profile = \"openai\"                # 'utter services' lists them",
-            "# url = \"https://speech.example/v1/audio/transcriptions\"",
-            "# token-file = \"mine-token\"         # beside this file, mode 0600",
-        ]
-        return lines.joined(separator: "\n") + "\n"
     }
 }

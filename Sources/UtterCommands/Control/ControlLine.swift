@@ -14,7 +14,6 @@ struct ControlLine {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Takes bytes in.
     mutating func append(_ more: [UInt8]) { bytes += more }
 
     /// Whether a line is longer than it may be.

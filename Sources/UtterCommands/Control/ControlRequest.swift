@@ -14,7 +14,6 @@ struct ControlRequest: Codable, Sendable, Equatable {
         case toggle
         /// The recording is not sent.
         case cancel
-        /// What happens now.
         case status
         /// What happens now, and each change of it.
         case follow
@@ -52,7 +51,6 @@ struct ControlRequest: Codable, Sendable, Equatable {
         (self.command, self.take, self.report) = (command, take, report)
     }
 
-    /// Reads a line.
     init(line: [UInt8]) throws(ControlMistake) {
         struct Head: Decodable {
             var version: Int

@@ -22,7 +22,6 @@ final class Recorder: Sendable {
         var wantsReport = false
         /// Whether the recording was ended from outside, or is to be.
         var wasStopped = false
-        /// How it ended; nil as long as it has not.
         var conclusion: TakeConclusion?
         var isPrinted = false
     }

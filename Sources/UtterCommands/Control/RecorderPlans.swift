@@ -4,6 +4,7 @@ internal import AudioDevices
 internal import Capture
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 /// Makes the plans of takes, one after the other, and keeps ready what they need.
 ///
@@ -35,11 +36,7 @@ struct RecorderPlans {
             let source = try options.voice.source()
             return Microphone(device: source.device, period: source.period)
         }
-        do throws(SystemError) {
-            return try keeper.preRoll.source()
-        } catch {
-            throw CommandFailure(error)
-        }
+        return try orFailure { try keeper.preRoll.source() }
     }
 
     /// Reads what is new, and keeps ready what the next take needs.
@@ -72,11 +69,7 @@ struct RecorderPlans {
         guard keeper.map({ $0.source != source }) ?? true else { return }
         keeper?.preRoll.shutDown()
         keeper = nil
-        do throws(SystemError) {
-            let microphone = Microphone(device: source.device, period: source.period)
-            keeper = (source, try PreRoll(microphone, length: preRoll))
-        } catch {
-            throw CommandFailure(error)
-        }
+        let microphone = Microphone(device: source.device, period: source.period)
+        keeper = (source, try orFailure { try PreRoll(microphone, length: preRoll) })
     }
 }

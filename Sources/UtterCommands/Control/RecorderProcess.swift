@@ -20,12 +20,10 @@ final class RecorderProcess: Sendable {
         guard let path = program.paths.first(where: { unsafe access($0, X_OK) == 0 }) else {
             throw program.missing
         }
-        do throws(SystemError) {
-            process = Mutex(
+        process = try orFailure {
+            Mutex(
                 try ChildProcess(
                     path, [program.name, "start"], environment: Environment.all { _ in true }))
-        } catch {
-            throw CommandFailure(error)
         }
     }
 

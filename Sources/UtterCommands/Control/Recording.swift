@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 /// How the commands begin that may have to record themselves.
 enum Recording {
@@ -14,15 +15,10 @@ enum Recording {
         _ command: ControlRequest.Command, _ event: Dictation.Input, _ options: RecorderOptions
     ) async throws {
         Configuration.warnOfProblems()
-        let found: Found
-        do throws(CommandFailure) {
-            let place = try ControlPlace.current()
-            if options.sayHow { try refuseElsewhere(place) }
-            found = try find(
-                command, at: place, TextOutput(options.output.texts, form: .text, isVoice: true))
-        } catch {
-            throw Launch.exit(error)
-        }
+        let place = try ControlPlace.current()
+        if options.sayHow { try refuseElsewhere(place) }
+        let found = try find(
+            command, at: place, TextOutput(options.output.texts, form: .text, isVoice: true))
         switch found {
         case .done(let status): if status != .textPrinted { throw status.code }
         case .owned(let owner):

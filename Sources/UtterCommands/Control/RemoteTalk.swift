@@ -30,13 +30,9 @@ package final class RemoteTalk: Sendable {
         place = try ControlPlace.current()
         self.texts = Mutex(texts)
         wantsReport = form == .object
-        do throws(SystemError) {
-            let made = try Dictation(starting: { [self] _ in begin() })
-            made.observe(tell: { Self.tell($0, key) })
-            dictation.withLock { $0 = made }
-        } catch {
-            throw CommandFailure(error)
-        }
+        let made = try orFailure { try Dictation(starting: { [self] _ in begin() }) }
+        made.observe(tell: { Self.tell($0, key) })
+        dictation.withLock { $0 = made }
     }
 
     /// Says what has happened to the key, and when.

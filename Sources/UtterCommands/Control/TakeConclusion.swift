@@ -7,14 +7,12 @@ internal import UtterTerminal
 struct TakeConclusion: Sendable {
     let take: TakeID
     var status: ExitStatus
-    /// What was understood, and is to be printed.
     var text: String?
     var lines: [ToldLine]
     var report: String
     /// Whether the audio is needed no more once the text was printed.
     var isSettled: Bool
 
-    /// The answer to the one who waits for it.
     var answer: ControlAnswer {
         var answer = ControlAnswer(.result, take: take.text)
         (answer.exit, answer.text, answer.lines) = (status.rawValue, text, lines)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+internal import Utter
+internal import UtterSettings
+
 /// One thing that `utter doctor` looks at.
 ///
 /// Another is added as a type of its own, and to the list of `DoctorCommand`.
@@ -34,5 +38,91 @@ struct Finding: Encodable {
 
     static func bad(_ failure: CommandFailure) -> Finding {
         .bad(failure.message, hint: failure.hint)
+    }
+}
+
+/// Whether the file of settings and the person's profiles can be used.
+struct ConfigurationCheck: Check {
+    let name = "settings"
+
+    func run() async -> [Finding] {
+        do throws(CommandFailure) {
+            try SettingsListing.check()
+            for name in Services.names { _ = try Services.profile(name) }
+        } catch {
+            return [.bad(error)]
+        }
+        return [.good(ConfigurationFile.state)]
+    }
+}
+
+/// Whether what belongs to the program is installed beside it.
+struct InstallationCheck: Check {
+    let name = "installation"
+
+    /// What is looked for from the prefix on, and what it is for.
+    private static let files = [
+        ("share/man/man1/utter.1", "the manual"),
+        ("libexec/utter/utter-endpoint", "utter serve and utter demo"),
+        ("libexec/utter/utter-keys", "utter keys"),
+        ("share/bash-completion/completions/utter", "completions for bash"),
+    ]
+
+    func run() async -> [Finding] {
+        let folder = Launch.programFolder
+        guard folder.hasSuffix("/bin") else {
+            return [
+                .warning(
+                    "utter runs from \(folder), where it was built",
+                    hint: "install it with: make install PREFIX=~/.local")
+            ]
+        }
+        let prefix = String(folder.dropLast(4))
+        let missing = Self.files.filter { path, _ in
+            // A package compresses manuals.
+            unsafe access("\(prefix)/\(path)", F_OK) != 0
+                && access("\(prefix)/\(path).gz", F_OK) != 0
+        }
+        guard !missing.isEmpty else { return [.good("all files are in \(prefix)")] }
+        return missing.map { path, use in
+            .warning("\(prefix)/\(path) is missing: \(use)", hint: "install utter once more")
+        }
+    }
+}
+
+/// Whether recordings can be kept, and whether any waits.
+struct StateCheck: Check {
+    let name = "recordings"
+
+    func run() async -> [Finding] {
+        let folder = Environment.stateFolder
+        let store: TakeStore
+        do throws(TakeStoreError) {
+            store = try TakeStore(stateFolder: folder, key: nil)
+        } catch {
+            return [.bad(error.description, hint: Hints.of(error))]
+        }
+        var findings: [Finding] = []
+        do throws(CommandFailure) {
+            if let shortage = store.shortage(by: try KeepOptions.standard.limits) {
+                findings.append(
+                    .bad(
+                        "recordings cannot be kept: \(shortage.description)",
+                        hint: Hints.of(shortage)))
+            }
+        } catch {
+            findings.append(.bad(error))
+        }
+        // What cannot be listed is said by what makes the list.
+        let waiting = (try? Spool(at: folder).takes(where: .waiting).count) ?? 0
+        if waiting > 0 {
+            findings.append(
+                .warning(
+                    waiting == 1
+                        ? "1 recording waits for its answer"
+                        : "\(waiting) recordings wait "
+                            + "for their answers", hint: "send them with: utter flush"))
+        }
+        return findings.isEmpty ? [.good("recordings are kept in \(folder)/takes")] : findings
     }
 }

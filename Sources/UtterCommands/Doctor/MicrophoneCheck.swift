@@ -18,11 +18,9 @@ struct MicrophoneCheck: Check {
         do throws(CommandFailure) {
             let source = try options.microphone(self.device)
             device = source.name
-            do throws(SystemError) {
-                report = try await SignalProbe.listen(to: source, for: length)
-            } catch {
-                throw CommandFailure(error)
-            }
+            report = try await orFailure(awaiting: {
+                try await SignalProbe.listen(to: source, for: length)
+            })
         } catch {
             return [.bad(error)]
         }

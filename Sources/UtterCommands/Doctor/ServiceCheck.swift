@@ -32,12 +32,7 @@ struct ServiceCheck: Check {
 
     /// Sends the tone as if it were spoken now, and keeps nothing.
     private func trial() async throws(CommandFailure) -> TakeOutcome {
-        let pipeline: Pipeline
-        do throws(SystemError) {
-            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
         defer { pipeline.shutDown() }
         var plan = try options.planner(format: nil)(
             SampleSource.tone(.milliseconds(500), isSpoken: true), CapturePlan())

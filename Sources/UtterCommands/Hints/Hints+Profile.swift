@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
+internal import UtterSettings
 
 extension Hints {
     static func of(_ error: ProfileError) -> String? {
@@ -45,7 +46,7 @@ extension Hints {
 }
 
 extension CommandFailure {
-    package init(_ error: ProfileError) {
+    init(_ error: ProfileError) {
         let status: ExitStatus =
             switch error {
             case .unreadable, .unusable: .configuration

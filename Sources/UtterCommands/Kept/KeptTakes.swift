@@ -24,7 +24,7 @@ enum KeptTakes {
                     let take = try take(name, isChanged, session.spool)
                     let plan = try options.service.delivery(of: take, format: options.format)
                     if options.changesAnswerAlone, options.output.form == .text,
-                        let text = try ofTakes({ () throws(TakeStoreError) in
+                        let text = try orFailure({
                             try session.spool.reread(take, by: plan.service.answer)
                         })
                     {
@@ -110,7 +110,7 @@ enum KeptTakes {
     private static func kept(
         in spool: Spool, tellsRecovery: Bool
     ) throws(CommandFailure) -> [KeptTake] {
-        try ofTakes { () throws(TakeStoreError) in
+        try orFailure {
             var takes = try spool.takes()
             let dead = takes.filter(\.isAbandoned)
             if dead.count >= ListCommand.quickCount, tellsRecovery {

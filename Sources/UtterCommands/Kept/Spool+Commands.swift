@@ -42,17 +42,6 @@ extension ServiceOptions {
     ) throws(CommandFailure) -> DeliveryPlan {
         if let lock = take.lock { throw CommandFailure(lock) }
         return try delivery(
-            of: ofTakes { () throws(TakeStoreError) in try take.manifest.get() }, format: format)
-    }
-}
-
-/// Makes what is wrong with a take the failure of the command.
-func ofTakes<Value>(
-    _ body: () throws(TakeStoreError) -> Value
-) throws(CommandFailure) -> Value {
-    do throws(TakeStoreError) {
-        return try body()
-    } catch {
-        throw CommandFailure(error)
+            of: orFailure { try take.manifest.get() }, format: format)
     }
 }

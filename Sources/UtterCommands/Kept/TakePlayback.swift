@@ -29,13 +29,8 @@ final class TakePlayback: Sendable {
     init(on device: String?, isQuiet: Bool) throws(CommandFailure) {
         self.device = device
         showsPosition = StandardError.isTerminal && !isQuiet
-        let signals: Signals
-        do throws(SystemError) {
-            stop = try Wakeup()
-            signals = try Signals(readingPipe: false)
-        } catch {
-            throw CommandFailure(error)
-        }
+        stop = try orFailure { try Wakeup() }
+        let signals = try orFailure { try Signals(readingPipe: false) }
         signals.handle { [self] request in
             // Playing ends at once, whatever asks for it.
             farewell.withLock { if $0 == nil { $0 = request.status } }
@@ -51,7 +46,7 @@ final class TakePlayback: Sendable {
     func play(
         _ take: KeptTake, of spool: Spool
     ) throws(CommandFailure) -> ExitStatus {
-        var source = try ofTakes { () throws(TakeStoreError) in try spool.samples(of: take) }
+        var source = try orFailure { try spool.samples(of: take) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var samples: [Int16] = []
         guard try read(&source, &samples) else {
@@ -59,11 +54,8 @@ final class TakePlayback: Sendable {
                 "take \(take.id.text) has no sound in it", status: .unusableAudio)
         }
         let player = try player()
-        let heard: (damage: CommandFailure?, failure: CommandFailure?)
-        do throws(SystemError) {
-            heard = try run(player, &source, &samples, length: take.length ?? .zero)
-        } catch {
-            throw CommandFailure(error)
+        let heard = try orFailure {
+            try run(player, &source, &samples, length: take.length ?? .zero)
         }
         if showsPosition { StandardError.write(LiveText.erasure()) }
         if let status = farewell.withLock({ $0 }) { return status }
@@ -135,11 +127,7 @@ final class TakePlayback: Sendable {
     private func read(
         _ source: inout TakeSamples, _ samples: inout [Int16]
     ) throws(CommandFailure) -> Bool {
-        do throws(TakeSamples.Failure) {
-            return try source.next(into: &samples)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try orFailure { try source.next(into: &samples) }
     }
 
     /// Gives the program what it reads, and closes the pipe.

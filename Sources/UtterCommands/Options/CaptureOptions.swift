@@ -2,6 +2,7 @@
 
 import ArgumentParser
 internal import Utter
+internal import UtterSettings
 
 /// When a recording ends by itself, and when it is dropped.
 struct CaptureOptions: ParsableArguments {

@@ -17,7 +17,4 @@ extension Environment {
 
     /// Where takes are kept: `$XDG_STATE_HOME/utter`, or `~/.local/state/utter`.
     static var stateFolder: String { folder("XDG_STATE_HOME", orBelowHome: "/.local/state") }
-
-    /// Where the person's settings are: `$XDG_CONFIG_HOME/utter`, or `~/.config/utter`.
-    static var configurationFolder: String { folder("XDG_CONFIG_HOME", orBelowHome: "/.config") }
 }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Utter
+internal import UtterSettings
 
 /// What stays on the disk.
 package struct KeepOptions: ParsableArguments {

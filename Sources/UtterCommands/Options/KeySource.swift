@@ -2,6 +2,7 @@
 
 package import Cryptography
 internal import LinuxPlatform
+internal import UtterSettings
 package import UtterTerminal
 
 /// Where the key of the takes on the disk comes from: a file or a command, which the command line

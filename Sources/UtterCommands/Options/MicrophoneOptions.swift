@@ -3,6 +3,7 @@
 import ArgumentParser
 internal import AudioDevices
 internal import Utter
+internal import UtterSettings
 
 /// Which microphone may be opened, and how often it is read.
 struct MicrophoneOptions: ParsableArguments {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import UtterSettings
 internal import UtterTerminal
 
 /// What is printed beside the transcript.

@@ -3,6 +3,7 @@
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 /// How the options become the plan of a delivery.
 extension ServiceOptions {

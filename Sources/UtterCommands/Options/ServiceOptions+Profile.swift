@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterSettings
 
 /// How a service that is named becomes the plan of a delivery.
 extension ServiceOptions {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Utter
+internal import UtterSettings
 
 /// How the secrets of a service come into the plan of a delivery: these options and the environment
 /// offer them, and the rule of the library (`DeliveryPlan.addSecrets`) chooses.

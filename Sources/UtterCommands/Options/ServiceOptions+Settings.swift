@@ -2,6 +2,7 @@
 
 internal import Settings
 internal import Utter
+internal import UtterSettings
 
 /// What the person's file says of the service that is asked.
 extension ServiceOptions {

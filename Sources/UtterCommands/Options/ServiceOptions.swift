@@ -4,6 +4,7 @@ public import ArgumentParser
 internal import Glibc
 internal import LinuxPlatform
 package import Utter
+internal import UtterSettings
 
 extension AudioCodec: ExpressibleByArgument {}
 extension RequestMethod: ExpressibleByArgument {

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import AudioDevices
 internal import Utter
+internal import UtterSettings
 
 /// What is recorded of a voice, and how.
 struct VoiceOptions: ParsableArguments {

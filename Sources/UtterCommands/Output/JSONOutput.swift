@@ -45,3 +45,28 @@ enum JSONOutput {
         }
     }
 }
+
+/// An optional member of an object in JSON that is always there: as null when it is nil.
+@propertyWrapper
+struct Nullable<Value: Encodable>: Encodable {
+    var wrappedValue: Value?
+
+    init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        guard let wrappedValue else { return try container.encodeNil() }
+        try container.encode(wrappedValue)
+    }
+}
+
+extension Nullable: Sendable where Value: Sendable {}
+
+/// What standard output has of a take.
+package enum OutputForm: Sendable {
+    case text
+    /// One object with everything (`--json`).
+    case object
+    /// An object for each thing that happens, as it happens (`--events`).
+    case events
+}

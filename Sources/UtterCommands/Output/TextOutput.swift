@@ -3,6 +3,7 @@
 internal import Glibc
 internal import Synchronization
 internal import Utter
+internal import UtterSettings
 
 /// Where the texts of one run go; the same for all of them.
 ///
@@ -26,7 +27,7 @@ package final class TextOutput: Sendable {
     private let isOver: @Sendable () -> Bool
     private let state = Mutex(State())
 
-    package static var standard: TextOutput {
+    static var standard: TextOutput {
         TextOutput([.standardOutput], form: .text, endsLines: true)
     }
 
@@ -38,7 +39,7 @@ package final class TextOutput: Sendable {
     ///   - form: what standard output has.
     ///   - endsLines: whether a line feed ends the last text too.
     ///   - isOver: whether the program is to end; asked now and then while a command runs.
-    package init(
+    init(
         _ sinks: [TextSink], isUsual: Bool = true, form: OutputForm, endsLines: Bool,
         isOver: @escaping @Sendable () -> Bool = { false }
     ) {

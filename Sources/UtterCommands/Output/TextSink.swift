@@ -9,7 +9,7 @@ internal import UtterTerminal
 ///
 /// A text is harmless already when it comes here (`TerminalText`). A place that cannot take one says
 /// so, and the caller prints it elsewhere: no text is lost by that.
-package enum TextSink: Sendable, Equatable {
+enum TextSink: Sendable, Equatable {
     case standardOutput
     /// A file, replaced in one step.
     case file(String)

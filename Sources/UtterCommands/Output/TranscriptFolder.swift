@@ -6,7 +6,7 @@ internal import Utter
 
 /// The folder of `--output-dir`: a file for the text of each recording, and more where the service
 /// tells times.
-package struct TranscriptFolder: Sendable {
+struct TranscriptFolder: Sendable {
     /// `NAME.txt` is always there, the others where times are known.
     private static let extensions = ["txt", "srt", "vtt", "json"]
 
@@ -116,7 +116,7 @@ package struct TranscriptFolder: Sendable {
     }
 
     /// The name of a recording's file, without folders, its extension and controls.
-    package static func name(of file: String) -> String {
+    static func name(of file: String) -> String {
         guard file != "-" else { return "standard-input" }
         var name = String(file.split(separator: "/").last ?? "recording")
         if let dot = name.lastIndex(of: "."), dot > name.startIndex { name = String(name[..<dot]) }

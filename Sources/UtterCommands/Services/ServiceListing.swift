@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
+internal import FoundationEssentials
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 enum ServiceListing {
@@ -14,7 +15,7 @@ enum ServiceListing {
                 let profile = try Services.profile(name)
                 let words = profile.words.filter { $0.isRequired && $0.standard == nil }
                 rows.append([
-                    name, tokenState(of: profile), profile.isLive ? "live" : "at the end",
+                    name, profile.tokenState, profile.isLive ? "live" : "at the end",
                     words.map { "\($0.name)=…" }.joined(separator: " "),
                     TerminalText.singleLine(profile.title),
                 ])
@@ -32,32 +33,84 @@ enum ServiceListing {
             + "\n\nlive: sent while you speak; at the end: the service takes no chunks, or no slow ones, "
             + "or does not say that it does"
     }
+}
 
-    static let tokenThere = "token there"
-
-    /// Whether the token of a service is where its profile looks for it; no command is run for that.
-    static func tokenState(of profile: ServiceProfile) -> String {
-        let parts = profile.authentication.parts
-        guard !parts.isEmpty else { return "no token" }
-        for part in parts where part.isRequired {
-            switch part.source {
-            case .variable(let name)?:
-                if (Environment[name] ?? "").isEmpty { return "\(name) is not set" }
-            case .file(let path)?:
-                if !OwnFile.isRegular(path) { return "no file" }
-            case .credential, .command, .headerFile, .pipe, .given, nil: break
-            }
-        }
-        guard parts.contains(where: \.isRequired) else { return "no token needed" }
-        return parts.allSatisfy { $0.source != nil || !$0.isRequired }
-            ? tokenThere : "token needed"
+extension ServiceListing {
+    private struct Row: Encodable {
+        var name: String
+        @Nullable var title: String? = nil
+        @Nullable var url: String? = nil
+        @Nullable var docs: String? = nil
+        @Nullable var verified: String? = nil
+        /// Whether the profile is a file of the person's.
+        @Nullable var isOwn: Bool? = nil
+        /// Whether a recording is sent while it is made.
+        @Nullable var isLive: Bool? = nil
+        @Nullable var token: Token? = nil
+        var words: [Word] = []
+        @Nullable var error: String? = nil
     }
 
-    static func print(_ text: String) throws(CommandFailure) {
-        guard StandardOutput.print(text) else {
-            throw CommandFailure(
-                "standard output takes nothing: \(unsafe String(cString: strerror(errno)))",
-                status: .localIO)
+    private struct Token: Encodable {
+        var isNeeded, isThere: Bool
+        @Nullable var variable: String?
+    }
+
+    private struct Word: Encodable {
+        var name: String
+        var isRequired: Bool
+        @Nullable var standard: String?
+        @Nullable var about: String?
+        /// What may be said; empty when that is anything.
+        var values: [String]
+    }
+
+    /// All services as a JSON array; one that is wrong has an `error` and hides no other.
+    static func json() throws(CommandFailure) -> String {
+        var rows: [Row] = []
+        for name in Services.names {
+            do throws(CommandFailure) {
+                rows.append(row(name, try Services.profile(name)))
+            } catch {
+                rows.append(Row(name: name, error: error.message))
+            }
+        }
+        return try text(of: rows)
+    }
+
+    static func json(of profile: ServiceProfile) throws(CommandFailure) -> String {
+        try text(of: row(profile.name, profile))
+    }
+
+    private static func row(_ name: String, _ profile: ServiceProfile) -> Row {
+        var row = Row(name: name, title: profile.title, url: profile.url.text)
+        row.docs = profile.docs
+        row.verified = profile.verified
+        row.isOwn = profile.texts[0].place.hasPrefix("/")
+        row.isLive = profile.isLive
+        if let part = profile.authentication.token {
+            var variable: String?
+            if case .variable(let name)? = part.source { variable = name }
+            row.token = Token(
+                isNeeded: profile.authentication.parts.contains(where: \.isRequired),
+                isThere: profile.tokenState == ServiceProfile.tokenThere, variable: variable)
+        }
+        row.words = profile.words.map { word in
+            Word(
+                name: word.name, isRequired: word.isRequired && word.standard == nil,
+                standard: word.standard, about: word.about,
+                values: word.choices)
+        }
+        return row
+    }
+
+    private static func text(of value: some Encodable) throws(CommandFailure) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        do {
+            return String(decoding: try encoder.encode(value), as: UTF8.self)
+        } catch {
+            throw CommandFailure("\(error)", status: .internalError)
         }
     }
 }

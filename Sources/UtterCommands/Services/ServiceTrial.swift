@@ -2,6 +2,7 @@
 
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 /// Sends one recording to a service, keeps nothing, and says what was sent and what came back.
@@ -18,18 +19,13 @@ struct ServiceTrial {
 
     /// Runs the trial; each line is printed as soon as it is known.
     func run() async throws {
-        let status: ExitStatus
-        do throws(CommandFailure) {
-            let profile = try Services.profile(options.profile.service ?? "")
-            try say("service", "\(profile.title), by \(profile.texts[0].place)")
-            if let verified = profile.verified { try say("verified", verified) }
-            let plan = try options.trialPlan()
-            try say("token", token(of: plan))
-            try say("request", request(of: plan))
-            status = try say(try await send(by: plan), of: profile)
-        } catch {
-            throw Launch.exit(error)
-        }
+        let profile = try Services.profile(options.profile.service ?? "")
+        try say("service", "\(profile.title), by \(profile.texts[0].place)")
+        if let verified = profile.verified { try say("verified", verified) }
+        let plan = try options.trialPlan()
+        try say("token", token(of: plan))
+        try say("request", request(of: plan))
+        let status = try say(try await send(by: plan), of: profile)
         if status != .textPrinted { throw status.code }
     }
 
@@ -44,12 +40,7 @@ struct ServiceTrial {
     }
 
     private func send(by plan: DeliveryPlan) async throws(CommandFailure) -> TakeOutcome {
-        let pipeline: Pipeline
-        do throws(SystemError) {
-            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
         defer { pipeline.shutDown() }
         let source: any CaptureSource =
             recording.map { FileReplay(path: $0, pace: .unpaced) }
@@ -90,6 +81,6 @@ struct ServiceTrial {
     }
 
     private func say(_ name: String, _ text: String) throws(CommandFailure) {
-        try ServiceListing.print(TextWidth.padded(name, to: 10) + text)
+        try StandardOutput.give(TextWidth.padded(name, to: 10) + text)
     }
 }

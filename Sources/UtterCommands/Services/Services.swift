@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
+internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
-/// The services as a person's settings have them: profiles of their own, and those that ship.
-enum Services {
-    static var folder: String { Environment.configurationFolder + "/profiles" }
-
-    private static var profiles: Profiles { .shipped + .folder(folder) }
-
+extension Services {
     /// Finds the profile that a person names, or that stands in the file of a path.
     static func profile(_ name: String) throws(CommandFailure) -> ServiceProfile {
-        do throws(ProfileError) {
-            return try profiles.profile(name)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try orFailure { try profiles.profile(name) }
     }
 
     /// The profile of a service as the person's settings mean it; a failure names the place in the file
@@ -33,7 +27,80 @@ enum Services {
             throw error.standing(at: configuration[setting.name]?.place)
         }
     }
+}
 
-    /// The names of all profiles: the person's own, then the others.
-    static var names: [String] { profiles.names }
+extension Services {
+    /// Writes a new profile that is to be filled in.
+    static func make(_ name: String) throws(CommandFailure) -> String {
+        guard Profiles.isName(name), !name.hasSuffix(".toml") else {
+            throw CommandFailure(
+                "'\(name)' cannot be the name of a service",
+                hint: "use letters, digits, '-', '_' and '.'", status: .usage)
+        }
+        try ConfigurationFile.makeFolder()
+        if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
+            let error = SystemError.last("mkdir")
+            throw CommandFailure(
+                "cannot make the folder '\(folder)': \(error.reason)", status: .localIO)
+        }
+        let path = "\(folder)/\(name).toml"
+        try SecretFile.make(Array(template(name).utf8), at: path)
+        return path
+    }
+
+    private static func template(_ name: String) -> String {
+        """
+        # How utter asks the service "\(name)". What begins with '#' is a remark or an example.
+        # 'utter services show openai' shows a complete one.
+        title = "\(name)"
+        # docs = "https://…"
+        # extends = "openai"           # begin with another profile; tables are put together
+
+        # Where the recording goes. {word} stands for what is said with --language, --model,
+        # --prompt or --set WORD=VALUE.
+        url = "http://localhost:8000/v1/audio/transcriptions"
+        # method = "PUT"
+
+        # [auth]
+        # kind = "bearer"              # or scheme, header, query, basic, none
+        # header = "xi-api-key"        # for kind = "header"
+        # variable = "\(variable(name))"   # where the token is; or file, command, credential
+        # optional = true
+
+        # [query]                      # what has a word that is not said is left out
+        # language = "{language}"
+
+        # [headers]
+        # X-Model = "{model}"
+
+        # [words]
+        # model = "large"              # what counts unless another is said
+        # region = { required = true, about = "where the service is", values = { eu = "eu-west-1" } }
+
+        # [body]
+        # kind = "form"                # raw: the audio alone; json: see 'template'
+        # file-field = "file"
+        # fields = { model = "{model}", language = "{language}" }
+        # template = '{"audio":"{audio}","language":"{language}"}'
+
+        # [[formats]]                  # what it reads, the best first: ogg-opus, flac, wav, pcm
+        # codec = "wav"
+        # content-type = "audio/wav"
+
+        # [limits]
+        # seconds = 60
+
+        # [transfer]
+        # framing = "length"           # when it cannot take a recording that is still being made
+
+        # [answer]
+        # framing = "json"             # auto, text, sequence, events, subtitles, header
+        # text = ["text"]              # where the text is: results[].transcript
+
+        """
+    }
+
+    private static func variable(_ name: String) -> String {
+        String(name.uppercased().map { $0.isLetter || $0.isNumber ? $0 : "_" }) + "_API_KEY"
+    }
 }

@@ -53,7 +53,6 @@ final class CuePlayer: Sendable {
         }
     }
 
-    /// Plays what belongs to an event of a take.
     func note(_ event: TakeEvent) {
         switch event {
         case .began: order(.began)

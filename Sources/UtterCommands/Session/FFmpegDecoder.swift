@@ -12,9 +12,7 @@ internal import Utter
 /// A source belongs to one capture thread after `open`, which is why `Sendable` is stated
 /// unchecked: it is handed over whole and never shared.
 final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
-    /// What is decoded.
     enum Input: Sendable {
-        /// An ordinary file.
         case file(String)
         /// A descriptor that stays open, of which these bytes have been read.
         case pipe(Int32, prefix: [UInt8])
@@ -26,7 +24,6 @@ final class FFmpegDecoder: CaptureSource, @unchecked Sendable {
     /// How long it may deliver nothing: of a pipe at first, of a file at any time.
     private let patience: Duration
 
-    /// A program that runs.
     private final class Running {
         var process: ChildProcess
         let samples: OwnedDescriptor

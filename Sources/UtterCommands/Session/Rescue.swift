@@ -87,3 +87,8 @@ struct Rescue {
         return home + path.dropFirst(1)
     }
 }
+
+extension Pipeline {
+    /// Whether a recording that the disk has not taken may be written to another place, unasked.
+    var mayWriteElsewhere: Bool { spool.map { !$0.encrypts } ?? false }
+}

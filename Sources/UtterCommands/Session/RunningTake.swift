@@ -21,7 +21,6 @@ final class RunningTake: Sendable {
         var unprotected: ArraySlice<TakeID> = []
         /// The first request to end the program.
         var farewell: Request?
-        /// Whether a take has begun, ever.
         var hasBegun = false
         /// Whether a stop has come before that, which is for the first.
         var isStopped = false

@@ -43,9 +43,7 @@ enum StandardInput {
                 return FFmpegDecoder(
                     program, .pipe(STDIN_FILENO, prefix: prefix), name: name, pace: pace)
             }
-            let error = CaptureError.foreignAudio(name: name, kind: kind)
-            throw CommandFailure(
-                error.description, hint: Hints.of(error), status: ExitStatus(error))
+            throw CommandFailure(CaptureError.foreignAudio(name: name, kind: kind))
         case .unknown, .undecided:
             return RawInput(
                 descriptor: STDIN_FILENO, name: name, format: rawFormat, pace: pace,

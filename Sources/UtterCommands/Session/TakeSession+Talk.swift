@@ -58,9 +58,8 @@ extension TakeSession {
         _ manner: TalkManner, _ controls: Signals.Controls, _ longest: Duration, _ live: LiveLine?,
         _ isServiceUnset: Bool, _ plan: @escaping @Sendable () -> TakePlan
     ) throws(CommandFailure) -> Scene {
-        let dictation: Dictation
-        do throws(SystemError) {
-            dictation = try Dictation(
+        let dictation = try orFailure {
+            try Dictation(
                 longest: longest, isForOne: manner.isForOne, listensAgain: !manner.isForOne
             ) { [pipeline, running, cassettes, showsProgress] _ in
                 var plan = plan()
@@ -70,8 +69,6 @@ extension TakeSession {
                 running.begin(take)
                 return take
             }
-        } catch {
-            throw CommandFailure(error)
         }
         dictation.observe(tell: { [output] news in
             guard let text = manner.text(of: news), !output.quiet else { return }
@@ -99,7 +96,6 @@ extension TakeSession {
         if running.farewell != nil { scene.requests.finish() }
     }
 
-    /// Follows a take to its end.
     private func outcome(of take: Take, number: Int = 1, _ scene: Scene) async -> TakeOutcome {
         let stopHint = number == 1 ? scene.manner.stopHint(with: scene.controls) : nil
         return await watch(
@@ -109,7 +105,6 @@ extension TakeSession {
                 isServiceUnset: scene.isServiceUnset))
     }
 
-    /// Follows the only take.
     private func one(_ scene: Scene) async -> ExitStatus {
         for await take in scene.takes {
             let outcome = await outcome(of: take, scene)

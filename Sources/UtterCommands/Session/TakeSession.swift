@@ -26,7 +26,6 @@ package struct TakeSession {
     let signals: Signals
     let running: RunningTake
     let output: OutputOptions
-    /// Where texts go.
     let texts: TextOutput
     /// What plays the tones of recordings; nil when none are wanted.
     private let cues: CuePlayer?
@@ -41,7 +40,7 @@ package struct TakeSession {
     static let serviceUnset =
         "no service is set, and none listens at \(ServiceOptions.localURL)"
     /// The file whose take runs, as the person named it; nil for microphones and kept takes.
-    package var file: String?
+    var file: String?
     /// Where a file's text goes to files of its own; nil is nowhere.
     var folder: TranscriptFolder?
     /// The files whose recordings are kept.

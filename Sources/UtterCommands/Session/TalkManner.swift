@@ -5,7 +5,6 @@ internal import UtterTerminal
 
 /// How a person talks: with which key, and for how many takes; and what that is called.
 struct TalkManner: Sendable {
-    /// What a key does.
     enum Wish: Sendable {
         /// It is held.
         case hold
@@ -20,7 +19,6 @@ struct TalkManner: Sendable {
     var isKeyAsked: Bool
     /// What the command line wants of the key; nil is what the terminal can.
     var wish: Wish?
-    /// How long a terminal has to answer.
     var answerTime: Duration
 
     /// This manner on a terminal that reports so much.
@@ -66,7 +64,6 @@ struct TalkManner: Sendable {
         return words + "; \(endKey) \(isForOne ? "leaves" : "ends")"
     }
 
-    /// What ends a recording.
     func stopHint(with controls: Signals.Controls) -> String {
         switch controls {
         case .keys(.releases): "release \(key.title) to stop"

@@ -6,7 +6,6 @@ internal import Utter
 struct TimeAccount {
     private let outcome: TakeOutcome
 
-    /// Accounts for a take that has ended.
     init(_ outcome: TakeOutcome) { self.outcome = outcome }
 
     /// A few lines, each with a line break at its end.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import UtterSettings
+
 /// What a person has answered to `utter setup`, and the file that says it.
 struct SetupAnswers: Equatable {
     enum Token: Equatable {

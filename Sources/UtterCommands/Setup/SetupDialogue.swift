@@ -5,6 +5,7 @@ internal import Glibc
 internal import LinuxPlatform
 internal import Settings
 internal import Utter
+internal import UtterSettings
 internal import UtterTerminal
 
 /// The questions of `utter setup`, in their order.
@@ -12,7 +13,6 @@ struct SetupDialogue {
     private let dialogue = Dialogue()
     let profiles: [ServiceProfile]
 
-    /// Asks for everything.
     func answers() throws -> SetupAnswers {
         let (profile, url) = try service()
         var answers = SetupAnswers(profile: profile.name, url: url)
@@ -235,5 +235,21 @@ struct SetupDialogue {
             if word.takes(line) { return line }
             dialogue.say("It has \(word.choices.joined(separator: ", ")).")
         }
+    }
+}
+
+/// The services that can be set up.
+enum SetupProfiles {
+    /// All that can be used; a file of the person's own that is wrong is left out, and said.
+    static func all() throws(CommandFailure) -> [ServiceProfile] {
+        var profiles: [ServiceProfile] = []
+        for name in Services.names {
+            do throws(CommandFailure) {
+                profiles.append(try Services.profile(name))
+            } catch {
+                StandardError.line("warning: \(error.message)")
+            }
+        }
+        return profiles
     }
 }

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import LinuxPlatform
+internal import UtterSettings
 internal import UtterTerminal
 
 /// The files that `utter setup` writes: the settings, and a token that was typed.

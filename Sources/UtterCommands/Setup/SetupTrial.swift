@@ -5,6 +5,7 @@ internal import AudioDevices
 internal import Glibc
 internal import LinuxPlatform
 internal import Utter
+internal import UtterSettings
 
 /// Half a second from the microphone, sent to the service: whether both work.
 struct SetupTrial {
@@ -45,20 +46,17 @@ struct SetupTrial {
         var plan = try planner()(
             source, CapturePlan(tail: Tail(usual: .zero), longest: Self.length))
         plan.delivery.retry = .never
-        do throws(SystemError) {
-            // A token that was typed is on no disk yet.
-            let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
-            let asker = SecretAsker()
-            let pipeline = try Pipeline(spool: nil) { question in
+        // A token that was typed is on no disk yet.
+        let typed: String? = if case .typed(let token) = answers.token { token } else { nil }
+        let asker = SecretAsker()
+        let pipeline = try orFailure {
+            try Pipeline(spool: nil) { question in
                 if let typed { return typed }
                 return try await asker.answer(question)
             }
-            let outcome = await pipeline.start(plan).outcome
-            pipeline.shutDown()
-            return outcome
-        } catch {
-            throw CommandFailure(error)
         }
+        defer { pipeline.shutDown() }
+        return await pipeline.start(plan).outcome
     }
 
     /// Makes takes by the answers alone.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Utter
+internal import Utter
 
 extension TakeNotice {
-    package var text: String {
+    var text: String {
         switch self {
         case .unprotected(let reason):
             return "not protected: this take lives in memory only: \(reason)"
@@ -26,5 +26,68 @@ extension TakeNotice {
         case .cutShort(let reason):
             return "the recording was ended: \(reason)"
         }
+    }
+}
+
+extension SignalState {
+    /// What is wrong with a microphone's signal, and what it may be, in one line.
+    var text: String {
+        switch self {
+        case .good: "the microphone's signal is good"
+        case .absent: "the microphone delivers nothing; recording goes on when it does"
+        case .zero: "the microphone delivers only digital silence; is it muted?"
+        case .dead: "the input delivers nothing but its last bit; is a microphone connected?"
+        case .faint: "the microphone is very quiet; is its level turned down?"
+        case .clipped: "the microphone is cut off at full scale; turn its level down"
+        }
+    }
+}
+
+extension SourceDetails {
+    /// Rate, channels, samples, period and ring, in one line.
+    var text: String {
+        let layout = format.channelCount == 1 ? "mono" : "\(format.channelCount) channels"
+        let period = format.duration(ofFrames: periodFrames) / .milliseconds(1)
+        let buffer = format.duration(ofFrames: bufferFrames) / .milliseconds(1)
+        let separator = format.channelCount == 1 ? " " : ", "
+        return "\(format.sampleRate) Hz\(separator)\(layout) \(sampleFormat), a period of "
+            + "\(Int(period.rounded())) ms, a ring of \(Int(buffer.rounded())) ms"
+            + (card.map { ", on \($0)" } ?? "")
+    }
+}
+
+extension StatusLine {
+    /// Minutes, seconds and tenths.
+    static func clock(_ duration: Duration) -> String {
+        let tenths =
+            Int(duration.components.seconds) * 10
+            + Int(duration.components.attoseconds / 100_000_000_000_000_000)
+        let seconds = tenths / 10 % 60
+        return "\(tenths / 600):\(seconds < 10 ? "0" : "")\(seconds).\(tenths % 10)"
+    }
+
+    /// Seconds, to the hundredth below ten.
+    static func seconds(_ duration: Duration) -> String {
+        let hundredths =
+            Int(duration.components.seconds) * 100
+            + Int(duration.components.attoseconds / 10_000_000_000_000_000)
+        guard hundredths < 1_000 else { return "\(hundredths / 100) s" }
+        let rest = hundredths % 100
+        return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) s"
+    }
+
+    /// Milliseconds, to the tenth below 100.
+    static func milliseconds(_ duration: Duration) -> String {
+        let tenths = Int((duration / .microseconds(100)).rounded())
+        guard tenths < 1_000 else { return "\((tenths + 5) / 10) ms" }
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+
+    static func size(_ count: Int) -> String {
+        count < 1_000
+            ? "\(count) B"
+            : count < 1_000_000
+                ? "\(count / 1_000) kB"
+                : "\(count / 1_000_000).\(count / 100_000 % 10) MB"
     }
 }

@@ -12,7 +12,6 @@ package struct KeyCode: Hashable, Sendable {
 
     init(_ number: UInt32) { self.number = number }
 
-    /// The key that writes this character.
     package init(_ character: Unicode.Scalar) { number = character.value }
 
     /// The function key F1 to F35.
@@ -55,7 +54,6 @@ package struct KeyCode: Hashable, Sendable {
     /// AltGr, where the layout has one: the right Alt key of most.
     static let levelThreeShift = KeyCode(57_453)
 
-    /// Whether it writes a character of ASCII.
     var isASCII: Bool { number < 0x80 }
 
     /// Whether a terminal that sends bytes for keys has bytes for this one.

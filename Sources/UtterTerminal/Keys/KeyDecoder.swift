@@ -113,7 +113,6 @@ struct KeyDecoder {
         return nil
     }
 
-    /// The key for a byte of ASCII.
     static func event(_ byte: UInt8, _ modifiers: KeyModifiers = []) -> KeyEvent {
         switch byte {
         case 0x00: KeyEvent(.space, .press, modifiers.union(.control))

@@ -13,11 +13,8 @@ package struct KeyInterpreter {
         case releases
     }
 
-    /// What a key asks for.
     package enum Meaning: Equatable, Sendable {
-        /// The talk key went down.
         case down
-        /// The talk key went up.
         case up
         /// A key that begins and ends was pressed.
         case press

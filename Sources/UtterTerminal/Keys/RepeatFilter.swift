@@ -11,7 +11,6 @@
 /// One key is another matter: Enter, whose press has started this program. It may be held still, and
 /// then it is repeated; or it is pressed. So it is looked at again when the repeat would have come.
 struct RepeatFilter {
-    /// What a press is.
     enum Verdict: Equatable, Sendable {
         case press
         case repetition
@@ -60,7 +59,6 @@ struct RepeatFilter {
         return .unknown(until: now + Self.interval)
     }
 
-    /// Hears that a key is up.
     mutating func release(_ key: KeyCode) { held[key] = nil }
 
     /// When the next key is known that is not known yet.

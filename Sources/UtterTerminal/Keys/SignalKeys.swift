@@ -8,7 +8,6 @@ internal import Glibc
 /// The terminal makes none of its own while its keys are listened to: it would make one of a byte
 /// that is pasted, too.
 package struct SignalKeys: Sendable {
-    /// A signal that is asked for by a key.
     package enum Signal: Equatable, Sendable {
         case interrupt, quit, suspend
 

@@ -30,7 +30,6 @@ package struct TalkKey: Equatable, Sendable {
     /// What may be written, for the help.
     package static let examples = "space, enter, f1 to f24, a letter, right-alt, scroll-lock"
 
-    /// The name as a line shows it.
     package var title: String { name.prefix(1).uppercased() + name.dropFirst() }
 
     /// Whether every terminal tells of its press.

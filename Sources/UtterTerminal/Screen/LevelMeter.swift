@@ -38,7 +38,6 @@ package struct LevelMeter: Equatable {
         return "▕" + String(bar) + "▏"
     }
 
-    /// The level in one cell.
     package var cell: String {
         String(Self.steps[min(Int(share * Float(Self.steps.count)), Self.steps.count - 1)])
     }

@@ -117,3 +117,97 @@ package final class LiveLine: Sendable {
         }
     }
 }
+
+/// What a terminal shows as long as it changes; pure.
+package protocol LiveContent: Sendable {
+    /// After how long it changes by itself; nil when it does not.
+    var nextChange: Duration? { get }
+
+    /// The lines for a window and a time, each at most `columns` - 1 columns wide, colour codes not
+    /// counted.
+    func lines(
+        columns: Int, rows: Int, hasColour: Bool, at now: ContinuousClock.Instant
+    ) -> [String]
+}
+
+/// The codes (ECMA-48, DEC private modes) that draw lines over themselves.
+///
+/// The cursor rests at the first column of the first line. A terminal that is made narrower and
+/// wraps the lines keeps it there, and one that cuts them does too; so clearing from the cursor to
+/// the end of the screen erases all pieces, however many rows they have become, and nothing above.
+package enum LiveText {
+    package static func erasure() -> String { "\r\u{1B}[J" }
+
+    /// Draws a line over what is there.
+    package static func drawing(_ text: String) -> String { drawing([text]) }
+
+    /// Draws lines over what is there: no more than the window has rows.
+    ///
+    /// Nothing is cleared before it is written over, so that nothing flickers. Without automatic
+    /// wrapping: the terminal may be narrower by the time it reads this.
+    static func drawing(_ lines: [String]) -> String {
+        "\r\u{1B}[?7l" + lines.joined(separator: "\u{1B}[K\r\n")
+            + "\u{1B}[J\u{1B}[?7h" + up(lines.count - 1) + "\r"
+    }
+
+    private static func up(_ count: Int) -> String { count > 0 ? "\u{1B}[\(count)A" : "" }
+}
+
+/// Decides when a line that changes is drawn: at once after a rest, otherwise with the next turn.
+///
+/// Pure. However often the line changes, it is drawn 16 times a second at most, and its last state
+/// always is.
+struct RedrawSchedule {
+    /// The least time between two drawings; eyes see no more.
+    static let interval = Duration.milliseconds(60)
+
+    private var isDue = false
+    private var earliest: ContinuousClock.Instant?
+    /// When the line changes by itself, because it counts seconds.
+    private var changesAt: ContinuousClock.Instant?
+
+    init() {}
+
+    /// Says that the line has changed.
+    ///
+    /// - Returns: whether this is the first change since the last drawing.
+    mutating func change() -> Bool {
+        defer { isDue = true }
+        return !isDue
+    }
+
+    /// How long to wait before the line is drawn, zero for now; nil is until it changes.
+    func wait(at now: ContinuousClock.Instant) -> Duration? {
+        if isDue { return max(.zero, (earliest ?? now) - now) }
+        return changesAt.map { max(.zero, $0 - now) }
+    }
+
+    /// Says that the line is drawn, and after how long it changes by itself.
+    mutating func draw(at now: ContinuousClock.Instant, nextChange: Duration?) {
+        isDue = false
+        earliest = now + Self.interval
+        changesAt = nextChange.map { now + max($0, Self.interval) }
+    }
+}
+
+/// How large the terminal is on which standard error is shown.
+package struct WindowSize: Equatable {
+    /// At least one, each.
+    var columns: Int
+    var rows: Int
+
+    /// The size now; that of the oldest terminals when it is not known.
+    static var current: WindowSize {
+        WindowSize(columns: StandardError.columns, rows: terminalRows(STDERR_FILENO) ?? 24)
+    }
+
+    /// Has changes of the size wait for the one who draws (`SIGWINCH`).
+    ///
+    /// Called before any thread is started.
+    package static func listen() {
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe sigaddset(&mask, SIGWINCH)
+        _ = unsafe pthread_sigmask(SIG_BLOCK, &mask, nil)
+    }
+}

@@ -4,7 +4,7 @@ internal import LinuxPlatform
 
 /// One line for a person, which another process may have to write.
 package struct ToldLine: Codable, Sendable, Equatable {
-    package enum Kind: String, Codable {
+    enum Kind: String, Codable {
         case line
         case error
         case hint
@@ -12,8 +12,8 @@ package struct ToldLine: Codable, Sendable, Equatable {
         case plain
     }
 
-    package var kind: Kind
-    package var text: String
+    var kind: Kind
+    var text: String
 
     package static func line(_ text: String) -> ToldLine { ToldLine(kind: .line, text: text) }
     package static func error(_ text: String) -> ToldLine { ToldLine(kind: .error, text: text) }

@@ -19,7 +19,6 @@ package final class KeyTerminal {
 
     /// Events of keys, all of them as escape codes, without ambiguity: 1 + 2 + 8.
     private static let keyboardFlags = 11
-    /// Has pastes marked.
     private static let pasteCodes = "\u{1B}[?2004h"
     /// `CSI c`: what every terminal answers, and in order.
     private static let question = "\u{1B}[c"
@@ -32,7 +31,6 @@ package final class KeyTerminal {
 
     private let descriptor: OwnedDescriptor
     private let device: TerminalDevice?
-    /// Whether it understands escape codes.
     private let hasCodes: Bool
     /// Whether it may be able to report releases.
     let isWorthAsking: Bool
@@ -71,7 +69,6 @@ package final class KeyTerminal {
     /// Whether keys reach this process now.
     var isInForeground: Bool { tcgetpgrp(number) == getpgrp() }
 
-    /// Whether it is in modes of ours.
     var isTaken: Bool { before != nil }
 
     /// The keys of which it would make signals now.
@@ -120,7 +117,6 @@ package final class KeyTerminal {
     /// Forgets what was typed and not read.
     func dropInput() { _ = tcflush(number, TCIFLUSH) }
 
-    /// Hears what the terminal has answered.
     func note(_ input: TerminalInput) {
         switch input {
         case .keyboardFlags(let flags): reportsCodes = reportsCodes || flags != 0

@@ -13,7 +13,6 @@ final class TerminalKeys {
     private let terminal: KeyTerminal
     private var decoder = KeyDecoder()
     private var interpreter: KeyInterpreter
-    /// When the last byte came.
     private var lastByte = ContinuousClock.now
     private var isInBackground = false
     /// Whether another program of ours has the terminal.

@@ -10,13 +10,11 @@ internal import LinuxPlatform
 ///
 /// One small file for each terminal, in the folder of the session's runtime files.
 struct TerminalMarker: Codable, Equatable {
-    /// Who has changed the terminal.
     var process: Int32
     /// When that began, in ticks since the system did: numbers of processes are used again.
     var startTime: UInt64
     /// When the terminal was made: so are names of terminals.
     var terminalTime: [Int]
-    /// How it was before.
     var modes: TerminalModes
 
     /// Describes a terminal that this process changes now.

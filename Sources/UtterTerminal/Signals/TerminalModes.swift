@@ -41,7 +41,6 @@ struct TerminalModes: Codable, Equatable {
     /// Whether keys reach a program at once, and do not appear on the screen.
     var areForKeys: Bool { local & UInt32(ICANON | ECHO) == 0 }
 
-    /// The keys of which the terminal makes signals.
     var signalKeys: SignalKeys {
         SignalKeys(
             interrupt: characters[Int(VINTR)], quit: characters[Int(VQUIT)],

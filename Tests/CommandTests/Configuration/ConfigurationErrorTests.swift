@@ -6,6 +6,7 @@ import Testing
 
 @testable import Settings
 @testable import UtterCommands
+@testable import UtterSettings
 
 /// What is said of a file of settings that cannot be used, and that nothing was recorded.
 @Suite struct ConfigurationErrorTests {
@@ -99,7 +100,8 @@ import Testing
         ),
     ])
     func aRecordingCanDoWithoutALineAboutHowItIsMade(_ text: String, _ reasons: [String]) throws {
-        let configuration = try Configuration(SettingsDocument.parse("service = 'openai'\n" + text))
+        let table = try SettingsDocument.parse("service = 'openai'\n" + text)
+        let configuration = try Configuration(table, KnownSettings.catalogue)
         #expect(configuration["service"]?.text == "openai")
         #expect(configuration.problems.count == reasons.count)
         for (problem, reason) in zip(configuration.problems, reasons) {
@@ -117,7 +119,7 @@ import Testing
     ])
     func noRecordingIsMadeWithoutALineThatSaysWhereItGoesOrStays(_ text: String) throws {
         let table = try SettingsDocument.parse(text)
-        #expect(throws: SettingsError.self) { try Configuration(table) }
+        #expect(throws: SettingsError.self) { try Configuration(table, KnownSettings.catalogue) }
     }
 
     @Test func aRecordingWarnsOfALineAndGoesOnWithTheRest() async throws {

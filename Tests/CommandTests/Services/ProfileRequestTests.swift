@@ -4,6 +4,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 /// Each shipped profile makes the requests that its service's documentation wants, and reads its

@@ -5,6 +5,7 @@ import Glibc
 import TestSupport
 import Testing
 
+@testable import SpeechService
 @testable import Utter
 
 /// Each shipped profile against all cassettes of its service, from the program's start to its exit

@@ -48,12 +48,7 @@ struct Comparison {
             plans.append(plan)
         }
         let samples = try samples()
-        let pipeline: Pipeline
-        do throws(SystemError) {
-            pipeline = try Pipeline(spool: nil, secrets: SecretAsker().answer)
-        } catch {
-            throw CommandFailure(error)
-        }
+        let pipeline = try orFailure { try Pipeline(spool: nil, secrets: SecretAsker().answer) }
         defer { pipeline.shutDown() }
         var rows: [Int: ComparisonRow] = [:]
         await withTaskGroup(of: (Int, ComparisonRow).self) { group in
@@ -111,11 +106,7 @@ struct Comparison {
     }
 
     private func resend(by plan: DeliveryPlan) async throws(CommandFailure) -> Take {
-        do throws(TakeStoreError) {
-            return try await session.pipeline.resend(kept, by: plan)
-        } catch {
-            throw CommandFailure(error)
-        }
+        try await orFailure(awaiting: { try await session.pipeline.resend(kept, by: plan) })
     }
 
     private struct Plan {
@@ -141,17 +132,13 @@ struct Comparison {
     }
 
     private func samples() throws(CommandFailure) -> [Int16] {
-        var source = try ofTakes { () throws(TakeStoreError) in
-            try session.spool.samples(of: kept)
-        }
+        var source = try orFailure { try session.spool.samples(of: kept) }
         if let report = source.damageReport { StandardError.line("warning: not whole: \(report)") }
         var (samples, next): ([Int16], [Int16]) = ([], [])
-        do throws(TakeSamples.Failure) {
+        try orFailure {
             while samples.count <= Self.sampleLimit, try source.next(into: &next) {
                 samples += next
             }
-        } catch {
-            throw CommandFailure(error)
         }
         guard samples.count <= Self.sampleLimit else {
             throw CommandFailure(

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import UtterTerminal
-
 /// Lays out the help of a command for the width of a terminal.
 ///
 /// The parser breaks lines wherever the words of the sources end, and not those of usage. Here its
 /// help, which it made for an endless line, is broken between words: paragraphs are filled, and
 /// what stands in the second of two columns stays there.
-struct HelpLayout {
+package struct HelpLayout {
     /// No line is longer, however wide the terminal is.
     private static let widest = 80
     /// On a narrower terminal lines are broken by the terminal.
@@ -21,11 +19,11 @@ struct HelpLayout {
     private let columns: Int
 
     /// Lays out for a terminal of this width; nil is none.
-    init(columns: Int?) {
+    package init(columns: Int?) {
         self.columns = min(max(columns ?? Self.widest, Self.narrowest), Self.widest)
     }
 
-    static func isHelp(_ text: String) -> Bool {
+    package static func isHelp(_ text: String) -> Bool {
         text.hasPrefix("OVERVIEW: ") || text.hasPrefix(usage)
     }
 
@@ -33,7 +31,7 @@ struct HelpLayout {
     ///
     /// - Parameter text: the parser's, whose lines are broken nowhere but in the sources.
     /// - Returns: the lines, with their ends.
-    func text(_ text: String) -> String {
+    package func text(_ text: String) -> String {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let usage = lines.firstIndex { $0.hasPrefix(Self.usage) } ?? lines.endIndex
         return (overview(lines[..<usage]) + lines[usage...].flatMap(structured))

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Settings
+internal import Synchronization
+internal import Utter
+internal import UtterSettings
+internal import UtterTerminal
+
+/// The person's file is read once a process, before anything is recorded: what happens to it later
+/// costs nothing. A daemon reads it again when it has changed.
+extension Configuration {
+    private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
+    private static let isForRecording = Atomic(false)
+
+    /// Has lines that a recording can do without left out with a warning, from the first reading
+    /// on: a voice cannot be repeated as a command can.
+    static func warnOfProblems() { isForRecording.store(true, ordering: .relaxed) }
+
+    /// That of this process's person, which is read once.
+    static func current() throws(CommandFailure) -> Configuration {
+        try known.withLock { known in
+            let result =
+                known
+                ?? Result { () throws(CommandFailure) in
+                    try reading(warns: isForRecording.load(ordering: .relaxed))
+                }
+            known = result
+            return result
+        }.get()
+    }
+
+    /// Makes another one count, which is being tried and is in no file yet.
+    static func use(_ text: String) throws(CommandFailure) {
+        let result = Result { () throws(ReadingError) in
+            try Configuration(text, KnownSettings.catalogue).flawless()
+        }.mapError { CommandFailure($0) }
+        known.withLock { $0 = result }
+        _ = try result.get()
+    }
+
+    /// Has the file read again when it is asked for next; what it says may have changed.
+    static func forget() { known.withLock { $0 = nil } }
+
+    /// Reads the file anew.
+    ///
+    /// Lines that a recording can do without are left out with a warning, if it `warns`.
+    static func reading(warns: Bool = false) throws(CommandFailure) -> Configuration {
+        do throws(ReadingError) {
+            let configuration = try reading(KnownSettings.catalogue)
+            guard warns else { return try configuration.flawless() }
+            for problem in configuration.problems {
+                let text = problem.text(of: ConfigurationFile.path)
+                StandardError.line("warning: left out: \(text)")
+            }
+            return configuration
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private func flawless() throws(ReadingError) -> Configuration {
+        guard let problem = problems.first else { return self }
+        throw ReadingError(problem, of: ConfigurationFile.path)
+    }
+}
+
+extension Setting {
+    /// What counts.
+    ///
+    /// The variable and the file are read even when an option goes before them: what is wrong there
+    /// is found on the first day.
+    ///
+    /// - Parameter option: what the command line says.
+    /// - Returns: nil when none of them says anything.
+    /// - Throws: `CommandFailure` when the variable or the file is wrong.
+    func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
+        let entry = try Configuration.current()[name]
+        let variable = try variableText()
+        return option ?? (variable ?? entry?.text).flatMap(parse)
+    }
+}
+
+extension AnySetting {
+    /// What the variable says; nil when it is not set, or empty.
+    func variableText() throws(CommandFailure) -> String? {
+        guard let variable, let text = Environment[variable], !text.isEmpty else { return nil }
+        guard accepts(text) else {
+            throw CommandFailure(
+                "\(variable) is '\(text)', which is not \(form)", hint: "correct it, or unset it",
+                status: .configuration)
+        }
+        return text
+    }
+}
+
+extension CommandFailure {
+    /// The failure with the place in the file of settings that is to blame; what a file of its own
+    /// is to blame for stays as it is.
+    func standing(at place: SettingsPlace?) -> CommandFailure {
+        guard let place, status != .configuration else { return self }
+        var failure = self
+        failure.message = SettingsError(message, at: place).text(of: ConfigurationFile.path)
+        failure.status = .configuration
+        return failure
+    }
+}
+
+extension ConfigurationFile {
+    /// Writes a new file, whole or not at all, and makes its folder.
+    static func make(_ text: String) throws(CommandFailure) {
+        try makeFolder()
+        try SecretFile.make(Array(text.utf8), at: path)
+    }
+
+    /// Makes the folder and those around it, each for its owner alone, as the XDG Base Directory
+    /// Specification demands.
+    static func makeFolder() throws(CommandFailure) {
+        var made = ""
+        for name in folder.split(separator: "/") {
+            made += "/" + name
+            guard unsafe mkdir(made, 0o700) != 0 else { continue }
+            let error = SystemError.last("mkdir")
+            guard error.code != EEXIST, unsafe access(made, F_OK) != 0 else { continue }
+            throw CommandFailure(
+                "cannot make the folder '\(made)': \(error.reason)", status: .localIO)
+        }
+    }
+}
