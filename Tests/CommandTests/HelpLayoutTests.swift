@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterTerminal
 
 /// The lines of help.
 @Suite struct HelpLayoutTests {

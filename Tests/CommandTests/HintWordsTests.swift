@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import UtterCommands
+@testable import UtterSettings
 
 /// Every command, option and variable that a message or a hint names is there.
 @Suite struct HintWordsTests {
