@@ -25,7 +25,7 @@ public protocol CaptureSource: AnyObject, Sendable {
     /// the last. Asked while the source is open.
     var isStored: Bool { get }
 
-    /// What was agreed on with a device that is open; nil for what is none.
+    /// What was agreed on with an open device; nil for a source that is not a device.
     ///
     /// Asked on the thread that has opened the source, or on the one that drives it.
     var details: SourceDetails? { get }

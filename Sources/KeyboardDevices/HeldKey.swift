@@ -47,7 +47,7 @@ package struct HeldKey {
         }
     }
 
-    /// Says what it means that a keyboard is gone; nil is nothing.
+    /// Says what the loss of a keyboard means; nil is nothing.
     mutating func lose(_ keyboard: Int) -> Meaning? { release(on: keyboard, as: .lost) }
 
     private mutating func release(on keyboard: Int, as meaning: Meaning) -> Meaning? {

@@ -95,7 +95,7 @@ package struct SettingsError: Error, Sendable, Equatable {
     /// The longest reason that is said, which may repeat what the file says.
     private static let limit = 400
 
-    /// Where; nil for what is not there.
+    /// Where; nil for something that is missing.
     package var place: SettingsPlace?
     package var reason: String
 

@@ -85,7 +85,7 @@ internal import CSystemd
 
     /// The values that have not been read yet.
     ///
-    /// What is none of ours, or is broken off, ends them.
+    /// A value that breaks off ends them.
     func values() -> [BusValue] {
         var values: [BusValue] = []
         while let value = next() { values.append(value) }

@@ -7,7 +7,7 @@
 package struct ShortcutClock {
     private var press: (time: UInt64, instant: ContinuousClock.Instant)?
 
-    /// A longer difference is none of one clock.
+    /// A longer difference is between two clocks.
     private static let longest = Duration.seconds(3_600)
 
     package init() {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Shortcuts of which the desktop tells, by the XDG portal `GlobalShortcuts`.
+/// Shortcuts that the desktop reports, by the XDG portal `GlobalShortcuts`.
 ///
 /// Belongs to one thread, and blocks it. Its calls have two answers: the path of a request at once,
 /// and what has come of it in a signal of that request.

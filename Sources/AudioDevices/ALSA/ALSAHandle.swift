@@ -14,7 +14,7 @@ internal import LinuxPlatform
 
     let status: OpaquePointer
 
-    /// As many may be open for a moment: configuration, plug-ins, the sound server's.
+    /// The descriptors that opening takes for a moment: configuration, plug-ins, the sound server.
     ///
     /// alsa-lib says that there is no such device when it cannot open its configuration.
     private static let neededDescriptors = 12

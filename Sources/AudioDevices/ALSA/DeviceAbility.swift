@@ -18,7 +18,7 @@ package struct DeviceAbility: Sendable, Equatable {
 }
 
 extension DeviceAbility {
-    /// So long a device may take to answer.
+    /// How long a device may take to answer.
     private static let patience = Duration.seconds(2)
 
     private static let usualRates: [UInt32] = [

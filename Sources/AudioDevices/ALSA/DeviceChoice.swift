@@ -7,7 +7,7 @@ package enum DeviceChoice {
     /// The ALSA name of the device that a text stands for: a name, or a part of one name or
     /// description.
     ///
-    /// A number alone is none: the order of devices changes when one is plugged in. Reads ALSA's
+    /// A number alone names none: the order of devices changes when one is plugged in. Reads ALSA's
     /// configuration only for what may be a part of a name.
     ///
     /// - Throws: `CaptureError.deviceUnclear` with the candidates, `deviceIsMonitor`, or that of the

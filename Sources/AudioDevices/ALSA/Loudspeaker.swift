@@ -24,7 +24,7 @@ package import LinuxPlatform
     private static let wantedBuffer = StreamFormat.speech.sampleRate / 2
     /// While it drains, a device is asked this often whether it has, in milliseconds.
     private static let drainInterval: Int32 = 20
-    /// So often it is asked at most: 5 s.
+    /// How often it is asked at most: for 5 s.
     private static let drainLimit = 250
 
     package init() throws(Failure) {

@@ -128,7 +128,7 @@ struct MPEGFrame {
     /// Frames of MPEG-1 a second by index; MPEG-2 has half, MPEG-2.5 a quarter.
     private static let sampleRates = [44_100, 48_000, 32_000]
 
-    /// Reads a header; nil when these bytes are none.
+    /// Reads a header; nil when these bytes are something else.
     init?(_ bytes: Span<UInt8>) {
         guard bytes.count >= Self.headerByteCount, bytes[0] == 0xFF, bytes[1] >= 0xE0
         else { return nil }

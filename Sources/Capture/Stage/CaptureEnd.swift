@@ -49,7 +49,7 @@ public struct CaptureEnd: Sendable {
     public var hasVoice: Bool?
     /// What was wrong with a microphone's signal at any time, each once.
     public var faults: [SignalState]
-    /// What was agreed on with a device; nil for what is none, or could not be opened.
+    /// What was agreed on with a device; nil for another source, and without one that opened.
     public var details: SourceDetails?
 
     /// Whether the end of a source that is not live was asked for before it came, as far as is known.
@@ -70,7 +70,7 @@ public struct CaptureEnd: Sendable {
         self.details = details
     }
 
-    /// Says that a source that is not live was stopped, of which more might have come.
+    /// Says that a source that is not live was stopped before its end.
     package mutating func cut(_ source: String) {
         isCut = true
         if cause == .finished { warning = "the rest of '\(source)' was not read" }

@@ -63,6 +63,6 @@ enum StageWait {
     case opening
     /// What the source has said.
     case source(SourceWait)
-    /// An empty ring, of which the journal tells.
+    /// An empty ring; the journal thread says when it is.
     case journal
 }

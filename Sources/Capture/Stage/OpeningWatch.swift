@@ -16,11 +16,11 @@ struct OpeningWatch {
         case hopeless
     }
 
-    /// More than a card or a sound server takes that is well.
+    /// Longer than a healthy card or sound server takes.
     static let lateness = Duration.seconds(1)
-    /// A headset that has to be woken, or a sound server that is just starting, takes less.
+    /// A headset that wakes up, or a sound server that starts, takes less.
     private static let mostPatience = Duration.seconds(60)
-    /// What a driver gets for any other call.
+    /// How long a driver may take for any other call.
     private static let leastPatience = Duration.seconds(5)
     /// After a stop of the whole program the driver gets this time to show that it is alive.
     private static let secondLook = Duration.seconds(1)

@@ -31,9 +31,9 @@ struct SignalWatch {
     /// -46 dBFS: a voice that a microphone is meant for is louder at least once in three seconds,
     /// the noise of a quiet room is not.
     private static let loud: UInt16 = 164
-    /// Seconds that a person may think behind a noise gate.
+    /// How long a person may pause behind a noise gate, in seconds.
     private static let longestPause = 30
-    /// So many samples at full scale in a second can be heard.
+    /// The fewest samples at full scale in a second that can be heard.
     private static let many = 16
 
     init(sampleRate: Int) { second = max(1, sampleRate) }

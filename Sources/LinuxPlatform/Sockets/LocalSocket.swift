@@ -8,7 +8,7 @@ package enum LocalSocket {
     /// The longest path, in bytes: `sun_path` without its end, and room for the mark of a new one.
     package static let longestPath = 106
 
-    /// As many clients may wait to be accepted; the system's own limit may be lower.
+    /// The most clients that wait to be accepted; the system's own limit may be lower.
     private static let backlog: Int32 = 1_024
 
     /// Makes a socket that listens at `path`, in place of what is there.

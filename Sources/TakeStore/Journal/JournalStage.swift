@@ -52,7 +52,7 @@ final class JournalStage {
             hasMore = count > 0
         }
         hasGrown = carried > 0
-        // Of a ring of which nothing was consumed, the writer knows that itself.
+        // When nothing was consumed, the writer knows that itself.
         if hasGrown, ring.ring.wasAwaited() { onDrain() }
         declareFull()
         guard isLast && !hasMore else { return hasGrown }

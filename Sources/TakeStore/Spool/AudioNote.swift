@@ -5,7 +5,7 @@
 /// Most takes are answered and have none any more. Only those of the note and the newest are looked
 /// at for it, and all of them once an hour. It is only ever a hint.
 struct AudioNote: Equatable {
-    /// Takes that may be about to get audio: as many of the newest are always looked at.
+    /// How many of the newest takes are always looked at: they may be about to get audio.
     private static let newestCount = 32
 
     /// The size of the audio that waits for an answer.

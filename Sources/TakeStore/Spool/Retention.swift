@@ -11,9 +11,9 @@ public struct Retention: Sendable, Equatable {
     /// How long the audio of an answered take is kept once its transcript was handed over, so that
     /// a wrong text can be had once more.
     package var audio: Duration
-    /// As many bytes of such audio are kept; the oldest goes first.
+    /// The most bytes of such audio; the oldest goes first.
     package var audioBytes: Int
-    /// As many takes have such audio; the oldest goes first.
+    /// The most takes with such audio; the oldest goes first.
     ///
     /// They never keep a new one from the disk.
     package var audioTakes: Int

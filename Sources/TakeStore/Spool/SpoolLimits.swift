@@ -4,11 +4,11 @@
 ///
 /// What waits for its answer is never dropped to make room: a new take is not kept then.
 public struct SpoolLimits: Sendable, Equatable {
-    /// As many takes may wait for an answer with their audio.
+    /// The most takes that may wait for an answer with their audio.
     package var takes: Int
-    /// As many bytes of audio may be kept; the take that passes this is still kept whole.
+    /// The most bytes of audio that are kept; the take that passes this is still kept whole.
     package var bytes: Int
-    /// As many bytes of the file system stay free.
+    /// The bytes of the file system that stay free.
     package var free: Int
 
     /// Creates limits.

@@ -19,7 +19,7 @@ package struct Sweep: Sendable {
         let isOver: Bool
     }
 
-    /// As many takes are looked at in one step: a few milliseconds.
+    /// How many takes one step looks at, in a few milliseconds.
     private static let looks = 64
 
     package private(set) var removed: [TakeID] = []

@@ -16,7 +16,7 @@ extension TakeStore {
     ///
     /// Changes nothing. Audio whose text was handed over does not count.
     ///
-    /// Nearly free unless a limit is near: it counts names, of which answered takes are some, reads
+    /// Nearly free unless a limit is near: it counts names, those of answered takes too, reads
     /// the size in the note of the takes with audio, and asks the file system once. Only when one of
     /// them is over its limit are takes looked at: those that wait, up to the limit. What the note
     /// does not know is read once by each process, so that no wrong note costs a take.

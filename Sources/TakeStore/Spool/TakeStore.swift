@@ -9,7 +9,7 @@ internal import Synchronization
 /// All takes on the disk: the folder `takes` of the state folder.
 ///
 /// Beside it are `removed`, for takes that may be brought back, `quarantine`, for those that cannot
-/// be used any more, and small files of which each can be lost. Calls block on the disk.
+/// be used any more, and small files that can be lost. Calls block on the disk.
 package final class TakeStore: Sendable {
     /// A take that is being removed has this before its name; nothing lists it any more.
     static let removedPrefix = ".removed-"
@@ -28,7 +28,7 @@ package final class TakeStore: Sendable {
     let growth = Atomic(0)
     /// Takes whose text this process has handed over, and whose audio is still there.
     let released = Mutex<Set<String>>([])
-    /// Whether this process has read the takes of which the note says nothing.
+    /// Whether this process has read the takes that the note does not know.
     let hasReadUnknown = Atomic(false)
 
     /// Opens the folder of takes, making it when it is missing.
@@ -172,7 +172,7 @@ package final class TakeStore: Sendable {
     package func find(_ name: String) throws(TakeStoreError) -> TakeFolder {
         let ids = try ids()
         if let steps = TakeNames.stepsBack(name) {
-            // One that could not be filled is none.
+            // A take that could not be filled does not count.
             let found = ids.reversed().lazy.filter { !self.isHollow($0) }.dropFirst(steps).first
             guard let found else { throw .noSuchTake(name) }
             return try take(found)

@@ -39,7 +39,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package struct Secret: Sendable, Codable, Equatable {
         package var header: String?
         package var query: String?
-        /// What it is called of which something is made that stands in the request.
+        /// The name of a part from which the request is made.
         package var part: String?
         /// How it is written there, such as `Bearer {}`.
         package var form: String

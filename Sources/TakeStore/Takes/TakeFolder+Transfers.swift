@@ -20,7 +20,7 @@ extension TakeFolder {
         try folder.replaceFile(Self.notedName, with: try encoded(note), isDurable: false)
     }
 
-    /// Adds the transfers to a manifest of which it does not know.
+    /// Adds to a manifest the transfers that it does not know.
     ///
     /// Nothing else of the note counts: what it says of the audio may not be durable.
     package func addNotedTransfers(to manifest: inout TakeManifest) {

@@ -180,7 +180,7 @@ package final class TakeFolder: Sendable {
         }
     }
 
-    /// The error, unless the take is gone, of which it is the consequence then.
+    /// The error, unless it only follows from the take being gone.
     func unlessGone(_ error: TakeStoreError) -> TakeStoreError {
         folder.isAtItsPath ? error : .noSuchTake(id.text)
     }

@@ -9,7 +9,7 @@ package import FoundationEssentials
 /// would be wrong.
 package struct TakeManifest: Sendable, Codable, Equatable {
     static let currentVersion = 1
-    /// As many transfers are remembered, the newest.
+    /// The most transfers that are remembered: the newest.
     static let historyLimit = 16
     private static let reasonLimit = 2_000
 
@@ -164,7 +164,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
 
     package var isDoubtful: Bool { mayBeDelivered && delivery?.unknownOutcome != nil }
 
-    /// So many failures in a row are no reason to wait: the first may have been anything.
+    /// This many failures in a row are no reason to wait: the first may have been anything.
     private static let freeFailures = 1
     /// The pause after the next one, which each more doubles.
     private static let firstPause = 900.0
@@ -173,7 +173,7 @@ package struct TakeManifest: Sendable, Codable, Equatable {
     /// When a take that the service has failed with is sent unasked again; nil when it may be now.
     package var nextTry: Date? {
         guard let failures, failures > Self.freeFailures, let ended = history?.last?.ended,
-            // A time that cannot be read is none to wait for.
+            // No wait for a time that cannot be read.
             let last = try? Date(ended, strategy: .iso8601)
         else { return nil }
         let pause = Self.firstPause * Double(1 << min(failures - Self.freeFailures - 1, 10))
