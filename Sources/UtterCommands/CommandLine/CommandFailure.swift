@@ -59,6 +59,11 @@ package struct CommandFailure: Error {
 
     /// What keeps a command from going on, whatever has thrown it.
     init(of error: any Error) {
+        self = CommandFailure(known: error) ?? CommandFailure("\(error)", status: .internalError)
+    }
+
+    /// The same, but nil of what is thrown for other reasons: help, or the status to exit with.
+    init?(known error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure
         case let error as TakeStoreError: self.init(error)
@@ -68,7 +73,7 @@ package struct CommandFailure: Error {
         case let error as TakeSamples.Failure: self.init(error)
         case let error as SystemError: self.init(error)
         case is Dialogue.End: self.init("nothing was written", status: .cancelled)
-        default: self.init("\(error)", status: .internalError)
+        default: return nil
         }
     }
 

@@ -47,6 +47,7 @@ package enum Program {
             do {
                 try await runCommand(of: root)
             } catch let code as ExitCode {
+                // The code that threw it has said why.
                 exit(code.rawValue)
             } catch {
                 end(root, error)
@@ -64,11 +65,8 @@ package enum Program {
             } else {
                 try command.run()
             }
-        } catch let code as ExitCode {
-            // The code that threw it has said why.
-            throw code
         } catch {
-            throw Launch.exit(error)
+            throw CommandFailure(known: error).map { Launch.exit($0) } ?? error
         }
     }
 
