@@ -21,7 +21,7 @@ package struct SettingsCatalogue: Sendable {
     }
 
     /// The name of the setting that a name means which is none.
-    func meant(by path: String, isTable: Bool) -> String? {
+    package func meant(by path: String, isTable: Bool) -> String? {
         let path = path.lowercased().replacing("_", with: "-")
         let last = path.split(separator: ".").last.map(String.init) ?? path
         if isTable { return "services.\(last)" }

@@ -25,6 +25,17 @@ package final class NamedThread: Sendable {
         self.handle = handle
     }
 
+    /// Runs what blocks on a thread of its own, and waits for it without blocking.
+    ///
+    /// - Throws: `SystemError` when the system has no thread left; `body` did not run.
+    package static func result<Value: Sendable, Failure: Error>(
+        name: String, of body: @escaping @Sendable () throws(Failure) -> Value
+    ) async throws(SystemError) -> Result<Value, Failure> {
+        let end = Settlement<Result<Value, Failure>>()
+        _ = try NamedThread(name: name) { end.settle(Result(catching: body)) }
+        return await end.value
+    }
+
     // Of a thread that is not joined, the system would keep the stack until the process ends.
     deinit { if !isJoined.load(ordering: .relaxed) { pthread_detach(handle) } }
 

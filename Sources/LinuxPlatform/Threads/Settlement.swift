@@ -6,7 +6,7 @@ internal import Synchronization
 package final class Settlement<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
-        var waiting: [CheckedContinuation<Value, Never>] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -15,12 +15,16 @@ package final class Settlement<Value: Sendable>: Sendable {
 
     package var value: Value {
         get async {
-            await withCheckedContinuation { continuation in
-                let known = state.withLock { state in
-                    if state.value == nil { state.waiting.append(continuation) }
-                    return state.value
+            while true {
+                // Under the lock: the thread sanitizer does not see the order that resuming makes.
+                if let value = state.withLock({ $0.value }) { return value }
+                await withCheckedContinuation { continuation in
+                    let isKnown = state.withLock { state in
+                        if state.value == nil { state.waiting.append(continuation) }
+                        return state.value != nil
+                    }
+                    if isKnown { continuation.resume() }
                 }
-                if let known { continuation.resume(returning: known) }
             }
         }
     }
@@ -28,11 +32,11 @@ package final class Settlement<Value: Sendable>: Sendable {
     /// Makes the value known, from any thread; the first one counts.
     package func settle(_ value: Value) {
         let waiting = state.withLock { state in
-            guard state.value == nil else { return [CheckedContinuation<Value, Never>]() }
+            guard state.value == nil else { return [CheckedContinuation<Void, Never>]() }
             state.value = value
             defer { state.waiting = [] }
             return state.waiting
         }
-        for waiter in waiting { waiter.resume(returning: value) }
+        for waiter in waiting { waiter.resume() }
     }
 }

@@ -81,15 +81,11 @@ extension Pipeline {
     private static func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(TakeStoreError) -> Value
     ) async throws(TakeStoreError) -> Value {
-        let result = await withCheckedContinuation {
-            (done: CheckedContinuation<Result<Value, TakeStoreError>, Never>) in
-            do throws(SystemError) {
-                _ = try NamedThread(name: "open") { done.resume(returning: Result(catching: body)) }
-            } catch {
-                done.resume(
-                    returning: .failure(
-                        .folderUnusable(path: "takes", reason: error.description)))
-            }
+        let result: Result<Value, TakeStoreError>
+        do throws(SystemError) {
+            result = try await NamedThread.result(name: "open", of: body)
+        } catch {
+            throw .folderUnusable(path: "takes", reason: error.description)
         }
         return try result.get()
     }

@@ -65,13 +65,13 @@ extension SecretSource {
     private static func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(ReadingError) -> Value
     ) async throws(ReadingError) -> Value {
-        let answer = Settlement<Result<Value, ReadingError>>()
+        let result: Result<Value, ReadingError>
         do throws(SystemError) {
-            _ = try NamedThread(name: "secret") { answer.settle(Result(catching: body)) }
+            result = try await NamedThread.result(name: "secret", of: body)
         } catch {
             throw ReadingError(error.description)
         }
-        return try await answer.value.get()
+        return try result.get()
     }
 }
 

@@ -8,28 +8,47 @@ internal import UtterTerminal
 
 struct ConfigCommand: ParsableCommand {
     enum Action: String, CaseIterable, ExpressibleByArgument {
-        case path, show, check, edit
+        case path, show, check, edit, get, set, unset
     }
 
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Show, check or edit the settings.",
+        commandName: "config", abstract: "Show, check or change the settings.",
         discussion: """
             path   print where the file of settings is
             show   print what counts now: a variable goes before the file
             check  say whether the file can be used
             edit   open it with $VISUAL or $EDITOR, and check it afterwards
+            get    print what counts for one setting, such as keep.audio
+            set    write one setting, such as: utter config set language de
+            unset  take one setting out of the file
 
+            Remarks and the order of the file stay as they are.
             'utter setup' asks for what there is to say, and writes the file.
             """)
 
-    @Argument(help: "What to do: path, show, check or edit.")
+    @Argument(help: "What to do: path, show, check, edit, get, set or unset.")
     var action = Action.show
+
+    @Argument(
+        help: "A setting, such as language, keep.audio or services.mine.url.",
+        completion: .list(KnownSettings.catalogue.all.map(\.name)))
+    var name: String?
+
+    @Argument(help: "What it shall be.")
+    var value: String?
 
     @Flag(help: "Say of each setting where it stands.")
     var explain = false
 
     func validate() throws {
         if explain, action != .show { throw ValidationError("--explain is for 'show'.") }
+        let wanted = action == .set ? 2 : [.get, .unset].contains(action) ? 1 : 0
+        guard [name, value].compactMap(\.self).count != wanted else { return }
+        switch wanted {
+        case 2: throw ValidationError("Write: utter config set NAME VALUE")
+        case 1: throw ValidationError("Write: utter config \(action) NAME")
+        default: throw ValidationError("'\(action)' takes no name.")
+        }
     }
 
     func run() throws {
@@ -40,7 +59,25 @@ struct ConfigCommand: ParsableCommand {
             try StandardOutput.give(SettingsListing.text(isExplained: explain))
         case .check: try check()
         case .edit: try edit()
+        case .get:
+            guard let value = try change().value() else { throw ExitStatus.heardNothing.code }
+            try StandardOutput.give(value)
+        case .set:
+            try change().set(value ?? "")
+            warnOfVariable()
+        case .unset:
+            try change().unset()
+            warnOfVariable()
         }
+    }
+
+    private func change() throws(CommandFailure) -> ConfigurationChange {
+        try ConfigurationChange(name ?? "")
+    }
+
+    private func warnOfVariable() {
+        guard let variable = try? change().overridingVariable else { return }
+        StandardError.line("warning: \(variable) is set, and counts before the file")
     }
 
     private func check() throws(CommandFailure) {

@@ -182,3 +182,66 @@ import Testing
         #expect(try bench.folder.names(in: "").contains(".config") == false)
     }
 }
+
+/// `utter config get`, `set` and `unset`.
+@Suite struct ConfigurationChangeTests {
+    @Test func aSettingIsWrittenReadAndTakenOutAgain() async throws {
+        let bench = try Bench()
+        bench.makeConfigurationFolder()
+        // The file of a person who keeps it elsewhere.
+        let file = try bench.folder.write(
+            Array("# mine\nlanguage = \"en\" # so far\n".utf8), to: "mine")
+        try #require(symlink(file, bench.configurationPath) == 0)
+        #expect(try await bench.run("config", "set", "language", "de").status == .exited(0))
+        #expect(try await bench.run("config", "set", "limits.takes", "7").status == .exited(0))
+        #expect(
+            String(decoding: try readFile(file), as: UTF8.self)
+                == "# mine\nlanguage = \"de\" # so far\n\n[limits]\ntakes = 7\n")
+        #expect(try await bench.run("config", "get", "language").outputText == "de\n")
+        #expect(try await bench.run("config", "get", "keep.audio").outputText == "24h\n")
+        #expect(try await bench.run("config", "get", "device").outputText == "default\n")
+        #expect(try await bench.run("config", "get", "model").status == .exited(1))
+        #expect(try await bench.run("config", "unset", "language").status == .exited(0))
+        #expect(
+            String(decoding: try readFile(file), as: UTF8.self)
+                == "# mine\n\n[limits]\ntakes = 7\n")
+    }
+
+    @Test func aServiceIsDescribedLineByLine() async throws {
+        let bench = try Bench()
+        let set = { (words: [String]) in try await bench.start(["config", "set"] + words).result() }
+        #expect(try await set(["services.mine.profile", "openai"]).status == .exited(0))
+        #expect(try await set(["services.mine.token-file", "key"]).status == .exited(0))
+        let path = try await bench.run("config", "get", "services.mine.token-file").outputText
+        #expect(path.hasPrefix("/") && path.hasSuffix("/key\n"))
+        // A secret does not belong into the file.
+        let secret = try await set(["services.mine.token", "sesame-4711"])
+        #expect(secret.status == .exited(78))
+        #expect(
+            !String(decoding: try readFile(bench.configurationPath), as: UTF8.self)
+                .contains("sesame"))
+    }
+
+    @Test(arguments: [
+        (["set", "silence", "2s"], 64, "did you mean 'recording.silence'?"),
+        (["set", "keep.audio", "long"], 64, "'long' is not an age with its unit"),
+        (["set", "language"], 64, "utter config set NAME VALUE"),
+        (["get", "a\nb"], 64, "is not a setting"), (["unset", "language"], 78, "is not in"),
+        (["show", "language"], 64, "'show' takes no name"),
+    ])
+    func whatIsWrongIsSaidAndNothingIsWritten(
+        _ words: [String], _ status: Int32, _ reason: String
+    ) async throws {
+        let bench = try Bench()
+        let result = try await bench.start(["config"] + words).result()
+        #expect(result.status == .exited(status), "\(result.errorText)")
+        #expect(result.errorText.contains(reason), "\(result.errorText)")
+        #expect(throws: (any Error).self) { try readFile(bench.configurationPath) }
+    }
+
+    @Test func aVariableThatCountsBeforeTheFileIsNamed() async throws {
+        let bench = try Bench(nil, ["UTTER_KEEP_AUDIO": "2d"])
+        let result = try await bench.run("config", "set", "keep.audio", "1d")
+        #expect(result.errorText.contains("UTTER_KEEP_AUDIO is set, and counts before the file"))
+    }
+}

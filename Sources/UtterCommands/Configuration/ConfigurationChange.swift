@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import LinuxPlatform
+internal import Settings
+internal import Utter
+internal import UtterSettings
+internal import UtterTerminal
+
+/// One setting that `utter config get`, `set` or `unset` names.
+struct ConfigurationChange {
+    private let name: String
+    private let path: [String]
+    /// nil for what belongs to a service of the file.
+    private let setting: (any AnySetting)?
+
+    init(_ name: String) throws(CommandFailure) {
+        self.name = name
+        path = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        setting = KnownSettings.catalogue.all.first { $0.name == name }
+        guard setting == nil else { return }
+        guard path.count >= 3, path[0] == "services", !path.contains("") else {
+            let meant = KnownSettings.catalogue.meant(by: name, isTable: false)
+            throw CommandFailure(
+                "'\(TerminalText.shown(name))' is not a setting",
+                hint: meant.map { "did you mean '\($0)'? " } ?? ""
+                    + "'utter config show' lists them; those of a service are 'services.NAME.…'",
+                status: .usage)
+        }
+    }
+
+    /// What counts now, as a file would have it; nil when nothing does.
+    func value() throws(CommandFailure) -> String? {
+        if let setting {
+            let entry = try Configuration.current()[name]
+            return try setting.variableText() ?? entry?.text ?? setting.standard
+        }
+        guard let text = try Self.fileText() else { return nil }
+        return try edit { () throws(SettingsText.Mistake) in
+            try SettingsText(text).value(at: path)
+        }.map { $0.written }
+    }
+
+    /// Writes a value into the file, which is made when there is none.
+    func set(_ value: String) throws(CommandFailure) {
+        if let setting, !setting.accepts(value) {
+            throw CommandFailure(
+                "'\(TerminalText.shown(value))' is not \(setting.form)", status: .usage)
+        }
+        let old = try Self.fileText() ?? KnownSettings.catalogue.template
+        // A file begins at its own folder, and a shell at the person's.
+        let value = isPath(value) ? ServiceOptions.absolute(value) : value
+        var literals = [TOMLText.quoted(value)]
+        if Int(value) != nil || Bool(value) != nil { literals.append(value) }
+        var failure: CommandFailure?
+        for literal in literals {
+            let text = try edit { () throws(SettingsText.Mistake) in
+                try SettingsText(old).setting(path, to: literal)
+            }
+            do throws(CommandFailure) {
+                try Configuration.use(text)
+                return try ConfigurationFile.replace(text)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Takes the value out of the file.
+    func unset() throws(CommandFailure) {
+        guard let old = try Self.fileText() else { throw notThere }
+        let text = try edit { () throws(SettingsText.Mistake) in
+            try SettingsText(old).removing(path)
+        }
+        try Configuration.use(text)
+        try ConfigurationFile.replace(text)
+    }
+
+    /// The variable that counts before the file; nil when none does.
+    var overridingVariable: String? {
+        guard let variable = setting?.variable, Environment[variable]?.isEmpty == false else {
+            return nil
+        }
+        return variable
+    }
+
+    private func isPath(_ value: String) -> Bool {
+        if value.hasPrefix("~/") || value.hasPrefix("/") { return false }
+        return setting.map { $0.kind == .path } ?? (path.last == "token-file")
+    }
+
+    private static func fileText() throws(CommandFailure) -> String? {
+        do throws(ReadingError) {
+            return try OwnFile(ConfigurationFile.path)
+                .settingsText(limit: SettingsDocument.byteLimit)
+        } catch {
+            throw CommandFailure(error)
+        }
+    }
+
+    private var notThere: CommandFailure {
+        CommandFailure(
+            "'\(TerminalText.shown(name))' is not in \(ConfigurationFile.path)",
+            status: .configuration)
+    }
+
+    private func edit<Value>(
+        _ body: () throws(SettingsText.Mistake) -> Value
+    ) throws(CommandFailure) -> Value {
+        do throws(SettingsText.Mistake) {
+            return try body()
+        } catch {
+            switch error {
+            case .unreadable(let error):
+                throw CommandFailure(ReadingError(error, of: ConfigurationFile.path))
+            case .tooElaborate(let place):
+                let line = place.map { ":\($0.line)" } ?? ""
+                throw CommandFailure(
+                    "'\(name)' is written so that only a person can change it, in "
+                        + "\(ConfigurationFile.path)\(line)",
+                    hint: "change it with: utter config edit", status: .configuration)
+            case .notThere: throw notThere
+            }
+        }
+    }
+}
+
+extension SettingsValue {
+    /// The value as a person writes it.
+    fileprivate var written: String {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .number(let number): "\(number)"
+        case .flag(let flag): "\(flag)"
+        case .array(let nodes): nodes.map(\.value.written).joined(separator: ",")
+        case .table, .date: kind
+        }
+    }
+}
+
+extension ConfigurationFile {
+    /// Writes the file anew, whole or not at all; a link stays, and what it leads to is replaced.
+    static func replace(_ text: String) throws(CommandFailure) {
+        try makeFolder()
+        let target = unsafe realpath(path, nil)
+        defer { unsafe free(target) }
+        let place = unsafe target.map { unsafe String(cString: $0) } ?? path
+        let new = place + ".new-\(getpid())"
+        try SecretFile.make(Array(text.utf8), at: new)
+        do throws(SystemError) {
+            try retryingInterrupts("rename") { unsafe rename(new, place) }
+        } catch {
+            _ = unsafe unlink(new)
+            throw CommandFailure("cannot write '\(place)': \(error.reason)", status: .localIO)
+        }
+    }
+}

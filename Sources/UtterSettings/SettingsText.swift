@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Settings
+
+/// The text of a file of settings, in which one value changes and all else stays as it is written.
+///
+/// A change counts only if a reader finds it, and nothing else changed: what cannot be changed so,
+/// such as a text over several lines, is left to an editor.
+package struct SettingsText {
+    /// Why a text is not changed.
+    package enum Mistake: Error, Sendable, Equatable {
+        /// The text cannot be read, with the reason.
+        case unreadable(SettingsError)
+        /// The value is written in a way that only a person can change.
+        case tooElaborate(SettingsPlace?)
+        case notThere
+    }
+
+    private typealias Line = [Unicode.Scalar]
+
+    /// Without line feeds; the carriage return of a line is its last character.
+    private var lines: [Line]
+    private let table: SettingsTable
+
+    package init(_ text: String) throws(Mistake) {
+        do throws(SettingsError) {
+            table = try SettingsDocument.parse(text)
+        } catch {
+            throw .unreadable(error)
+        }
+        lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map(Array.init)
+    }
+
+    private var text: String {
+        var all = String.UnicodeScalarView()
+        for line in lines.joined(separator: ["\n"]) { all.append(line) }
+        return String(all)
+    }
+
+    /// What stands at a path such as `keep`, `audio`; nil when nothing does.
+    package func value(at path: [String]) -> SettingsValue? { node(at: path)?.value }
+
+    /// The text with a value at a path.
+    ///
+    /// - Parameters:
+    ///   - path: the names of the tables, and that of the value.
+    ///   - literal: the value as TOML writes it.
+    package func setting(_ path: [String], to literal: String) throws(Mistake) -> String {
+        var changed = self
+        if let place = node(at: path)?.place {
+            try changed.replaceValue(at: place, with: Array(literal.unicodeScalars))
+        } else {
+            changed.insert(path, literal)
+        }
+        return try changed.checked(against: self, path)
+    }
+
+    /// The text without the line of a value.
+    package func removing(_ path: [String]) throws(Mistake) -> String {
+        guard let place = node(at: path)?.place else { throw .notThere }
+        var changed = self
+        let (line, start) = try position(place)
+        guard Self.rest(of: lines[line], behind: try end(of: start, in: line)).isEmpty,
+            !lines[line][..<start].contains("{")
+        else { throw .tooElaborate(place) }
+        changed.lines.remove(at: line)
+        return try changed.checked(against: self, path)
+    }
+
+    // MARK: - Steps
+
+    private func node(at path: [String]) -> SettingsNode? {
+        var node: SettingsNode?
+        var table: SettingsTable? = table
+        for name in path {
+            node = table?[name]
+            if case .table(let inner)? = node?.value { table = inner } else { table = nil }
+        }
+        return node
+    }
+
+    private func position(_ place: SettingsPlace) throws(Mistake) -> (line: Int, start: Int) {
+        let (line, start) = (place.line - 1, place.column - 1)
+        guard lines.indices.contains(line), lines[line].indices.contains(start) else {
+            throw .tooElaborate(place)
+        }
+        return (line, start)
+    }
+
+    private mutating func replaceValue(
+        at place: SettingsPlace, with literal: Line
+    ) throws(Mistake) {
+        let (line, start) = try position(place)
+        lines[line].replaceSubrange(start..<(try end(of: start, in: line)), with: literal)
+    }
+
+    /// Where a value ends that stands in one line.
+    private func end(of start: Int, in line: Int) throws(Mistake) -> Int {
+        let text = lines[line]
+        let quote = text[start]
+        guard quote == "\"" || quote == "'" else {
+            return text[start...].firstIndex { " \t\r,}]#".unicodeScalars.contains($0) }
+                ?? text.count
+        }
+        var index = start + 1
+        while index < text.count, text[index] != quote {
+            index += quote == "\"" && text[index] == "\\" ? 2 : 1
+        }
+        // Three quotes begin a text that may have several lines.
+        guard index < text.count, !(index == start + 1 && text.dropFirst(index + 1).first == quote)
+        else { throw .tooElaborate(SettingsPlace(line: line + 1, column: start + 1)) }
+        return index + 1
+    }
+
+    /// What stands in a line behind a value, but white space and a remark.
+    private static func rest(of line: Line, behind end: Int) -> ArraySlice<Unicode.Scalar> {
+        let rest = line[end...].drop { " \t\r".unicodeScalars.contains($0) }
+        return rest.first == "#" ? [] : rest
+    }
+
+    /// Writes a value that is not there: in its table behind the remark that names it, or at the end of
+    /// the table, which is made where there is none.
+    private mutating func insert(_ path: [String], _ literal: String) {
+        let tablePath = path.dropLast().map(TOMLText.key).joined(separator: ".")
+        let name = TOMLText.key(path.last ?? "")
+        let isReturned = lines.first?.last == "\r"
+        let new = Array("\(name) = \(literal)\(isReturned ? "\r" : "")".unicodeScalars)
+        guard
+            let head = tablePath.isEmpty
+                ? -1 : lines.firstIndex(where: { Self.isHead($0, tablePath) })
+        else {
+            if lines.last?.isEmpty == true { lines.removeLast() }
+            let blank = Line(isReturned ? ["\r"] : [])
+            let head = Array("[\(tablePath)]\(isReturned ? "\r" : "")".unicodeScalars)
+            if !lines.isEmpty { lines.append(blank) }
+            lines += [head, new, []]
+            return
+        }
+        let begin = head + 1
+        let end = lines[begin...].firstIndex { Self.word($0).first == "[" } ?? lines.count
+        let section = lines[begin..<end]
+        let remark = Array("#\(name)=".unicodeScalars)
+        let isBlank = { (line: Line) in Self.word(line).isEmpty }
+        let last =
+            section.firstIndex { Self.word($0).starts(with: remark) }
+            ?? section.lastIndex { !isBlank($0) && Self.word($0).first != "#" }
+            ?? section.lastIndex { !isBlank($0) } ?? head
+        lines.insert(new, at: last + 1)
+        if last + 2 == lines.count { lines.append([]) }
+    }
+
+    /// A line without white space.
+    private static func word(_ line: Line) -> Line {
+        line.filter { !" \t\r\u{FEFF}".unicodeScalars.contains($0) }
+    }
+
+    private static func isHead(_ line: Line, _ path: String) -> Bool {
+        let word = word(line)
+        let head = Array("[\(path)]".unicodeScalars)
+        return word == head || word.starts(with: head + ["#"])
+    }
+
+    /// The text, once a reader has found in it what stood there before, but for one path.
+    private func checked(against before: SettingsText, _ path: [String]) throws(Mistake) -> String {
+        let name = path.joined(separator: "\n")
+        let now: SettingsTable
+        do throws(SettingsError) {
+            now = try SettingsDocument.parse(text)
+        } catch {
+            throw .tooElaborate(before.node(at: path)?.place)
+        }
+        let others = { (table: SettingsTable) in Self.values(table).filter { $0.key != name } }
+        guard others(now) == others(before.table) else {
+            throw .tooElaborate(before.node(at: path)?.place)
+        }
+        return text
+    }
+
+    /// The values by their paths, without their places.
+    private static func values(_ table: SettingsTable, _ prefix: String = "") -> [String: String] {
+        var all: [String: String] = [:]
+        for member in table.members {
+            let path = prefix + member.name
+            if case .table(let inner) = member.node.value {
+                all.merge(values(inner, path + "\n")) { $1 }
+            } else {
+                all[path] = described(member.node.value)
+            }
+        }
+        return all
+    }
+
+    private static func described(_ value: SettingsValue) -> String {
+        switch value {
+        case .array(let nodes): "[\(nodes.map { described($0.value) }.joined(separator: ", "))]"
+        case .table(let table): "\(values(table).sorted { $0.key < $1.key })"
+        default: "\(value)"
+        }
+    }
+}
