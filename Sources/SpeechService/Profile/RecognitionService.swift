@@ -158,6 +158,7 @@ extension Credential.Place {
         case (.header(let one), .header(let two)): one.lowercased() == two.lowercased()
         case (.query(let one), .query(let two)): one == two
         case (.part(let one), .part(let two)): one == two
+        case (.proxy, .proxy): true
         default: false
         }
     }
