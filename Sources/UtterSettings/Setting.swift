@@ -4,8 +4,8 @@ internal import SpeechService
 
 /// One thing that an option, a variable or the person's file can say.
 ///
-/// The first of these that says something counts: the option, the variable, the file. All three are
-/// read by the same `parse`.
+/// The first of these that says something counts: the option of its own, `-c`, the variable, the file.
+/// All are read by the same `parse`.
 package struct Setting<Value: Sendable>: AnySetting {
     /// Its name in the file; `keep.audio` is `audio` in the table `keep`.
     package let name: String
@@ -62,7 +62,7 @@ package enum SettingKind: Sendable {
     case flag
 
     /// Whether a text of this kind, as it stands in the file, is a path.
-    func isPath(_ text: String) -> Bool {
+    package func isPath(_ text: String) -> Bool {
         switch self {
         case .path: true
         case .nameOrPath: Profiles.isPath(text)

@@ -17,7 +17,8 @@ import Testing
                 headers: [HeaderField("Content-Type", "text/event-stream")], text: events))
         let bench = try Bench(server: server)
         for rule in ["auto", "events"] {
-            let result = try await bench.run("send", "--answer", rule, Clip.digits.path)
+            let result = try await bench.run(
+                "send", "-c", "answer.framing=\(rule)", Clip.digits.path)
             #expect(result.status == .exited(0))
             #expect(result.outputText == "Go forward.\n")
         }
@@ -137,7 +138,7 @@ import Testing
             ])
         let bench = try Bench(server: server)
         let result = try await bench.startShell(
-            Self.measured, ["send", "--no-retry", Clip.digits.path]
+            Self.measured, ["send", "-c", "retry.never=true", Clip.digits.path]
         ).result()
         #expect(result.status != .exited(0))
         let peak = try #require(Int(result.outputText.dropLast()))
@@ -157,7 +158,7 @@ import Testing
             ])
         let bench = try Bench(server: server)
         let result = try await bench.startShell(
-            Self.measured, ["send", "--no-retry", Clip.digits.path]
+            Self.measured, ["send", "-c", "retry.never=true", Clip.digits.path]
         ).result()
         let peak = try #require(Int(result.outputText.dropLast()))
         let errors = result.errorText.split(separator: "\n").filter { $0.contains("error:") }

@@ -110,7 +110,7 @@ final class Bench: Sendable {
     func keep(_ clip: Clip = .goForward, _ arguments: String...) async throws -> KeptTake {
         let before = try takes().map(\.id)
         let result = try await start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"] + arguments
+            ["send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/"] + arguments
                 + [try fresh(clip)]
         ).result()
         #expect(result.status == .exited(75))

@@ -34,8 +34,8 @@ import Testing
         let bench = try Bench(server: server, ["UTTER_TOKEN": "sesame"])
         let count = try clip.samples.count + 44
         let result = try await bench.run(
-            "send", "--form", "model=whisper-1", "--form", "language=en", "--form",
-            "granularities[]=word", "--form", "granularities[]=segment", clip.path)
+            "send", "-c", "body.fields.model=whisper-1", "-c", "body.fields.language=en", "-c",
+            #"body.fields.granularities[]=["word", "segment"]"#, clip.path)
         #expect(
             result.outputText
                 == "model=whisper-1 language=en granularities[]=word granularities[]=segment "
@@ -47,16 +47,16 @@ import Testing
 
     @Test(arguments: [
         (["--format", "pcm"], "file=@audio.pcm:"), (["--format", "ogg-opus"], "file=@audio.ogg:"),
-        (["--file-field", "audio_file"], "audio_file=@audio.wav:"),
-        (["--file-name", "my \"voice\".wav"], #"file=@my %22voice%22.wav:"#),
-        (["--framing", "length"], "file=@audio.wav:"),
+        (["-c", "body.file-field=audio_file"], "audio_file=@audio.wav:"),
+        (["-c", "body.file-name=my \"voice\".wav"], #"file=@my %22voice%22.wav:"#),
+        (["-c", "transfer.framing=length"], "file=@audio.wav:"),
         (["--pace", "200"], "file=@audio.wav:"),
     ])
     func theFileIsNamedAsItIsMeant(_ options: [String], _ name: String) async throws {
         let server = try RecordingServer(otherwise: Self.transcriber)
         let bench = try Bench(server: server)
         let result = try await bench.start(
-            ["send", "--body", "form", clip.path] + options
+            ["send", "-c", "body.kind=form", clip.path] + options
         ).result()
         #expect(result.outputText.hasPrefix(name), "\(result.outputText)\(result.errorText)")
     }
@@ -65,7 +65,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let bench = try Bench(server: server)
         let result = try await bench.run(
-            "send", "--json", "--json-body", #"{"audio":"{audio}"}"#, clip.path)
+            "send", "--json", "-c", #"body.template={"audio":"{audio}"}"#, clip.path)
         let count = try clip.samples.count + 44
         let object = try JSONText(result.output)
         #expect(object["bytes"]?["sent"] == .number(Double(count)))
@@ -82,8 +82,9 @@ import Testing
             scripts: [.answer(status: 503, text: "")], otherwise: Self.transcriber)
         let bench = try Bench()
         let first = try await bench.run(
-            "send", "--no-retry", "--to", server.url(), "--form", "model=m", "--file-field", "f",
-            "--file-name", "n.wav", "--content-type", "audio/x-wav", clip.path)
+            "send", "-c", "retry.never=true", "--to", server.url(), "-c", "body.fields.model=m",
+            "-c", "body.file-field=f",
+            "-c", "body.file-name=n.wav", "-c", "body.content-type=audio/x-wav", clip.path)
         #expect(first.status == .exited(75))
         #expect(try bench.onlyTake()?.manifest["version"] == .number(1))
         let words = command.split(separator: " ").map(String.init)
@@ -102,16 +103,18 @@ import Testing
             scripts: [.answer(status: 503, text: "")], otherwise: Self.transcriber)
         let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
         _ = try await bench.run(
-            "send", "--no-retry", "--form", "model=m", "--form", "language=en", clip.path)
+            "send", "-c", "retry.never=true", "-c", "body.fields.model=m", "-c",
+            "body.fields.language=en", clip.path)
         let other = try await bench.run(
-            "retry", "last", "--form", "language=de", "--form", "prompt=", "--file-name", "x.wav")
+            "retry", "last", "-c", "body.fields.language=de", "-c", "body.fields.prompt=x", "-c",
+            "body.file-name=x.wav")
         #expect(
-            other.outputText.hasPrefix("model=m language=de prompt= file=@x.wav:"),
+            other.outputText.hasPrefix("model=m language=de prompt=x file=@x.wav:"),
             "\(other.errorText)")
         // What was said last is what it remembers.
         let same = try await bench.run("retry", "last")
         #expect(same.outputText == other.outputText)
-        let raw = try await bench.run("retry", "last", "--body", "raw")
+        let raw = try await bench.run("retry", "last", "-c", "body.kind=raw")
         #expect(raw.status == .exited(69))
         #expect(server.requests.last?["Content-Type"] == "audio/wav")
     }
@@ -121,10 +124,10 @@ import Testing
             scripts: [.answer(status: 503, text: "")], otherwise: Self.transcriber)
         let bench = try Bench(server: server)
         _ = try await bench.run(
-            "send", "--no-retry", "-H", "Content-Type: audio/x-own", clip.path)
+            "send", "-c", "retry.never=true", "-H", "Content-Type: audio/x-own", clip.path)
         #expect(server.requests.first?["Content-Type"] == "audio/x-own")
         let count = try clip.samples.count + 44
-        let form = try await bench.run("retry", "last", "--form", "model=m")
+        let form = try await bench.run("retry", "last", "-c", "body.fields.model=m")
         // Without its header, no such service would know what it is.
         #expect(form.outputText == "model=m file=@audio.wav:\(count)\n", "\(form.errorText)")
         // The type that was given was that of the samples.
@@ -137,7 +140,7 @@ import Testing
             scripts: [[.readHead, .respond(status: 411, text: ""), .readOn]],
             otherwise: Self.transcriber)
         let bench = try Bench(server: server)
-        let run = try bench.start(["send", "-v", "--form", "model=m", "-"], input: .pipe)
+        let run = try bench.start(["send", "-v", "-c", "body.fields.model=m", "-"], input: .pipe)
         run.write(try clip.samples)
         #expect(await run.wait(for: "wants the recording's length", in: .error))
         run.closeInput()
@@ -160,8 +163,8 @@ import Testing
         let text = String(decoding: server.error, as: UTF8.self)
         let match = try #require(text.firstMatch(of: /(http:\/\/127\.0\.0\.1:\d+)\/recognize/))
         let result = try await bench.run(
-            "send", "--to", "\(match.1)/v1/audio/transcriptions", "--form", "model=any",
-            "--format", format, "--framing", framing, clip.path)
+            "send", "--to", "\(match.1)/v1/audio/transcriptions", "-c", "body.fields.model=any",
+            "--format", format, "-c", "transfer.framing=\(framing)", clip.path)
         #expect(result.outputText == "go forward ten meters\n", "\(result.errorText)")
         server.signal(SIGTERM)
         _ = try await server.result()

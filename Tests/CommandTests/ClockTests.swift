@@ -79,7 +79,7 @@ import Testing
         let bench = try Bench(clock.environment)
         for (jump, clip) in zip([0] + Self.jumps, [Clip.digits, .goForward, .cards]) {
             try clock.jump(to: jump)
-            let result = try await bench.run("send", "-q", "--no-retry", clip.path)
+            let result = try await bench.run("send", "-q", "-c", "retry.never=true", clip.path)
             #expect(result.status == .exited(75))
         }
         #expect(try bench.takes().count == 3)

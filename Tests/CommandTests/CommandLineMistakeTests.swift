@@ -32,16 +32,20 @@ import Testing
         (["--lang", "en"], "did you mean '--language'?"),
         (["-l", "de"], "did you mean '--language'?"),
         (["-m", "whisper-1"], "did you mean '--model'?"),
-        (["-x", "proxy"], "did you mean '--proxy'?"),
+        (["-x", "proxy"], "name the proxy with -c connection.proxy=URL"),
         (["send", "--verbos"], "did you mean '--verbose'?"),
         (["send", "--retry"], "trying again is the default; send a kept take with: utter retry"),
         (["--to", "localhost:99"], "did you mean http://localhost:99?"),
         (["--to", "speech.example/v1"], "did you mean https://speech.example/v1?"),
         (["--to", "speech"], "write it like https://speech.example/v1/listen?language=en"),
         (
-            ["--proxy", "http://anna:secret@proxy:3128"],
-            "write it like http://proxy.example:3128, or none; its name and password go into a "
-                + "file: --proxy-login-file FILE"
+            ["-c", "connection.proxy=http://anna:secret@proxy:3128"],
+            "see the fields with: utter services fields"
+        ),
+        (["-c", "transfer.framin=length"], "see the fields with: utter services fields"),
+        (
+            ["-c", "headers.X-Api-Key=secret"],
+            "say where it is: -c auth.file=FILE, auth.variable=NAME or auth.command=COMMAND"
         ),
         (["-d5s"], "write it like: -d 5s"), (["list", "-n3"], "write it like: -n 3"),
         (["--for5s"], "write it like: --for 5s"), (["RECORD"], "did you mean 'record'?"),
@@ -72,9 +76,7 @@ import Testing
 
     /// A wrong value of an option, and the hint that shows a right one of that option.
     @Test(arguments: [
-        ("--id-header", "x:y", "write it like X-Request-Id"),
-        ("--redirect-to", "eu.example", "write it like https://eu.speech.example"),
-        ("--token-header", "X: y", "write {} or {base64} once, such as 'xi-api-key: {}'"),
+        ("-c", "auth.form=X: y", "see the fields with: utter services fields"),
         ("--header", "", "write it like --header 'X-Language: en'"),
     ])
     func aHintIsOfTheOption(_ option: String, _ value: String, _ hint: String) async throws {
@@ -86,32 +88,43 @@ import Testing
     /// Wrong values, and the message that says what is right.
     static let values: [([String], String)] = [
         (["--for", "abc"], "--for: 'abc' is not a time: write 5s, 1m30s, 500ms or 1:30"),
-        (["--tail", "1:75"], "--tail: '1:75' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (["--max", "1:75"], "--max: '1:75' is not a time: write 5s, 1m30s, 500ms or 1:30"),
+        (["-c", "recording.tail=1:75"], "-c recording.tail: '1:75' is not a time such as 300ms"),
         (
-            ["--connect-timeout", "it's"],
-            "--connect-timeout: 'it's' is not a time: write 5s, 1m30s, 500ms or 1:30"
+            ["-c", "transfer.connect-seconds=it's"],
+            "-c transfer.connect-seconds: 'transfer.connect-seconds' must be a number, not a string"
+        ),
+        (["-c", "limits.bytes=5X"], "-c limits.bytes: '5X' is not a size such as 500M or 4G"),
+        (
+            ["-c", "transfer.catch-up=1x"],
+            "-c transfer.catch-up: 'transfer.catch-up' must be a factor such as 4x, or bytes a second "
+                + "such as 64k, not '1x'"
+        ),
+        (["-c", "limits.takes=x"], "-c limits.takes: 'x' is not a number above zero"),
+        (
+            ["-c", "connection.http=3"],
+            "-c connection.http: 'connection.http' cannot be '3'; it is one of 1.1, 2"
+        ),
+        (
+            ["-c", "transfer.framing=lenght"],
+            "-c transfer.framing: 'transfer.framing' cannot be 'lenght'; did you mean 'length'?"
+        ),
+        (
+            ["-c", "framing=length"],
+            "-c framing: there is no such field; did you mean 'transfer.framing'?"
         ),
         (
             ["--keep-audio", "long"],
             "--keep-audio: 'long' is not an age: write a number with its unit, such as 7d, 12h or 30m"
         ),
         (
-            ["--max-bytes", "5X"],
-            "--max-bytes: '5X' is not a size: write 500M, 4G or a number of bytes"
-        ),
-        (
             ["send", "--pace", "fast", "a.wav"],
             "--pace: 'fast' is not a pace: write realtime, max or a factor from 0.1 to 1000"
-        ),
-        (
-            ["--catch-up-rate", "1x"],
-            "--catch-up-rate: '1x' is not a rate: write 4x, 64k or a number of bytes a second"
         ),
         (
             ["send", "--rate", "fast", "-"],
             "--rate: 'fast' is not a rate: write a number of Hz, such as 48000"
         ),
-        (["--max-takes", "x"], "--max-takes: 'x' is not a count: write a number, such as 2"),
         (["flush", "--jobs", "x"], "--jobs: 'x' is not a count: write a number, such as 2"),
         (
             ["--format", "mp3"],
@@ -126,7 +139,6 @@ import Testing
             ["rm", "--older", "-7d"],
             "--older: '-7d' is below zero: write a number with its unit, such as 7d, 12h or 30m"
         ),
-        (["--http", "3"], "--http: '3' is not known: write '1.1' or '2'"),
         (["config", "set"], "'set' is not known: write 'path', 'show', 'check' or 'edit'"),
         (
             ["setup", "binds", "foo"],

@@ -31,7 +31,8 @@ import Testing
     /// A take that no service has had.
     private func keep() async throws -> KeptTake {
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
+            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
+            Clip.goForward.path)
         #expect(result.status == .exited(75))
         return try #require(try bench.onlyTake())
     }
@@ -91,7 +92,7 @@ import Testing
             url = "\(servers[0].url("/v1/audio/transcriptions"))"
             """)
         let kept = try await bench.run(
-            "send", "-q", "--no-retry", "--service", "speaches", Clip.goForward.path)
+            "send", "-q", "-c", "retry.never=true", "--service", "speaches", Clip.goForward.path)
         #expect(kept.status == .exited(75))
         let result = try await bench.run("retry", "last", "--service", "one,speaches")
         #expect(result.status == .exited(0), "\(result.errorText)")

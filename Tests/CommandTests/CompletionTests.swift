@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func aLineWithoutACommandHasTheOptionsOfRecord() async throws {
-        let options: Set = ["--form", "--for", "--format"]
+        let options: Set = ["--for", "--format"]
         #expect(try await Set(offered("--fo")) == options)
         #expect(try await Set(offered("--json", "--fo")) == options)
         #expect(try await offered("--format", "") == ["pcm", "wav", "ogg-opus", "flac"])

@@ -12,7 +12,9 @@ import Testing
         let bench = try Bench(server: server)
         let login = try bench.folder.write(Array("name:s3cret\n".utf8), to: "login")
         let first = try await bench.run(
-            "send", "--proxy", proxy.url, "--proxy-login-file", login, Clip.goForward.path)
+            "send", "-c", "connection.proxy=\(proxy.url)", "-c",
+            "connection.proxy-login-file=\(login)",
+            Clip.goForward.path)
         #expect(first.status == .exited(69), "\(first.errorText)")
         let take = try #require(try bench.onlyTake())
         let manifest = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
@@ -31,24 +33,28 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "heard"))
         let proxy = try await ProxyServer(login: "name s3cret")
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--proxy", proxy.url, Clip.goForward.path)
+        let result = try await bench.run(
+            "send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path)
         #expect(result.status == .exited(77))
         #expect(result.errorText.contains("the proxy wants a name and a password"))
-        #expect(result.errorText.contains("--proxy-login-file FILE"))
+        #expect(result.errorText.contains("-c connection.proxy-login-file=FILE"))
         #expect(server.requests.isEmpty)
         // The variable opens it.
         let run = try bench.start(
-            ["send", "--proxy", proxy.url, Clip.goForward.path],
+            ["send", "-c", "connection.proxy=\(proxy.url)", Clip.goForward.path],
             variables: ["UTTER_PROXY_LOGIN": "name:s3cret"])
         #expect(try await run.result().outputText == "heard\n")
     }
 
     @Test(arguments: [
-        (["--proxy", "http://a:b@p:1"], "carries a user name or password", 64),
-        (["--proxy", "p"], "it has no port", 64), (["--client-key", "k"], "--client-cert", 64),
-        (["--client-cert", "/dev/null/x"], "cannot be read", 78),
-        (["--pinned-key", "x"], "sha256//", 64), (["--resolve", "h:1"], "a host, a port", 64),
-        (["--ip", "5"], "--ip", 64), (["--min-tls", "1.1"], "--min-tls", 64),
+        (["-c", "connection.proxy=http://a:b@p:1"], "carries a user name or password", 64),
+        (["-c", "connection.proxy=p"], "it has no port", 64),
+        (["-c", "connection.client-key=k"], "client-certificate", 64),
+        (["-c", "connection.client-certificate=/dev/null/x"], "cannot be read", 78),
+        (["-c", "connection.pinned-key=x"], "sha256//", 64),
+        (["-c", "connection.resolve=h:1"], "a host, a port", 64),
+        (["-c", "connection.ip=5"], "-c connection.ip", 64),
+        (["-c", "connection.minimum-tls=1.1"], "-c connection.minimum-tls", 64),
         (["--record-bodies"], "needs --record", 64),
     ])
     func aWrongOptionIsRefusedBeforeAnythingIsSent(
@@ -69,7 +75,7 @@ import Testing
         let bench = try Bench()
         let result = try await bench.run(
             "send", "-v", "--events", "--to", front.url("/asr?secret=sesame"),
-            "--cacert", front.certificateFile, Clip.goForward.path)
+            "-c", "connection.ca-file=\(front.certificateFile)", Clip.goForward.path)
         #expect(result.status == .exited(0), "\(result.errorText)")
         let last = try #require(result.outputText.split(separator: "\n").last)
         let report = try #require(try JSONText(Array(last.utf8))["outcome"])

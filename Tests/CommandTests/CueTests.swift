@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--cue`: tones that say when a recording has begun and has ended.
+/// `output.cue`: tones that say when a recording has begun and has ended.
 @Suite struct CueTests {
     /// What both tones are: 80 ms each, 16-bit samples.
     private static let toneBytes = 2 * 80 * 16
@@ -37,7 +37,7 @@ import Testing
     @Test func aToneSaysThatARecordingHasBegunAndAnotherThatItHasEnded() async throws {
         let (devices, server) = (try Devices(), try RecordingServer.hearing("heard"))
         let bench = try Bench(server: server, devices.environment)
-        let run = try bench.start(["--cue"])
+        let run = try bench.start(["-c", "output.cue=true"])
         _ = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGUSR1)
         #expect(try await run.result().status == .exited(0))
@@ -50,7 +50,7 @@ import Testing
     @Test func withoutALoudspeakerItIsRecordedAllTheSame() async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("heard"))
         let result = try await Bench(server: server, microphone: card).run(
-            "--cue", "--for", "300ms")
+            "-c", "output.cue=true", "--for", "300ms")
         #expect(result.status == .exited(0))
         #expect(result.outputText == "heard\n")
         #expect(result.errorText.contains("utter: warning: the cue cannot be played: "))

@@ -93,7 +93,7 @@ import Testing
         Case(
             name: "no answer in time", script: [.readHead, .readOn], status: 75,
             message: "took the recording and did not answer in time",
-            arguments: ["--answer-timeout", "300ms"]),
+            arguments: ["-c", "transfer.answer-seconds=300ms"]),
         Case(
             name: "nothing", script: .answer(text: ""), status: 76,
             message: "the service accepted the recording and answered nothing",
@@ -111,12 +111,13 @@ import Testing
                 status: 307, headers: [HeaderField("Location", "https://other.example/x")],
                 text: ""), status: 69,
             message: "https://other.example/x, which was not followed",
-            hint: "allow it by name with --redirect-to ORIGIN, or correct the URL"),
+            hint: "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"),
         Case(
             name: "401", script: .answer(status: 401, text: "who are you?"), status: 77,
             message: "the service wants a token, and none was given: 401: who are you?",
             hint:
-                "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"),
+                "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
+                + "it stands"),
         Case(
             name: "403", script: .answer(status: 403, text: ""), status: 77,
             message: "the service wants a token, and none was given: 403"),
@@ -133,7 +134,7 @@ import Testing
     func aTakeWithoutATranscriptIsKeptAndTheReasonSaid(_ this: Case) async throws {
         let server = try RecordingServer(otherwise: this.script)
         let bench = try Bench(server: server)
-        let arguments = ["send", "--no-retry"] + this.arguments + [Clip.goForward.path]
+        let arguments = ["send", "-c", "retry.never=true"] + this.arguments + [Clip.goForward.path]
         let result = try await bench.start(arguments).result()
 
         #expect(result.status == .exited(this.status))
@@ -156,7 +157,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "direct"))
         let proxies = ["http_proxy": "http://127.0.0.1:9/", "all_proxy": "http://127.0.0.1:9/"]
         let bench = try Bench(server: server, proxies)
-        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(result.outputText == "direct\n")
     }
 
@@ -170,7 +171,7 @@ import Testing
     ) async throws {
         let bench = try Bench([variable: value])
         let result = try await bench.run(
-            "send", "--no-retry", "--to", "http://speech.invalid/", Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--to", "http://speech.invalid/", Clip.goForward.path)
         #expect(result.status == .exited(75))
         #expect(
             result.errorText.contains("cannot connect to http://speech.invalid: \(reason)\n"),
@@ -178,14 +179,14 @@ import Testing
         #expect(
             result.errorText.contains(
                 "utter: hint: check the proxy, which \(variable) names, such as "
-                    + "http://proxy.example:3128; --proxy none goes without it\n"))
+                    + "http://proxy.example:3128; -c connection.proxy=none goes without it\n"))
         #expect(!result.errorText.contains("s3cret"))
         #expect(try bench.onlyTake()?.samples == Clip.goForward.samples)
     }
 
     @Test func nobodyListeningIsStatus75() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        let result = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("utter: error: cannot connect to http://127.0.0.1:9"))
         #expect(result.errorText.contains("utter: hint: check the URL and the network\n"))
@@ -197,7 +198,8 @@ import Testing
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--no-retry", "--format", format, Clip.goForward.path)
+        _ = try await bench.run(
+            "send", "-c", "retry.never=true", "--format", format, Clip.goForward.path)
         let take = try #require(try bench.onlyTake())
         let result = try await bench.run("retry", take.id)
         #expect(result.status == .exited(0))
@@ -210,7 +212,7 @@ import Testing
         let server = try RecordingServer(
             scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "at last"))
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         let take = try #require(try bench.onlyTake())
         let result = try await bench.run("send", "\(take.path)/audio.wav")
         #expect(result.outputText == "at last\n")
@@ -225,12 +227,13 @@ import Testing
         let refused = try await bench.run("send", "--to", url, Clip.digits.path)
         #expect(refused.status == .exited(77))
         #expect(refused.errorText.contains("utter: error: 127.0.0.1 is not trusted: "))
-        #expect(refused.errorText.contains("name the authority with --cacert"))
+        #expect(refused.errorText.contains("name the authority with -c connection.ca-file=FILE"))
         #expect(try bench.onlyTake()?.samples == Clip.digits.samples)
 
         let run = try bench.start(
             [
-                "send", "--framing", "chunked", "--to", url, "--cacert", server.certificateFile,
+                "send", "-c", "transfer.framing=chunked", "--to", url, "-c",
+                "connection.ca-file=\(server.certificateFile)",
                 Clip.digits.path,
             ])
         #expect(await server.answer("Hello"))

@@ -63,7 +63,7 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "no"))
         let bench = try Bench(server: server)
         let file = try bench.folder.write(try beginning.bytes, to: "empty")
-        let result = try await bench.run("send", "--framing", framing, file)
+        let result = try await bench.run("send", "-c", "transfer.framing=\(framing)", file)
         try expectNothing(result, of: file, to: server, on: bench)
     }
 

@@ -22,7 +22,10 @@ import Testing
     ) async throws -> KeptTake {
         let before = try bench.takes().map(\.id)
         let result = try await bench.start(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", "--encrypt-key", key]
+            [
+                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
+                "--encrypt-key", key,
+            ]
                 + arguments + [Clip.goForward.path]
         ).result()
         #expect(result.status == .exited(75))
@@ -45,7 +48,8 @@ import Testing
         let (bench, key) = try bench(server: server)
         for _ in 0..<2 {
             _ = try await bench.run(
-                "send", "--no-retry", "--keep-audio", "1d", "--format", format, "--encrypt-key",
+                "send", "-c", "retry.never=true", "--keep-audio", "1d", "--format", format,
+                "--encrypt-key",
                 key,
                 Clip.goForward.path)
         }
@@ -64,7 +68,8 @@ import Testing
         }
         // The search would have found it.
         _ = try await bench.run(
-            "send", "--no-retry", "--keep-audio", "1d", "--format", format, Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--keep-audio", "1d", "--format", format,
+            Clip.goForward.path)
         let plain = try self.state(of: bench)
         #expect(!plain.ranges(of: Array("shape of".utf8)).isEmpty)
         let beginning = ["pcm": "WAVEfmt ", "flac": "fLaC\0\0\0\u{22}"][format]
@@ -132,7 +137,8 @@ import Testing
                 "UTTER_TOKEN": "sesame",
             ])
         _ = try await bench.run(
-            "send", "--no-retry", "--to", "http://127.0.0.1:9/", "-q", Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/", "-q",
+            Clip.goForward.path)
         #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
         let flush = try await bench.run("flush", "--to", server.url())
         #expect(flush.outputText == "between us\n")
@@ -268,7 +274,7 @@ import Testing
     @Test func takesInTheClearStayUsableWithAKey() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "open"))
         let (bench, key) = try bench()
-        _ = try await bench.run("send", "-q", "--no-retry", Clip.goForward.path)
+        _ = try await bench.run("send", "-q", "-c", "retry.never=true", Clip.goForward.path)
         #expect(try bench.onlyTake()?.names == ["audio.wav", "take.json"])
         let retry = try await bench.run(
             "retry", "last", "--encrypt-key", key, "--to", server.url())

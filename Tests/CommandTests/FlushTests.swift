@@ -16,7 +16,8 @@ import Testing
         var ids: [String] = []
         for _ in 0..<count {
             let result = try await bench.run(
-                "send", "-q", "--no-retry", "--to", server?.url() ?? "http://127.0.0.1:9/",
+                "send", "-q", "-c", "retry.never=true", "--to",
+                server?.url() ?? "http://127.0.0.1:9/",
                 try bench.fresh(.goForward))
             #expect(result.status == .exited(75))
             // Names of one second sort by chance.

@@ -19,7 +19,7 @@ import Testing
         let (server, front, bench) = try await serve()
         for _ in 0..<Self.count { _ = try await bench.keep() }
         let sent = try await bench.start(
-            command + ["--to", front.url(), "--cacert", front.certificateFile]
+            command + ["--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
         ).result()
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(server.requests.count == Self.count)
@@ -29,7 +29,8 @@ import Testing
     @Test func filesShareAConnection() async throws {
         let (server, front, bench) = try await serve()
         let sent = try await bench.start(
-            ["send", "--to", front.url(), "--cacert", front.certificateFile] + files
+            ["send", "--to", front.url(), "-c", "connection.ca-file=\(front.certificateFile)"]
+                + files
         ).result()
         #expect(sent.status == .exited(0), "\(sent.errorText)")
         #expect(server.requests.count == Self.count)

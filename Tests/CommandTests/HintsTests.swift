@@ -127,7 +127,7 @@ import Testing
             (.notDelivered(.cannotConnect("refused"), host: host), "check the URL and the network"),
             (
                 .insecure(reason: "self-signed certificate", host: "speech.example"),
-                "check the URL and the clock, or name the authority with --cacert"
+                "check the URL and the clock, or name the authority with -c connection.ca-file=FILE"
             ),
             (.refused(status: 404, message: nil), "check the URL's path"),
             (
@@ -136,11 +136,13 @@ import Testing
             ),
             (
                 .refused(status: 411, message: "411", advice: .lengthSent),
-                "a proxy in between may drop it: name the service itself, or another --http version"
+                "a proxy in between may drop it: name the service itself, or another version: "
+                    + "-c connection.http=2"
             ),
             (
                 .refused(status: 422, message: "Field required: x"),
-                "the service's words name the field: give it with --form, --language or --model"
+                "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
+                    + "--language or --model"
             ),
             (
                 .refused(status: 418, message: "teapot"),
@@ -153,11 +155,11 @@ import Testing
             ),
             (
                 .notDelivered(.timedOut(.answer), host: host),
-                "wait longer for it with --answer-timeout, or ask again with: utter retry"
+                "wait longer for it with -c transfer.answer-seconds=120, or ask again with: utter retry"
             ),
             (
                 .notDelivered(.timedOut(.stall), host: host),
-                "check the network, or wait longer for the service with --stall-timeout"
+                "check the network, or wait longer: -c transfer.stall-seconds=30"
             ),
             (
                 .notDelivered(
@@ -167,7 +169,7 @@ import Testing
             ),
             (
                 .notDelivered(.cannotConnect("127.0.0.1 port 9: connection refused"), host: host),
-                "name another proxy with --proxy URL, or none with --proxy none"
+                "name another proxy with -c connection.proxy=URL, or none in place of the URL"
             ),
             (
                 .answerUnusable(.truncated(byteCount: 9)),
@@ -179,7 +181,8 @@ import Testing
             ),
             (
                 .tokenRefused(status: 401, message: nil, advice: .tokenMissing),
-                "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"
+                "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where "
+                    + "it stands"
             ),
             (
                 .tokenRefused(status: 403, message: "no"),
@@ -191,7 +194,7 @@ import Testing
             ),
             (
                 .refused(status: 405, message: nil, advice: .otherMethod(allowed: "GET, PUT")),
-                "send it with --method PUT"
+                "send it with -c method=PUT"
             ),
             (
                 .refused(status: 302, message: "302 Found", advice: .elsewhere(location: "/login")),
@@ -199,7 +202,7 @@ import Testing
             ),
             (
                 .refused(status: 411, message: "411", advice: .length),
-                "the service wants the length of the recording: --framing auto or length "
+                "the service wants the length of the recording: -c transfer.framing=length "
                     + "sends it"
             ),
             (
@@ -213,15 +216,16 @@ import Testing
             (
                 .refused(status: 415, message: nil),
                 "send it in another form with --format wav or ogg-opus, or name it with "
-                    + "--content-type"
+                    + "-c body.content-type=TYPE"
             ),
             (
                 .tokenRefused(status: 401, message: "expired"),
-                "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
+                "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
+                    + "where it stands"
             ),
             (
                 .redirectRefused(location: "http://evil", reason: "it is another origin"),
-                "allow it by name with --redirect-to ORIGIN, or correct the URL"
+                "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
             ),
             (
                 .redirectRefused(location: "nowhere", reason: "no Location was given"),
@@ -251,11 +255,11 @@ import Testing
 
     @Test func anAnswerWithoutTextNamesWhereThereIsSome() {
         let error = AnswerError.missingText(path: "text", excerpt: "{}", places: ["result.text"])
-        #expect(Hints.of(error) == "name the path of the text with --answer json:result.text")
+        #expect(Hints.of(error) == "name the path of the text with -c answer.text=result.text")
         let several = AnswerError.missingText(path: "t", excerpt: "", places: ["a[].b", "c", "d"])
         #expect(
             Hints.of(several)
-                == "name the path of the text with --answer json:a[].b; left out is the text of 2 more"
+                == "name the path of the text with -c 'answer.text=a[].b'; left out is the text of 2 more"
         )
     }
 

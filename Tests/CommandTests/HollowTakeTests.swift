@@ -44,7 +44,7 @@ import Testing
         #expect(try await bench.run("list").outputText.contains("unreadable"))
     }
 
-    @Test(arguments: [[], ["--no-retry", "--to", "http://127.0.0.1:9/"]])
+    @Test(arguments: [[], ["-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]])
     func noneIsLeftByAProgramThatCouldWriteNothing(_ options: [String]) async throws {
         let disk = try SlowDisk()
         let server = try RecordingServer(otherwise: .answer(text: "heard"))

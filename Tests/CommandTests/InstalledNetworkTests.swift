@@ -24,14 +24,14 @@ import Testing
 
     private func send(_ options: [String]) async throws -> CommandResult {
         try await CommandRun.run(
-            program, ["send", "--no-retry"] + options + [Clip.goForward.path],
+            program, ["send", "-c", "retry.never=true"] + options + [Clip.goForward.path],
             environment: bench.environment)
     }
 
     @Test func aServiceThatSpeaksHTTP2AloneIsReached() async throws {
         let server = try await HTTP2Server(answer: "over two")
-        let service = ["--to", server.url, "--cacert", server.certificateFile]
-        let result = try await send(["--http", "2", "--json"] + service)
+        let service = ["--to", server.url, "-c", "connection.ca-file=\(server.certificateFile)"]
+        let result = try await send(["-c", "connection.http=2", "--json"] + service)
         #expect(result.status == .exited(0), "\(result.errorText)")
         #expect(result.outputText.contains("over two"))
         #expect(result.outputText.contains(#""httpVersion":"2""#))
@@ -39,7 +39,7 @@ import Testing
         #expect(try await send(service).status == .exited(75))
         // What was kept remembers what it is told once.
         let again = try await CommandRun.run(
-            program, ["retry", "last", "--http", "2"], environment: bench.environment)
+            program, ["retry", "last", "-c", "connection.http=2"], environment: bench.environment)
         #expect(again.outputText == "over two\n", "\(again.errorText)")
     }
 
@@ -76,7 +76,8 @@ import Testing
         let result = try await names.run(
             program,
             [
-                "send", "--no-retry", "--cacert", front.certificateFile, "--to",
+                "send", "-c", "retry.never=true", "-c",
+                "connection.ca-file=\(front.certificateFile)", "--to",
                 "https://\(host):\(front.port)/", Clip.goForward.path,
             ], environment: environment)
         #expect(result.outputText == "found\n", "\(result.errorText)")

@@ -39,10 +39,14 @@ import Testing
         let (server, foreign) = (try meant(), try RecordingServer())
         let bench = try Bench()
         let first = try await bench.run(
-            "send", "--no-retry", "--to", server.url("/v1/listen?model=nova&language=en"), "-H",
-            "X-Model: nova", "-H", "X-Twice: 1", "-H", "X-Twice: 2", "--content-type", "audio/l16",
-            "--method", "put", "--id-header", "X-Id", "--answer", "json:deep.words", "--token-file",
-            try secretFile(bench), "--token-header", "xi-api-key: {}", "--format", "wav",
+            "send", "-c", "retry.never=true", "--to",
+            server.url("/v1/listen?model=nova&language=en"), "-H",
+            "X-Model: nova", "-H", "X-Twice: 1", "-H", "X-Twice: 2", "-c",
+            "body.content-type=audio/l16",
+            "-c", "method=PUT", "-c", "transfer.id-header=X-Id", "-c", "answer.text=deep.words",
+            "--token-file",
+            try secretFile(bench), "-c", "auth.kind=header", "-c", "auth.header=xi-api-key",
+            "--format", "wav",
             Clip.goForward.path)
         #expect(first.status == .exited(75))
         let again = try await bench.start(
@@ -71,7 +75,8 @@ import Testing
         let (server, foreign) = (try meant(), try RecordingServer())
         let bench = try Bench()
         let first = try await bench.run(
-            "send", "--no-retry", "--answer", "json:deep.words", "--to", server.url("/a?b=c"),
+            "send", "-c", "retry.never=true", "-c", "answer.text=deep.words", "--to",
+            server.url("/a?b=c"),
             Clip.goForward.path)
         let mark = "send it again with: utter "
         let line = try #require(
@@ -97,14 +102,13 @@ import Testing
 
     static let sources = [
         Source(testDescription: "file", options: { ["--token-file", $0] }),
-        Source(testDescription: "command", options: { ["--token-command", "cat '\($0)'"] }),
         Source(
             testDescription: "scheme",
-            options: { ["--token-file", $0, "--token-header", "Authorization: Token {}"] },
+            options: { ["--token-file", $0, "-c", "auth.kind=scheme", "-c", "auth.scheme=Token"] },
             value: "Token sesame-4711"),
         Source(
             testDescription: "basic",
-            options: { ["--token-file", $0, "--token-header", "Authorization: Basic {base64}"] },
+            options: { ["--token-file", $0, "-c", "auth.kind=basic"] },
             value: "Basic c2VzYW1lLTQ3MTE="),
         Source(
             testDescription: "header file", options: { ["-H", "@\($0)"] }, field: "X-Deep-Thing",
@@ -121,7 +125,7 @@ import Testing
         let text = source.field == "X-Deep-Thing" ? "X-Deep-Thing: \(Self.secret)" : Self.secret
         let options = source.options(try secretFile(bench, text))
         let first = try await bench.start(
-            ["send", "--no-retry", "--answer", "json:deep.words", "--to"]
+            ["send", "-c", "retry.never=true", "-c", "answer.text=deep.words", "--to"]
                 + [server.url("/p" + source.query)] + options + [Clip.goForward.path]
         ).result()
         #expect(first.status == .exited(75), "\(first.errorText)")
@@ -144,7 +148,7 @@ import Testing
     @Test func aTokenOfTheEnvironmentBelongsToItsURL() async throws {
         let (server, foreign) = (try meant(), try RecordingServer())
         let bench = try Bench(server: server, ["UTTER_TOKEN": Self.secret])
-        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         // In another shell the variables are of another service.
         let take = try #require(try bench.onlyTake())
         let again = try await bench.start(
@@ -162,7 +166,7 @@ import Testing
         #expect(server.requests.count == 1)
         #expect(foreign.connectionCount == 0)
         // Where they are its own again, it is sent.
-        let last = try await bench.run("retry", take.id, "--answer", "json:deep.words")
+        let last = try await bench.run("retry", take.id, "-c", "answer.text=deep.words")
         #expect(last.outputText == "meant\n")
         #expect(server.requests.last?["Authorization"] == "Bearer \(Self.secret)")
     }
@@ -171,7 +175,8 @@ import Testing
         let server = try meant()
         let bench = try Bench()
         _ = try await bench.run(
-            "send", "--no-retry", "--to", server.url("/x?api_key=\(Self.secret)&m=1"), "-H",
+            "send", "-c", "retry.never=true", "--to", server.url("/x?api_key=\(Self.secret)&m=1"),
+            "-H",
             "Ocp-Apim-Subscription-Key: \(Self.secret)", Clip.goForward.path)
         #expect(server.requests.first?.target == "/x?api_key=\(Self.secret)&m=1")
         let take = try #require(try bench.onlyTake())
@@ -187,7 +192,7 @@ import Testing
         let whole = try await bench.run(
             "retry", take.id, "-H", "Ocp-Apim-Subscription-Key: other", "--to",
             server.url("/x?api_key={token}&m=1"), "--token-file", try secretFile(bench),
-            "--answer", "json:deep.words")
+            "-c", "answer.text=deep.words")
         #expect(whole.outputText == "meant\n", "\(whole.errorText)")
         #expect(server.requests.last?.target == "/x?api_key=\(Self.secret)&m=1")
         #expect(server.requests.last?["Ocp-Apim-Subscription-Key"] == "other")
@@ -197,7 +202,8 @@ import Testing
         let (server, other) = (try meant(), try RecordingServer(otherwise: .answer(text: "other")))
         let bench = try Bench()
         _ = try await bench.run(
-            "send", "--no-retry", "--to", server.url("/x"), "-H", "X-Model: nova", "--token-file",
+            "send", "-c", "retry.never=true", "--to", server.url("/x"), "-H", "X-Model: nova",
+            "--token-file",
             try secretFile(bench), Clip.goForward.path)
         let again = try await bench.run("retry", "last", "--to", other.url("/y"))
         #expect(again.outputText == "other\n")
@@ -210,7 +216,7 @@ import Testing
         let bench = try Bench()
         _ = try await bench.run(
             "send", "--to", server.url("/wrong?m=1"), "-H", "X-Model: nova", "--token-file",
-            try secretFile(bench), "--answer", "json:deep.words", Clip.goForward.path)
+            try secretFile(bench), "-c", "answer.text=deep.words", Clip.goForward.path)
         let again = try await bench.run(
             "retry", "last", "--to", server.url("/right"), "-H", "x-model: other")
         #expect(again.outputText == "meant\n")
@@ -230,7 +236,7 @@ import Testing
             scripts: [.answer(status: 415, text: "")], otherwise: .answer(text: "taken"))
         let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
         let first = try await bench.run(
-            "send", "--format", old, "--content-type", "audio/odd", Clip.goForward.path)
+            "send", "--format", old, "-c", "body.content-type=audio/odd", Clip.goForward.path)
         #expect(first.status == .exited(69))
         let before = try #require(try bench.onlyTake())
         let audio =
@@ -282,7 +288,8 @@ import Testing
                     text: "<html><title>bad key \(Self.secret)</title></html>"))
             let bench = try Bench()
             let result = try await bench.run(
-                "send", "-v", "--json", "--no-retry", "--to", server.url("/x?key={token}"),
+                "send", "-v", "--json", "-c", "retry.never=true", "--to",
+                server.url("/x?key={token}"),
                 "--token-file", try secretFile(bench), Clip.goForward.path)
             #expect(result.status != .exited(0))
             #expect(!result.errorText.contains(Self.secret), "\(result.errorText)")
@@ -300,7 +307,7 @@ import Testing
         let bench = try Bench()
         for server in [one, two] {
             _ = try await bench.run(
-                "send", "--no-retry", "--to", server.url(), Clip.goForward.path)
+                "send", "-c", "retry.never=true", "--to", server.url(), Clip.goForward.path)
         }
         let file = try secretFile(bench)
         for command in [["flush"], ["retry", "all"]] {

@@ -109,7 +109,7 @@ import Testing
         let usual = try RecordingServer(otherwise: .answer(text: "usual"))
         let bench = try Bench(server: usual)
         let failed = try await bench.run(
-            "send", "--no-retry", "--to", meant.url("/there"), Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--to", meant.url("/there"), Clip.goForward.path)
         #expect(failed.status == .exited(75))
         #expect(try await bench.run("retry", "last").outputText == "meant\n")
         #expect(usual.connectionCount == 0)
@@ -209,14 +209,14 @@ import Testing
     @Test func whatARefusedConnectionSaysIsSaidOnce() async throws {
         let bench = try Bench()
         let result = try await bench.run(
-            "send", "--no-retry", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/", Clip.goForward.path)
         #expect(
             result.errorText.contains(
                 "utter: error: cannot connect to http://127.0.0.1:9: Connection refused\n"))
         // A proxy that refuses is named.
         let behind = try Bench(["http_proxy": "http://127.0.0.1:9/"])
         let other = try await behind.run(
-            "send", "--no-retry", "--to", "http://speech.example/", Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--to", "http://speech.example/", Clip.goForward.path)
         #expect(
             other.errorText.contains(
                 "cannot connect to http://speech.example: 127.0.0.1 port 9: Connection refused\n"),
@@ -235,7 +235,7 @@ import Testing
     @Test func requireKeepRecordsNothingThatCannotBeKept() async throws {
         let server = try RecordingServer()
         let bench = try Bench(server: server, ["XDG_STATE_HOME": "/dev/null"])
-        let result = try await bench.run("send", "--require-keep", Clip.goForward.path)
+        let result = try await bench.run("send", "-c", "keep.required=true", Clip.goForward.path)
         #expect(result.status == .exited(74))
         #expect(result.errorText.contains("utter: error: takes cannot be kept in "))
         #expect(server.connectionCount == 0)

@@ -50,7 +50,7 @@ import Testing
         #expect(made.errorText.contains("a new passphrase of 100 random bits is in '\(path)'"))
         #expect(try readFile(path).count == 25)
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--encrypt-key", path, Clip.digits.path)
+            "send", "-q", "-c", "retry.never=true", "--encrypt-key", path, Clip.digits.path)
         #expect(result.status == .exited(75))
         #expect(try bench.onlyTake()?.names == ["audio.wav.encrypted", "take.json"])
     }
@@ -119,7 +119,8 @@ import Testing
         func salts(_ bench: Bench) async throws -> [[UInt8]] {
             for _ in 0..<2 {
                 let result = try await bench.run(
-                    "send", "-q", "--no-retry", "--encrypt-key", secret, try bench.fresh(.digits))
+                    "send", "-q", "-c", "retry.never=true", "--encrypt-key", secret,
+                    try bench.fresh(.digits))
                 #expect(result.status == .exited(75))
             }
             return try bench.takes().map {
@@ -144,7 +145,7 @@ import Testing
         // Neither a name of the key, nor a hash of the recording.
         let secret = try await secret("passphrase")
         _ = try await bench.run(
-            "send", "-q", "--no-retry", "--encrypt-key", secret, Clip.digits.path)
+            "send", "-q", "-c", "retry.never=true", "--encrypt-key", secret, Clip.digits.path)
         let take = try #require(try bench.onlyTake())
         let manifest = String(decoding: try readFile("\(take.path)/take.json"), as: UTF8.self)
         #expect(!manifest.contains("sha256") && manifest.contains("\"secret\""))

@@ -36,7 +36,9 @@ import Testing
         }
 
         /// What would be waited for in vain is not waited for long.
-        var deadline: [String] { kind == .blackHole ? ["--answer-timeout", "700ms"] : [] }
+        var deadline: [String] {
+            kind == .blackHole ? ["-c", "transfer.answer-seconds=700ms"] : []
+        }
 
         /// Whether a take goes on although it was harmed, without a second attempt.
         var isHarmless: Bool { if case .stall = kind { true } else { false } }
@@ -79,7 +81,7 @@ import Testing
             let isPatient = index % 2 == 1
             let result = try await bench.start(
                 ["send", "--to", proxies[index].url(), bench.folder.path("voice.wav")]
-                    + (isPatient ? [] : ["--no-retry"]) + sweep.deadline
+                    + (isPatient ? [] : ["-c", "retry.never=true"]) + sweep.deadline
             ).result()
             let (id, wrongs) = Self.wrongs(of: result, on: bench)
             if let id {

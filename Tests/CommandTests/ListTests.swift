@@ -9,7 +9,8 @@ import Testing
     private func keep(_ bench: Bench, _ clip: Clip = .goForward) async throws -> KeptTake {
         let before = try bench.takes().map(\.id)
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", try bench.fresh(clip))
+            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
+            try bench.fresh(clip))
         #expect(result.status == .exited(75))
         return try #require(try bench.takes().first { !before.contains($0.id) })
     }

@@ -9,10 +9,10 @@ import Testing
         let bench = try Bench()
         var helped: Set<String> = []
         for command in try await commands(bench) {
-            let help = try await bench.run(command, "--help").outputText
+            let help = try await bench.run(command, "--help-all").outputText
             helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
             for inner in try commands(in: help) {
-                let help = try await bench.run(command, inner, "--help").outputText
+                let help = try await bench.run(command, inner, "--help-all").outputText
                 helped.formUnion(help.matches(of: /--[a-z][a-z-]+/).map { String($0.0) })
             }
         }

@@ -19,7 +19,7 @@ import Testing
     private func keep(_ clip: Clip, daysAgo: Int) async throws -> String {
         let before = try bench.takes().map(\.id)
         try clock.jump(to: -daysAgo * Self.day)
-        let result = try await bench.run("send", "-q", "--no-retry", clip.path)
+        let result = try await bench.run("send", "-q", "-c", "retry.never=true", clip.path)
         #expect(result.status == .exited(75))
         try clock.jump(to: 0)
         try restart()
@@ -37,7 +37,7 @@ import Testing
     @Test func whatWasRecordedBeforeTheClockWasSetIsSentOnceItIs() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "after all"))
         try clock.jump(to: -60 * Self.day)
-        _ = try await bench.run("send", "-q", "--no-retry", Clip.digits.path)
+        _ = try await bench.run("send", "-q", "-c", "retry.never=true", Clip.digits.path)
         try clock.jump(to: 0)
         #expect(try await bench.run("list").outputText.contains("too old") == false)
         #expect(try await bench.run("flush", "--to", server.url()).outputText == "after all\n")
@@ -107,10 +107,10 @@ import Testing
         _ = try await keep(.digits, daysAgo: 31)
         try clock.jump(to: -2 * Self.day)
         // Tried in time, in vain.
-        #expect(try await bench.run("flush", "--no-retry").status == .exited(75))
+        #expect(try await bench.run("flush", "-c", "retry.never=true").status == .exited(75))
         try clock.jump(to: 0)
         try restart()
-        #expect(try await bench.run("flush", "--no-retry").status == .exited(0))
+        #expect(try await bench.run("flush", "-c", "retry.never=true").status == .exited(0))
     }
 
     @Test(arguments: ClockTests.jumps)

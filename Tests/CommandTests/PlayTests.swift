@@ -13,7 +13,7 @@ import Testing
         _ clip: Clip = .goForward, as format: String = "pcm", in bench: Bench
     ) async throws -> [UInt8] {
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--format", format, clip.path)
+            "send", "-q", "-c", "retry.never=true", "--format", format, clip.path)
         #expect(result.status == .exited(75))
         let path = bench.folder.path("\(format).wav")
         #expect(try await bench.run("export", "last", path).status == .exited(0))

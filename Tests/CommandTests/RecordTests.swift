@@ -12,7 +12,7 @@ import Testing
     @Test(.enabled(if: !ServiceOptions.listensLocally))
     func withoutAServiceThatIsSaidBeforeTheRecording() async throws {
         let bench = try Bench(microphone: try VirtualMicrophone(), ["UTTER_URL": ""])
-        let result = try await bench.run("--for", "300ms", "--no-retry")
+        let result = try await bench.run("--for", "300ms", "-c", "retry.never=true")
         #expect(result.status == .exited(75))
         let unset = "no service is set, and none listens at http://127.0.0.1:8517/recognize"
         let hint = "utter: hint: run 'utter setup'; or try utter with the service that "
@@ -92,7 +92,7 @@ import Testing
         let server = try RecordingServer()
         let bench = try Bench(server: server, ["ALSA_CONFIG_PATH": configuration])
         let result = try await bench.run(
-            "--device", "broken", "--no-retry", "--json")
+            "--device", "broken", "-c", "retry.never=true", "--json")
         #expect(result.status == .exited(66))
         let reason = "ALSA says: Cannot open shared library libasound_module_pcm_nowhere.so"
         #expect(result.errorText.ranges(of: reason).count == 1, "\(result.errorText)")
@@ -105,7 +105,7 @@ import Testing
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("entered"))
         let terminal = try PseudoTerminal()
         let run = try Bench(server: server, microphone: card).start(
-            ["--tail", "200ms"], input: .terminal, terminal: terminal)
+            ["-c", "recording.tail=200ms"], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         try await expectWhole(server, card, run, stop: { try terminal.type("\n") })
     }
@@ -115,7 +115,7 @@ import Testing
         let terminal = try PseudoTerminal()
         try terminal.type("\n")
         let run = try Bench(server: server, microphone: card).start(
-            ["--tail", "200ms"], input: .terminal, terminal: terminal)
+            ["-c", "recording.tail=200ms"], input: .terminal, terminal: terminal)
         #expect(await run.wait(for: "press Space or Enter to stop", in: .screen))
         let before = try #require(await server.wait(untilBytes: 16_000))
         #expect(before.lastChunkAt == nil)
@@ -134,7 +134,8 @@ import Testing
         // The pipe has the line before the program starts, and stays open.
         let fifo = bench.folder.path("fifo")
         let run = try bench.startShell(
-            "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" --min 0 <\"$1\"", [fifo])
+            "mkfifo \"$1\"; exec 3<>\"$1\"; echo >&3; exec \"$0\" -c recording.min=0 <\"$1\"",
+            [fifo])
         try await expectEnd(of: run, server)
     }
 
@@ -142,7 +143,7 @@ import Testing
         for _ in 0..<3 {
             let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("early"))
             let run = try Bench(server: server, microphone: card).start(
-                ["--min", "0"], input: .bytes([0x0A]))
+                ["-c", "recording.min=0"], input: .bytes([0x0A]))
             try await expectEnd(of: run, server)
         }
     }
@@ -220,7 +221,7 @@ import Testing
     @Test func theTailFollowsTheStopForHalfItsLengthWhenNobodySpeaks() async throws {
         // Steady noise is a room, not a voice.
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("tail"))
-        let run = try Bench(server: server, microphone: card).start(["--tail", "2s"])
+        let run = try Bench(server: server, microphone: card).start(["-c", "recording.tail=2s"])
         let heard = try #require(await server.wait(untilBytes: 16_000))
         run.signal(SIGUSR1)
         _ = try await run.result()
@@ -255,7 +256,7 @@ import Testing
     @Test func anUnpluggedMicrophoneWithoutAServiceKeepsWhatWasHeard() async throws {
         let card = try VirtualMicrophone()
         let bench = try Bench(microphone: card)
-        let run = try bench.start(["--no-retry"])
+        let run = try bench.start(["-c", "retry.never=true"])
         #expect(await run.wait(for: "recording goes on and is kept", in: .error))
         // What has no audio is not kept.
         #expect(await bench.wait(untilSamples: 1_600))
@@ -272,7 +273,7 @@ import Testing
             .readHead, .readBody(bytes: 3_200), .respond(status: 401, text: "no"),
         ])
         let bench = try Bench(server: server, microphone: card)
-        let run = try bench.start(["--min", "0"])
+        let run = try bench.start(["-c", "recording.min=0"])
         #expect(
             await run.wait(
                 for: "utter: warning: the service wants a token, and none was given: 401: no; ",

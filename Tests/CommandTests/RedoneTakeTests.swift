@@ -16,12 +16,12 @@ import Testing
         #expect(first.status == .exited(76))
         let path = "results.channels[0].alternatives[0].transcript"
         #expect(first.errorText.contains("there is text at \(path)\n"), "\(first.errorText)")
-        #expect(first.errorText.contains("--answer json:\(path)\n"))
+        #expect(first.errorText.contains("answer.text=\(path)"))
         let take = try #require(try bench.onlyTake())
         #expect(take.names == ["answer.body", "audio.wav", "take.json"])
         // Not sent unasked, and not sent at all for what is there already.
         #expect(try await bench.run("flush").output.isEmpty)
-        let again = try await bench.run("retry", "--answer", "json:\(path)", take.id)
+        let again = try await bench.run("retry", "-c", "answer.text=\(path)", take.id)
         #expect(again.outputText == "two words\n")
         #expect(server.requests.count == 1)
         #expect(try await bench.run("last").outputText == "two words\n")
@@ -38,7 +38,7 @@ import Testing
             otherwise: .answer(headers: json, text: #"{"text":"whole"}"#))
         let bench = try Bench(server: server)
         #expect(try await bench.run("send", Clip.goForward.path).status == .exited(76))
-        let again = try await bench.run("retry", "--answer", "text", "last")
+        let again = try await bench.run("retry", "-c", "answer.framing=text", "last")
         #expect(again.outputText == "{\"text\":\"whole\"}\n")
         #expect(server.requests.count == 2)
     }
@@ -61,7 +61,8 @@ import Testing
         for command in [["retry", "--json", "last"], ["flush", "--json"]] {
             let server = try RecordingServer(
                 scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "a part"))
-            _ = try await bench.run("send", "--no-retry", "--to", server.url(), Clip.goForward.path)
+            _ = try await bench.run(
+                "send", "-c", "retry.never=true", "--to", server.url(), Clip.goForward.path)
             let take = try #require(
                 try bench.takes().first { try $0.manifest["state"] == .string("kept") })
             #expect(truncate("\(take.path)/audio.wav", 44 + 32_000) == 0)
@@ -81,10 +82,10 @@ import Testing
             scripts: [.answer(status: 503, text: ""), .answer(status: 503, text: "")],
             otherwise: .answer(text: "x"))
         let bench = try Bench(server: server, ["UTTER_KEEP_AUDIO": "1d"])
-        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         let id = try #require(try bench.onlyTake()?.id)
         for _ in 0..<2 {
-            _ = try await bench.run("retry", "--no-retry", "--format", "ogg-opus", id)
+            _ = try await bench.run("retry", "-c", "retry.never=true", "--format", "ogg-opus", id)
         }
         _ = try await bench.run("retry", id)
         let keys = server.requests.map { $0["Idempotency-Key"] }

@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// `--require-keep`, and what a disk that fills up leaves behind.
+/// `keep.required`, and what a disk that fills up leaves behind.
 @Suite struct RequiredDiskTests {
     private let card: VirtualMicrophone
     private let server: RecordingServer
@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func aRecordingEndsWhenTheDiskFillsAndTheStatusSaysIt() async throws {
-        let run = try bench.start(["--require-keep", "--json"])
+        let run = try bench.start(["-c", "keep.required=true", "--json"])
         try #require(await bench.wait(untilSamples: 16_000))
         try disk.begin(.full)
         let result = try await run.result()
@@ -36,7 +36,7 @@ import Testing
 
     @Test func aFileIsSentWholeAndTheStatusSaysThatItIsNotKept() async throws {
         try disk.begin(.full)
-        let result = try await bench.run("send", "--require-keep", Clip.digits.path)
+        let result = try await bench.run("send", "-c", "keep.required=true", Clip.digits.path)
         #expect(result.status == .exited(74))
         #expect(result.outputText == "what came before\n")
         #expect(server.requests.first?.body == (try Clip.digits.samples))

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SpoolLimitTests {
     private func keep(_ bench: Bench) async throws {
         let result = try await bench.run(
-            "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/",
+            "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
             bench.fresh(.goForward))
         #expect(result.status == .exited(75))
     }
@@ -30,13 +30,13 @@ import Testing
                 "utter: hint: send them with 'utter retry all', or remove some with 'utter rm'; "
                     + "\(name) is the limit\n"))
         #expect(try bench.takes().count == 1)
-        let strict = try await bench.run("send", "--require-keep", Clip.goForward.path)
+        let strict = try await bench.run("send", "-c", "keep.required=true", Clip.goForward.path)
         #expect(strict.status == .exited(74))
         #expect(strict.errorText.contains("\nutter: hint: send them with 'utter retry all'"))
         #expect(server.requests.count == 1)
         // An option goes before the variable.
         let option = try await bench.run(
-            "send", "--max-takes", "5", "--max-bytes", "1G", Clip.goForward.path)
+            "send", "-c", "limits.takes=5", "-c", "limits.bytes=1G", Clip.goForward.path)
         #expect(!option.errorText.contains("warning"))
     }
 
@@ -50,7 +50,7 @@ import Testing
                 try readFile(Clip.goForward.path) + [0, 0], to: "\(number).wav")
         }
         let result = try await bench.start(
-            ["send", "--no-retry", "--jobs", "1", "--max-bytes", "200k"] + files
+            ["send", "-c", "retry.never=true", "--jobs", "1", "-c", "limits.bytes=200k"] + files
         ).result()
         #expect(result.errorText.ranges(of: "\nutter: kept: ").count == 3, "\(result.errorText)")
         #expect(try bench.takes().count == 3)
@@ -65,7 +65,8 @@ import Testing
             server: server, variables.merging(["UTTER_KEEP_AUDIO": "1d"]) { $1 })
         try await keep(bench)
         for _ in 0..<4 {
-            let result = try await bench.run("send", "--require-keep", Clip.goForward.path)
+            let result = try await bench.run(
+                "send", "-c", "keep.required=true", Clip.goForward.path)
             #expect(result.status == .exited(0), "\(result.errorText)")
             #expect(!result.errorText.contains("warning"))
         }
@@ -79,7 +80,7 @@ import Testing
     @Test func roomThatMustStayFreeIsLeftFree() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "live"))
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--min-free", "1000000G", Clip.goForward.path)
+        let result = try await bench.run("send", "-c", "limits.free=1000000G", Clip.goForward.path)
         #expect(result.outputText == "live\n")
         #expect(result.errorText.contains("the disk has only "))
         #expect(try bench.takes().isEmpty)
@@ -108,7 +109,9 @@ import Testing
         #expect(result.errorText.hasPrefix("utter: error: UTTER_MAX_AGE is '\(age)', which is not"))
     }
 
-    @Test(arguments: [["--max-takes", "0"], ["--max-bytes", "x"], ["--min-free", "5Q"]])
+    @Test(arguments: [
+        ["-c", "limits.takes=0"], ["-c", "limits.bytes=x"], ["-c", "limits.free=5Q"],
+    ])
     func aWrongOptionIsUsage(_ options: [String]) async throws {
         let result = try await Bench().start(["send"] + options + [Clip.goForward.path]).result()
         #expect(result.status == .exited(64))

@@ -32,7 +32,7 @@ import Testing
 
     @Test func quietStillSaysErrorsAndWhatIsKept() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "-q", "--no-retry", Clip.digits.path)
+        let result = try await bench.run("send", "-q", "-c", "retry.never=true", Clip.digits.path)
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.first?.hasPrefix("utter: error: cannot connect") == true)
         #expect(lines.contains { $0.hasPrefix("utter: kept: \(bench.folder.path)") })
@@ -97,7 +97,8 @@ import Testing
 
     @Test func jsonOfAFailureSaysWhyAndWhatIsKept() async throws {
         let bench = try Bench()
-        let result = try await bench.run("send", "--json", "--no-retry", Clip.digits.path)
+        let result = try await bench.run(
+            "send", "--json", "-c", "retry.never=true", Clip.digits.path)
         #expect(result.status == .exited(75))
         let object = try JSONText(result.output)
         #expect(object.names == Self.members)
@@ -125,7 +126,7 @@ import Testing
     @Test func jsonOfAWrongConfigurationIsAnObjectToo() async throws {
         let bench = try Bench()
         let result = try await bench.run(
-            "send", "--json", "--token-credential", "missing", Clip.digits.path)
+            "send", "--json", "-c", "auth.credential=missing", Clip.digits.path)
         #expect(result.status == .exited(78))
         let object = try JSONText(result.output)
         #expect(object.names == Self.members)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct StateFolderTests {
     @Test func takesAreForTheirOwnerOnly() async throws {
         let bench = try Bench()
-        _ = try await bench.run("send", "--no-retry", Clip.digits.path)
+        _ = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
         let take = try #require(try bench.onlyTake())
         for folder in [bench.folder.path("state/utter"), take.path] {
             #expect(try mode(of: folder) == 0o700)
@@ -19,7 +19,7 @@ import Testing
     @Test func withoutXdgStateHomeTheyAreInTheHome() async throws {
         for variable in ["", "relative/path"] {
             let bench = try Bench(["XDG_STATE_HOME": variable])
-            _ = try await bench.run("send", "--no-retry", Clip.digits.path)
+            _ = try await bench.run("send", "-c", "retry.never=true", Clip.digits.path)
             let takes = ".local/state/utter/takes"
             #expect(try bench.folder.names(in: takes).count == 1)
         }
@@ -41,7 +41,7 @@ import Testing
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
-            "send", "--no-retry", Clip.digits.path)
+            "send", "-c", "retry.never=true", Clip.digits.path)
         #expect(result.status == .exited(74))
         #expect(!result.errorText.contains("gone"))
         #expect(!result.errorText.contains("is kept"))
@@ -58,7 +58,7 @@ import Testing
         let place = try TemporaryFolder()
         let file = try place.write([], to: "file")
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": folder]).run(
-            "send", "--no-retry", Clip.digits.path)
+            "send", "-c", "retry.never=true", Clip.digits.path)
         let mark = "utter: saved: "
         let line = try #require(
             result.errorText.split(separator: "\n").first { $0.hasPrefix(mark) })
@@ -72,7 +72,8 @@ import Testing
         let file = try place.write([], to: "file")
         let terminal = try PseudoTerminal()
         let run = try Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).start(
-            ["send", "--no-retry", Clip.digits.path], input: .terminal, terminal: terminal)
+            ["send", "-c", "retry.never=true", Clip.digits.path], input: .terminal,
+            terminal: terminal)
         #expect(await run.wait(for: "or another name]", in: .screen))
         try terminal.type("/dev/null/x.wav\n")
         _ = try await run.result()
@@ -85,7 +86,7 @@ import Testing
         let key = try place.write(Array("horse battery staple\n".utf8), to: "key")
         chmod(key, 0o600)
         let result = try await Bench(["XDG_STATE_HOME": file, "TMPDIR": place.path]).run(
-            "send", "--no-retry", "--encrypt-key", key, Clip.digits.path)
+            "send", "-c", "retry.never=true", "--encrypt-key", key, Clip.digits.path)
         #expect(result.errorText.contains("utter: the recording was in memory only, and is gone\n"))
         #expect(try place.names().sorted() == ["file", "key"])
     }

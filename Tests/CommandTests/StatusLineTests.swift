@@ -75,7 +75,7 @@ import Testing
         let terminal = try PseudoTerminal()
         // 85 kB in a second and a third.
         let result = try await Bench(server: server).run(
-            "send", "--catch-up-rate", "64k", Clip.goForward.path, terminal: terminal)
+            "send", "-c", "transfer.catch-up=64k", Clip.goForward.path, terminal: terminal)
         #expect(result.outputText == "done\n")
         let drawn = Screen(result.screenText).drawn
         let percents = drawn.compactMap {

@@ -7,7 +7,7 @@ import Testing
 /// A command that prints a token, while the voice is recorded.
 @Suite struct TokenCommandTests {
     /// What may hang while the voice is recorded: each reads the pipe.
-    @Test(arguments: [["-H", "@"], ["--proxy-login-file", ""]])
+    @Test(arguments: [["-H", "@"], ["-c", "connection.proxy-login-file="]])
     func theVoiceIsRecordedWhileAFileTakesItsTime(_ option: [String]) async throws {
         let (card, server) = (try VirtualMicrophone(), try RecordingServer.hearing("open"))
         let bench = try Bench(server: server, microphone: card)
@@ -17,7 +17,7 @@ import Testing
         let isHeader = option[0] == "-H"
         let run = try bench.start(
             ["--for", "500ms", "--events", option[0], option[1] + pipe]
-                + (isHeader ? [] : ["--proxy", proxy.url]))
+                + (isHeader ? [] : ["-c", "connection.proxy=\(proxy.url)"]))
         #expect(await run.wait(for: "\"captured\"", in: .output))
         #expect(server.requests.isEmpty)
         let text = isHeader ? "X-Key: sesame\nX-Model: large\n" : "name:s3cret\n"
@@ -93,8 +93,9 @@ import Testing
         let server = try RecordingServer(otherwise: .answer(text: "late"))
         let bench = try Bench(server: server)
         let flag = bench.folder.path("unlocked")
+        let command = "test -e '\(flag)' && echo sesame"
         let result = try await bench.run(
-            "send", "--token-command", "test -e '\(flag)' && echo sesame", Clip.digits.path)
+            "send", "--token-command", command, Clip.digits.path)
         #expect(result.status == .exited(78))
         #expect(
             result.errorText.contains(
@@ -102,7 +103,7 @@ import Testing
                     + "status 1\n"), "\(result.errorText)")
         #expect(server.requests.isEmpty)
         _ = try bench.folder.write([], to: "unlocked")
-        let again = try await bench.run("retry", "last")
+        let again = try await bench.run("retry", "last", "--token-command", command)
         #expect(again.outputText == "late\n", "\(again.errorText)")
         #expect(server.requests.map { $0["Authorization"] ?? "" } == ["Bearer sesame"])
     }

@@ -18,7 +18,7 @@ import Testing
         let bench = try Bench(server: server)
         let terminal = try PseudoTerminal()
         let run = try bench.start(
-            ["send", "--json", "--on-unknown", "ask", Clip.digits.path], input: .terminal,
+            ["send", "--json", "-c", "retry.unknown=ask", Clip.digits.path], input: .terminal,
             terminal: terminal)
         #expect(await run.wait(for: "[y/N] ", in: .screen))
         #expect(server.requests.count == 1)
@@ -53,7 +53,7 @@ import Testing
     @Test func withoutATerminalNobodyIsAskedAndItIsKept() async throws {
         let server = try service(TakeLedger())
         let bench = try Bench(server: server)
-        let result = try await bench.run("send", "--on-unknown", "ask", Clip.digits.path)
+        let result = try await bench.run("send", "-c", "retry.unknown=ask", Clip.digits.path)
         #expect(result.status == .exited(75))
         #expect(!result.errorText.contains("[y/N]"))
         #expect(server.requests.count == 1)
@@ -63,11 +63,11 @@ import Testing
     func whatIsKeptByThatWordIsSentAgainOnlyByAPerson(_ word: String) async throws {
         let server = try service(TakeLedger())
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--on-unknown", word, Clip.digits.path)
+        _ = try await bench.run("send", "-c", "retry.unknown=\(word)", Clip.digits.path)
         let id = try #require(try bench.onlyTake()?.id)
         #expect(
             try bench.onlyTake()?.manifest["delivery"]?["unknownOutcome"] == .string(word))
-        for options in [[], ["--on-unknown", "keep"], ["--method", "PUT"]] {
+        for options in [[], ["-c", "retry.unknown=keep"], ["-c", "method=PUT"]] {
             let flush = try await bench.start(["flush"] + options).result()
             #expect(flush.status == .exited(0))
             #expect(
@@ -93,7 +93,7 @@ import Testing
         let server = try RecordingServer(
             otherwise: [.readHead, .readBodyToEnd, .open(isSent), .readOn])
         let bench = try Bench(server: server)
-        let send = try bench.start(["send", "--on-unknown", "keep", Clip.digits.path])
+        let send = try bench.start(["send", "-c", "retry.unknown=keep", Clip.digits.path])
         #expect(await isSent.wait())
         send.signal(9)
         _ = try await send.result()
@@ -104,9 +104,9 @@ import Testing
     @Test func anotherWordForAFlushSendsItAgainAndSaysSo() async throws {
         let server = try service(TakeLedger())
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--on-unknown", "keep", Clip.digits.path)
+        _ = try await bench.run("send", "-c", "retry.unknown=keep", Clip.digits.path)
         // Who wants no status is told all the same.
-        let flush = try await bench.run("flush", "-q", "--on-unknown", "resend")
+        let flush = try await bench.run("flush", "-q", "-c", "retry.unknown=resend")
         #expect(flush.status == .exited(0))
         #expect(flush.errorText.contains("sent twice"))
         #expect(server.requests.count == 2)
@@ -156,15 +156,17 @@ import Testing
     @Test func theIdTravelsInTheFieldThatIsNamed() async throws {
         let server = try RecordingServer(otherwise: .answer(text: "named"))
         let result = try await Bench(server: server).run(
-            "send", "--id-header", "X-Recording-Id", "--catch-up-rate", "100x", Clip.digits.path)
+            "send", "-c", "transfer.id-header=X-Recording-Id", "-c", "transfer.catch-up=100x",
+            Clip.digits.path)
         #expect(result.status == .exited(0))
         #expect(server.requests.first?["X-Recording-Id"] != nil)
         #expect(server.requests.first?["Idempotency-Key"] == nil)
     }
 
     @Test(arguments: [
-        ["--id-header", "a b"], ["--catch-up-rate", "1x"], ["--catch-up-rate", "0"],
-        ["--catch-up-rate", "fast"], ["--on-unknown", "perhaps"],
+        ["-c", "transfer.id-header=a b"], ["-c", "transfer.catch-up=1x"],
+        ["-c", "transfer.catch-up=0"],
+        ["-c", "transfer.catch-up=fast"], ["-c", "retry.unknown=perhaps"],
     ]) func whatMakesNoSenseIsRefused(_ options: [String]) async throws {
         let server = try RecordingServer()
         let bench = try Bench(server: server)

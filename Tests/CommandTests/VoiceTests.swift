@@ -56,7 +56,7 @@ import Testing
         let card = try card(pattern: pattern, in: folder)
         let server = try RecordingServer.hearing("heard")
         // What is clipped is told before a take is long enough to be sent.
-        let run = try Bench(server: server, microphone: card).start(["--min", "0"])
+        let run = try Bench(server: server, microphone: card).start(["-c", "recording.min=0"])
         #expect(await run.wait(for: "utter: warning: \(text)\n", in: .error))
         run.signal(SIGUSR1)
         #expect(try await run.result().status == .exited(0))
@@ -66,7 +66,7 @@ import Testing
         let card = try VirtualMicrophone()
         let server = try RecordingServer.hearing("heard")
         let bench = try Bench(server: server, microphone: card)
-        let run = try bench.start(["-v", "--min", "10m"])
+        let run = try bench.start(["-v", "-c", "recording.min=10m"])
         #expect(await run.wait(for: "first frame after ", in: .error))
         run.signal(SIGUSR1)
         let result = try await run.result()
@@ -82,7 +82,7 @@ import Testing
     @Test func aRecordingForATimeIsNeverTooShort() async throws {
         let server = try RecordingServer.hearing("heard")
         let bench = try Bench(server: server, microphone: try VirtualMicrophone())
-        let result = try await bench.run("--min", "10m", "--for", "100ms")
+        let result = try await bench.run("-c", "recording.min=10m", "--for", "100ms")
         #expect(result.outputText == "heard\n")
     }
 
@@ -91,7 +91,7 @@ import Testing
         let server = try RecordingServer.hearing("heard")
         let bench = try Bench(server: server, microphone: card)
         let result = try await bench.run(
-            "--for", "300ms", "--period", "40ms", "-v", "--json", "-D", "uttermic")
+            "--for", "300ms", "-c", "recording.period=40ms", "-v", "--json", "-D", "uttermic")
         #expect(result.errorText.contains("48000 Hz, 2 channels S16_LE, a period of 33 ms, a ring"))
         let device = try #require(try JSONText(result.output)["device"])
         #expect(device["sampleRate"] == .number(48_000))
@@ -103,8 +103,10 @@ import Testing
 
     @Test(arguments: ["9ms", "101ms", "0"]) func aPeriodHasItsBounds(_ period: String) async throws
     {
-        let result = try await Bench().run("--period", period)
+        let result = try await Bench().run("-c", "recording.period=\(period)")
         #expect(result.status == .exited(64))
-        #expect(result.errorText.contains("--period must be from 10ms to 100ms\n"))
+        #expect(
+            result.errorText.contains(
+                "-c recording.period: '\(period)' is not a time from 10ms to 100ms\n"))
     }
 }

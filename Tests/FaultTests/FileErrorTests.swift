@@ -150,7 +150,10 @@ import Testing
         _ failure: FileFaults.Failure, on bench: FaultBench
     ) async throws -> [String] {
         let result = try await bench.run(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", bench.recording],
+            [
+                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
+                bench.recording,
+            ],
             FileFaults(failure: failure))
         guard [.exited(75), .exited(74)].contains(result.status) else {
             return ["\(result.status) \(result.errorText)"]
@@ -190,7 +193,10 @@ import Testing
     func whatIsSaidToBeKeptIsThere(_ fault: Fault) async throws {
         let rehearsal = try FaultBench()
         _ = try await rehearsal.run(
-            ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", rehearsal.recording],
+            [
+                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/",
+                rehearsal.recording,
+            ],
             FileFaults())
         let failures = fault.failures(in: try rehearsal.trace)
         #expect(try await SurvivorCheck(bench: rehearsal).problems() == [])
@@ -206,7 +212,7 @@ import Testing
         arguments: ["create", "write", "fdatasync", "fsync", "rename", "truncate", "open", "read"])
     func aCallThatIsInterruptedForEverFailsAsAnyOther(_ kind: String) async throws {
         let rehearsal = try FaultBench()
-        let arguments = ["send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/"]
+        let arguments = ["send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
         _ = try await rehearsal.run(arguments + [rehearsal.recording], FileFaults())
         var seen: Set<String> = []
         let operations = try rehearsal.trace.filter {
@@ -305,7 +311,7 @@ import Testing
     }
 
     @Test func aFileWhoseSyncHasFailedIsNotAskedAgain() async throws {
-        let arguments = ["send", "-q", "--no-retry", "--pace", "realtime"]
+        let arguments = ["send", "-q", "-c", "retry.never=true", "--pace", "realtime"]
         let rehearsal = try FaultBench(milliseconds: 500)
         _ = try await rehearsal.run(
             arguments + ["--to", "http://127.0.0.1:9/", rehearsal.recording], FileFaults())

@@ -16,7 +16,7 @@ import Testing
     private static let descriptors = Array(stride(from: 4, through: 60, by: 3)).thinned { $0 / 8 }
 
     private static let send = ["send", "-q", "--format", "pcm", "--pace", "realtime"]
-    private static let noServer = ["--no-retry", "--to", "http://127.0.0.1:9/"]
+    private static let noServer = ["-c", "retry.never=true", "--to", "http://127.0.0.1:9/"]
 
     /// What is wrong with a run that the server has answered.
     private static func wrongs(_ result: CommandResult, on bench: FaultBench) -> [String] {
@@ -106,7 +106,7 @@ import Testing
         let busy = try BusyService(in: bench.folder, tellsAt: [8_000, 32_000])
         let script = """
             (read line < "$2"; head -c 90m /dev/zero > $HOME/.local/big; \(freeing)true) 2>/dev/null & \
-            "$0" \(Self.send.joined(separator: " ")) --no-retry --to \(busy.url) "$1"; status=$?; \
+            "$0" \(Self.send.joined(separator: " ")) -c retry.never=true --to \(busy.url) "$1"; status=$?; \
             wait; rm -f $HOME/.local/big; \
             "$0" retry -q --to \(bench.server.url()) all >/dev/null; exit $status
             """
@@ -131,7 +131,7 @@ import Testing
         let bench = try FaultBench(milliseconds: 2_000)
         let busy = try BusyService(in: bench.folder, tellsAt: [8_000])
         let script = """
-            "$0" \(Self.send.joined(separator: " ")) --no-retry --to \(busy.url) "$1" & \
+            "$0" \(Self.send.joined(separator: " ")) -c retry.never=true --to \(busy.url) "$1" & \
             read line < "$2"; cat /dev/zero >$HOME/.local/big 2>/dev/null; kill -9 $!; wait; \
             cat /dev/zero >>$HOME/.local/big 2>/dev/null; \
             "$0" retry -q --to \(bench.server.url()) last && "$0" list --json
@@ -153,7 +153,8 @@ import Testing
         #expect(Self.wrongs(result, on: bench) == [])
         #expect(result.warnings > 0)
         let required = try await bench.run(
-            Self.send + ["--require-keep", bench.recording], shell: Namespaces.shell("ro"))
+            Self.send + ["-c", "keep.required=true", bench.recording], shell: Namespaces.shell("ro")
+        )
         #expect(required.status == .exited(74))
         #expect(bench.server.requests.count == 1)
     }
@@ -166,7 +167,7 @@ import Testing
             ? .answer(text: FaultBench.transcript)
             : [.readHead, .readBodyToEnd, .respond(status: 503, text: "")]
         let bench = try FaultBench(milliseconds: 1_000, answer: answer)
-        let run = try bench.start(Self.send + ["--no-retry", bench.recording])
+        let run = try bench.start(Self.send + ["-c", "retry.never=true", bench.recording])
         _ = try #require(await bench.server.wait(untilBytes: 8_000))
         try FileManager.default.removeItem(atPath: bench.folder.path("home/.local"))
         let result = try await run.result()
@@ -197,7 +198,7 @@ import Testing
         let problems = try await inLanes(3, Self.descriptors) { count in
             let bench = try FaultBench()
             let result = try await bench.run(
-                Self.send + ["--no-retry", bench.recording],
+                Self.send + ["-c", "retry.never=true", bench.recording],
                 shell: #"ulimit -n \#(count); exec "$0" "$@""#)
             if result.status == .exited(0) {
                 return Self.wrongs(result, on: bench).map { "\(count): \($0)" }

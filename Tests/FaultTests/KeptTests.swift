@@ -7,7 +7,7 @@ import Testing
 /// What the disk has when a person is told that a take is kept, and what is told when it has not.
 @Suite struct KeptTests {
     private static let send = [
-        "send", "-q", "--no-retry", "--pace", "realtime", "--to", "http://127.0.0.1:9/",
+        "send", "-q", "-c", "retry.never=true", "--pace", "realtime", "--to", "http://127.0.0.1:9/",
     ]
     /// Messages are file operations then.
     private static let shell = #"exec "$0" "$@" 2>$HOME/messages"#

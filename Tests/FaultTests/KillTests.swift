@@ -113,7 +113,8 @@ import Testing
         let kept = try FaultBench()
         _ = try await kept.run(
             [
-                "send", "-q", "--no-retry", "--to", "http://127.0.0.1:9/", "--format", format,
+                "send", "-q", "-c", "retry.never=true", "--to", "http://127.0.0.1:9/", "--format",
+                format,
                 kept.recording,
             ], FileFaults())
         let (before, written) = (try kept.snapshot(), try kept.trace.writtenAudio)

@@ -64,7 +64,7 @@ import Testing
     /// Sends the recording, and returns what was done to the folder of takes and to other takes.
     private func send(_ more: [String] = []) async throws -> (CommandResult, [FileOperation]) {
         bench.forgetTrace()
-        let arguments = ["send", "--no-retry"] + more + [bench.recording]
+        let arguments = ["send", "-c", "retry.never=true"] + more + [bench.recording]
         let result = try await bench.run(arguments, FileFaults())
         return (
             result,
@@ -98,7 +98,7 @@ import Testing
 
     @Test func pastTheLimitNothingIsDeletedAndNotMoreIsLookedAt() async throws {
         for command in ["doctor", "last"] { _ = try await bench.run([command]) }
-        let (result, operations) = try await send(["--max-takes", "500"])
+        let (result, operations) = try await send(["-c", "limits.takes=500"])
         #expect(result.outputText == FaultBench.transcript + "\n")
         #expect(
             result.errorText.contains("too many recordings wait already: 500 is the limit"),

@@ -46,7 +46,7 @@ import Testing
         func run() async throws -> FaultBench {
             let bench = try FaultBench(milliseconds: hasSlowDisk ? 1_600 : 800)
             let result = try await bench.run(
-                ["send", "-q", "--no-retry", "--pace", "realtime", "--format", format]
+                ["send", "-q", "-c", "retry.never=true", "--pace", "realtime", "--format", format]
                     + options(on: bench) + (isDelivered ? [] : ["--to", "http://127.0.0.1:9/"]) + [
                         bench.recording
                     ],

@@ -11,7 +11,7 @@ import Testing
 
     /// Sends a recording that is complete before it is sent, over a scripted transport.
     private func outcome(
-        _ script: [ScriptedTransport.Ending], onUnknown: RetryPolicy.UnknownOutcome = .resend
+        _ script: [ScriptedTransport.Ending], onUnknown: UnknownOutcome = .resend
     ) async throws -> (outcome: TakeOutcome, made: [ScriptedTransport.Made]) {
         let folder = try TemporaryFolder()
         let transport = ScriptedTransport(script)

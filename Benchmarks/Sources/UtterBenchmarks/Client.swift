@@ -3,7 +3,7 @@
 /// A client that is measured: how it records and sends, as a command line.
 enum Client: String, CaseIterable {
     case utterPCM = "utter pcm"
-    case utterPCM10 = "utter pcm --period 10ms"
+    case utterPCM10 = "utter pcm -c recording.period=10ms"
     case utterOpus = "utter ogg-opus"
     case arecord20 = "arecord -F 20000 | curl"
     case arecordDefault = "arecord | curl"
@@ -20,7 +20,7 @@ enum Client: String, CaseIterable {
             return [
                 workplace.program, "--device", device, "--for", "\(seconds)s", "--to", url, "-q",
                 "--format", self == .utterOpus ? "ogg-opus" : "pcm",
-                "--period", self == .utterPCM10 ? "10ms" : "20ms",
+                "-c", "recording.period=\(self)" == .utterPCM10 ? "10ms" : "20ms",
             ]
         case .arecord20, .arecordDefault:
             let period = self == .arecord20 ? "-F 20000 -B 500000" : ""

@@ -59,7 +59,7 @@ struct FileBenchmarks {
                 "utter send",
                 [
                     workplace.program, "send", file, "--to", sink.url, "-q", "--format", "pcm",
-                    "--framing", "chunked",
+                    "-c", "transfer.framing=chunked",
                 ]
             ),
             (

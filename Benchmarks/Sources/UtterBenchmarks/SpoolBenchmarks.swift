@@ -22,7 +22,9 @@ struct SpoolBenchmarks {
         let server = try BodyServer()
         // Nothing listens on port 9.
         let url = state == .kept ? "http://127.0.0.1:9/" : server.url
-        let child = try Child([workplace.program, "send", "-q", "--no-retry", "--to", url, file])
+        let child = try Child([
+            workplace.program, "send", "-q", "-c", "retry.never=true", "--to", url, file,
+        ])
         if state == .answered { try server.receive { _, _ in } }
         _ = child.wait()
         let script = """

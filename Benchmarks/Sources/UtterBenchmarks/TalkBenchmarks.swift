@@ -20,7 +20,7 @@ struct TalkBenchmarks {
         for (name, value) in microphone.environment { setenv(name, value, 1) }
         let server = try BodyServer()
         let options = [
-            "--device", microphone.card.device, "--to", server.url, "--tail", "0", "-q",
+            "--device", microphone.card.device, "--to", server.url, "-c", "recording.tail=0", "-q",
         ]
         add("without a daemon", try takes(runs, microphone, server, options))
         let daemon = try Child([workplace.program, "daemon"] + options)

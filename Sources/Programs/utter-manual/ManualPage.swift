@@ -95,7 +95,8 @@ struct ManualPage {
     }
 
     private static func shown(_ command: ToolInfo.Command) -> [ToolInfo.Argument] {
-        (command.arguments ?? []).filter { $0.shouldDisplay != false }
+        // What the help of a command leaves out belongs here.
+        command.arguments ?? []
     }
 
     /// Such as `Fl n , -newest Ar count`.

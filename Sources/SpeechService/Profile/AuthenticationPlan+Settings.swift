@@ -9,13 +9,18 @@ extension AuthenticationPlan {
         "session", "variable", "file", "command", "credential", "optional",
     ]
 
-    private enum Kind: String, CaseIterable {
+    enum Kind: String, CaseIterable {
         case none, bearer, scheme, header, query, basic
         case awsV4 = "aws-sigv4"
     }
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
-        let kind = try reader.word("kind", as: Kind.self) ?? .bearer
+        let said = try reader.word("kind", as: Kind.self)
+        // What only one kind has names it.
+        let meant: Kind? =
+            reader.place("header") != nil
+            ? .header : reader.place("scheme") != nil ? .scheme : nil
+        let kind = said ?? meant ?? .bearer
         // What a profile that is extended says of another kind says nothing here.
         let own = reader.place("kind")
         for key in Self.fields where reader.place(key).map({ $0.file != own?.file }) ?? false {

@@ -62,13 +62,17 @@ struct BodyPlan: Sendable, Hashable {
     init() {}
 
     init(_ reader: inout SettingsReader) throws(SettingsError) {
-        kind = try reader.word("kind") ?? .raw
+        let said = try reader.word("kind", as: Kind.self)
         contentType = try reader.string("content-type").map(WordTemplate.init)
-        fileField = try reader.string("file-field") ?? AudioForm.usualFileField
+        let field = try reader.string("file-field")
+        fileField = field ?? AudioForm.usualFileField
         fileName = try reader.string("file-name")
         fields = try ProfileField.read("fields", &reader, allowsJSON: true)
         let place = reader.place("template")
         template = try reader.string("template") ?? ""
+        // What only one kind has names it.
+        let isForm = field != nil || fileName != nil || !fields.isEmpty
+        kind = said ?? (place != nil ? .json : isForm ? .form : .raw)
         guard kind == .json else { return }
         guard let place else {
             throw SettingsError("a body of kind 'json' needs a 'template'")

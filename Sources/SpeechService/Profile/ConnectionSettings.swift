@@ -34,6 +34,11 @@ public struct ConnectionSettings: Sendable, Hashable {
     init(_ reader: inout SettingsReader) throws(SettingsError) {
         http = try reader.word("http") ?? .one
         proxy = try reader.checked("proxy") { text throws(ServiceError) in try Proxy(text) }
+        // A login belongs to one proxy, and stands in the same file.
+        let (login, place) = (reader.place("proxy-login-file"), reader.place("proxy"))
+        if let path = try reader.string("proxy-login-file"), login?.file == place?.file {
+            proxyLogin = Credential(askedOf: .file(path), place: .proxy, form: .plain)
+        }
         proxyExceptions = try reader.strings("no-proxy")
         certificateFile = try reader.string("ca-file")
         clientCertificate = try reader.string("client-certificate")

@@ -89,6 +89,9 @@ extension SettingsTable {
 }
 
 package struct ProfileText: Sendable, Hashable {
+    /// The name of what a person says over a profile; no profile can have it.
+    private static let overriding = "="
+
     package var name: String
     package var place: String
     package var text: String
@@ -98,4 +101,22 @@ package struct ProfileText: Sendable, Hashable {
         self.place = place ?? name + ".toml"
         self.text = text
     }
+
+    /// What a person says over a profile for one take, or for a service without one.
+    package init(overriding text: String, place: String) {
+        self.init(name: Self.overriding, place: place, text: text)
+    }
+
+    /// The profile of a service that is known by its URL alone, and may want a token.
+    package init(plainFor url: String) {
+        self.init(
+            overriding: """
+                title = "the service"
+                url = \(JSONText.quoted(url))
+                auth.optional = true
+                """, place: "the URL")
+    }
+
+    /// Whether it is what a person says over a profile.
+    package var isOverriding: Bool { name == Self.overriding }
 }

@@ -10,8 +10,8 @@ struct ProfileField: Sendable, Hashable {
     var isJSON = false
     var place: SettingsPlace
 
-    /// Reads a table of fields in the order in which they are written; an empty text takes a field
-    /// away that another profile has.
+    /// Reads a table of fields in the order in which they are written; a list makes several fields of
+    /// one name, and an empty text takes a field away that another profile has.
     static func read(
         _ key: String, _ reader: inout SettingsReader, allowsJSON: Bool = false
     ) throws(SettingsError) -> [ProfileField] {
@@ -21,6 +21,7 @@ struct ProfileField: Sendable, Hashable {
                 "'\(reader.path(key))' must be a table, not \(node.value.kind)", at: node.place)
         }
         var fields: [ProfileField] = []
+        var inside = SettingsReader(table, name: reader.path(key))
         for member in table.members {
             let path = "\(reader.path(key)).\(member.name)"
             switch member.node.value {
@@ -29,6 +30,12 @@ struct ProfileField: Sendable, Hashable {
                 fields.append(
                     ProfileField(
                         name: member.name, value: WordTemplate(text), place: member.node.place))
+            case .array(let elements) where !elements.isEmpty:
+                for text in try inside.strings(member.name) ?? [] {
+                    fields.append(
+                        ProfileField(
+                            name: member.name, value: WordTemplate(text), place: member.node.place))
+                }
             case .table(let json) where allowsJSON:
                 var inside = SettingsReader(json, name: path)
                 guard let text = try inside.string("json") else {
@@ -51,15 +58,17 @@ struct ProfileField: Sendable, Hashable {
 
     /// Those of two lists; one of the second replaces that of its name in the first.
     static func merged(_ one: [ProfileField], _ two: [ProfileField]) -> [ProfileField] {
-        var all = one
-        for field in two {
-            if let index = all.firstIndex(where: { $0.name == field.name }) {
-                all[index] = field
-            } else {
+        var rest = two
+        var all: [ProfileField] = []
+        for field in one {
+            guard two.contains(where: { $0.name == field.name }) else {
                 all.append(field)
+                continue
             }
+            all += rest.filter { $0.name == field.name }
+            rest.removeAll { $0.name == field.name }
         }
-        return all
+        return all + rest
     }
 
     /// The value, or nil when a word in it has none.

@@ -2,6 +2,17 @@
 
 internal import Settings
 
+/// What to do when the whole body was sent and no final answer came: the service may have the take,
+/// and may charge for it again.
+public enum UnknownOutcome: String, Sendable, CaseIterable {
+    /// Send it again, marked by the same id and the next attempt number.
+    case resend
+    /// Keep the take; the person decides later.
+    case keep
+    /// Keep the take; the program that shows the outcome asks the person now.
+    case ask
+}
+
 /// Which refusals are worth another attempt, and which concern the token.
 ///
 /// `StatusVerdict.of(status:)` decides what it leaves open.
@@ -18,6 +29,10 @@ package struct RetryRule: Sendable, Hashable {
     package var tokenCodes: Set<String> = []
     /// Whether utter waits as long as `Retry-After` says.
     package var honoursRetryAfter = true
+    /// Whether a take is kept at its first failure.
+    package var isNever = false
+    /// What to do when all was sent and no answer came.
+    package var unknownOutcome: UnknownOutcome?
 
     package init() {}
 
@@ -27,6 +42,8 @@ package struct RetryRule: Sendable, Hashable {
         codes = Set(try reader.labels("codes") ?? [])
         tokenCodes = Set(try reader.labels("token-codes") ?? [])
         honoursRetryAfter = try reader.flag("retry-after") ?? true
+        isNever = try reader.flag("never") ?? false
+        unknownOutcome = try reader.word("unknown")
     }
 
     private static func statuses(

@@ -11,6 +11,21 @@ extension ServiceProfile {
                 _ = try ServiceURL(url.text)
             }
         }
+        let bodyPlace = table["body"]?.place
+        for type in [body.contentType] + formats.map(\.contentType) {
+            guard let type, type.words.isEmpty else { continue }
+            try placed("'content-type'", at: bodyPlace) { () throws(ServiceError) in
+                _ = try HeaderField(name: "Content-Type", value: type.text)
+            }
+        }
+        if body.kind == .form {
+            try placed("'body'", at: bodyPlace) { () throws(ServiceError) in
+                _ = try AudioForm(
+                    fields: body.fields.map { field throws(ServiceError) in
+                        try AudioForm.Field(name: field.name, value: field.value.text)
+                    }, fileField: body.fileField, fileName: body.fileName)
+            }
+        }
         for field in headers + formats.flatMap(\.headers) {
             let value = field.value.words.isEmpty && !field.isJSON ? field.value.text : "value"
             try placed("'headers'", at: field.place) { () throws(ServiceError) in

@@ -35,8 +35,11 @@ public struct ServiceProfile: Sendable, Hashable {
     package var answer = AnswerRule.automatic
     var retry = RetryRule()
 
-    /// The name of the profile.
-    public var name: String { texts.first?.name ?? "" }
+    /// The name of the profile; empty for a service that was described by its URL alone.
+    public var name: String { ownText?.name ?? "" }
+
+    /// The profile's own text, below what a person says over it.
+    package var ownText: ProfileText? { texts.first { !$0.isOverriding } }
 
     /// The forms of audio that the service reads, the best first; none means all.
     public var codecs: [AudioCodec] { formats.map(\.codec) }
@@ -46,6 +49,15 @@ public struct ServiceProfile: Sendable, Hashable {
 
     /// Where the token comes from; nil for a service without, or where the profile leaves it open.
     public var tokenSource: SecretSource? { authentication.token?.source }
+
+    /// Whether the service is known by its URL alone.
+    package var isPlain: Bool { ownText == nil }
+
+    /// The form of audio of a service that is known by its URL alone: raw, unless the audio has to tell
+    /// its rate itself; nil where what is said has forms of its own.
+    package var plainCodec: AudioCodec? {
+        formats.isEmpty ? (body.kind == .raw ? .pcm : .wav) : nil
+    }
 
     package init(texts: [ProfileText]) throws(SettingsError) {
         var table = SettingsTable()
@@ -57,7 +69,7 @@ public struct ServiceProfile: Sendable, Hashable {
         self.table = table
         var reader = SettingsReader(table)
         _ = try reader.string("extends")
-        title = try reader.string("title") ?? texts.first?.name ?? ""
+        title = try reader.string("title") ?? ""
         docs = try reader.string("docs")
         verified = try reader.string("verified")
         guard let url = try reader.string("url") else {
@@ -66,6 +78,7 @@ public struct ServiceProfile: Sendable, Hashable {
                 at: SettingsPlace(line: 1, column: 1, file: texts.first?.place))
         }
         self.url = WordTemplate(url)
+        if title.isEmpty { title = name }
         method = try reader.word("method") ?? .post
         query = try ProfileField.read("query", &reader)
         headers = try ProfileField.read("headers", &reader, allowsJSON: true)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import LinuxPlatform
 internal import Settings
 
 package struct TransferSettings: Sendable, Hashable {
@@ -9,10 +10,14 @@ package struct TransferSettings: Sendable, Hashable {
     /// Whether the service is asked for its consent before the body is sent (RFC 9110 §10.1.1).
     package var expectsContinue = false
     package var idHeader: String?
+    package var connect: Duration?
     package var answer: Duration?
     package var stall: Duration?
     /// Other origins to which a redirect may lead, with the secret and the audio.
     package var redirectOrigins: [Origin] = []
+    package var catchUpRate: CatchUpRate?
+    /// Whether a secret may travel without TLS to another machine.
+    package var allowsSecretsInClear = false
 
     init() {}
 
@@ -24,8 +29,19 @@ package struct TransferSettings: Sendable, Hashable {
             "id-header",
             as: { text throws(ServiceError) in try HeaderField(name: text, value: "id").name },
             reason: \.description)
+        connect = try reader.seconds("connect-seconds", upTo: 86_400)
         answer = try reader.seconds("answer-seconds", upTo: 86_400)
         stall = try reader.seconds("stall-seconds", upTo: 86_400)
+        allowsSecretsInClear = try reader.flag("insecure-token") ?? false
+        if let text = try reader.string("catch-up") {
+            catchUpRate = CatchUpRate(text)
+            guard catchUpRate != nil else {
+                throw SettingsError(
+                    "'\(reader.path("catch-up"))' must be a factor such as 4x, or bytes a second "
+                        + "such as 64k, not '\(TerminalText.shown(text))'",
+                    at: reader.place("catch-up"))
+            }
+        }
         let place = reader.place("redirect-to")
         for text in try reader.strings("redirect-to") ?? [] {
             do throws(ServiceError) {

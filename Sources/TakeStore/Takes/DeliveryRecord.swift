@@ -70,7 +70,7 @@ package struct DeliveryRecord: Sendable, Codable, Equatable {
     package var form: Form?
     /// The JSON document in one of whose strings the audio stands; nil is none.
     package var jsonBody: String?
-    /// How the answer is read, as `--answer` is written.
+    /// How the answer is read, in a word, such as `json:text`; `profile` is by that.
     package var answer: String
     package var idHeader: String
     package var framing: String

@@ -116,7 +116,7 @@ public struct KeptTake: Sendable {
     public var transcript: String? { known?.transcript }
 
     /// The name of the service's profile, or the URL without its query; empty when that is not known.
-    public var service: String { known?.delivery?.profile?.texts.first?.name ?? known?.url ?? "" }
+    public var service: String { known?.delivery?.profile?.name ?? known?.url ?? "" }
 
     /// How many requests have carried it, over all programs.
     public var attempts: Int { known?.attempts ?? 0 }
@@ -137,7 +137,7 @@ public struct KeptTake: Sendable {
     /// - Returns: nil when it may be sent now, or does not wait.
     public func obstacle(
         waitingUpTo limit: Duration? = .seconds(30 * 86_400), isChanged: Bool = false,
-        unknownOutcome: RetryPolicy.UnknownOutcome? = nil, at now: Date = Date()
+        unknownOutcome: UnknownOutcome? = nil, at now: Date = Date()
     ) -> Obstacle? {
         guard state == .kept, let manifest = known else { return nil }
         if let limit, waited >= limit { return .old }

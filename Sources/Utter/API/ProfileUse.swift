@@ -31,10 +31,16 @@ extension DeliveryPlan {
         self.init(
             service: try profile.service(words: use.words, format: use.format),
             format: use.format.codec, redirectOrigins: profile.transfer.redirectOrigins)
-        framing = profile.transfer.framing ?? .auto
-        if let name = profile.transfer.idHeader { idHeader = name }
-        if let answer = profile.transfer.answer { deadlines.answer = answer }
-        if let stall = profile.transfer.stall { deadlines.stall = stall }
+        let transfer = profile.transfer
+        framing = transfer.framing ?? .auto
+        if let name = transfer.idHeader { idHeader = name }
+        if let connect = transfer.connect { deadlines.connect = connect }
+        if let answer = transfer.answer { deadlines.answer = answer }
+        if let stall = transfer.stall { deadlines.stall = stall }
+        allowsSecretsInClear = transfer.allowsSecretsInClear
+        catchUpRate = transfer.catchUpRate
+        if service.retry.isNever { retry = .never }
+        retry.unknownOutcome = service.retry.unknownOutcome ?? .resend
         self.profile = use
     }
 }
@@ -47,14 +53,30 @@ extension ProfileUse {
             format: format.codec.name)
     }
 
-    /// Reads what a take remembers; what is said now counts more.
+    /// Reads what a take remembers; what is said now counts more, and of that the first text.
     convenience init(
-        _ record: DeliveryRecord.Profile, words: [String: String] = [:], codec: AudioCodec? = nil
+        _ record: DeliveryRecord.Profile, overriding texts: [ProfileText] = [],
+        words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
-        let profile = try ServiceProfile.reading(
-            record.texts.map { ProfileText(name: $0.name, text: $0.text) })
+        let known = record.texts.map { ProfileText(name: $0.name, text: $0.text) }
+            .filter { old in !texts.contains { ($0.name, $0.text) == (old.name, old.text) } }
+        let profile = try ServiceProfile.reading(texts + known)
         try self.init(
             profile, words: record.words.merging(words) { _, new in new },
             codec: codec ?? AudioCodec(rawValue: record.format))
+    }
+}
+
+extension DeliveryRecord.Profile {
+    /// What is remembered of a service that is known by its URL alone.
+    init(plain url: String, format: String) {
+        let plain = ProfileText(plainFor: url)
+        self.init(
+            texts: [.init(name: plain.name, text: plain.text)], words: [:], format: format)
+    }
+
+    /// The name of the profile; nil where the service is known by its URL alone.
+    package var name: String? {
+        texts.first { !ProfileText(name: $0.name, text: "").isOverriding }?.name
     }
 }

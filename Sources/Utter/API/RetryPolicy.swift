@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import SpeechService
+
 /// When a take is sent again, and when it is not.
 ///
 /// While the speaker speaks, nothing is lost by trying: the pauses start short and grow. After the
 /// release a person waits for the text: a few attempts, then the take is kept.
 public struct RetryPolicy: Sendable, Equatable {
-    /// What to do when the whole body was sent and no final answer came: the service may have
-    /// the take, and may charge for it again.
-    public enum UnknownOutcome: String, Sendable, CaseIterable {
-        /// Send it again, marked by the same id and the next attempt number.
-        case resend
-        /// Keep the take; the person decides later.
-        case keep
-        /// Keep the take; the program that shows the outcome asks the person now.
-        case ask
-    }
-
     /// The pauses while the speaker speaks, of which the last one repeats.
     ///
     /// Without one there is no further attempt.

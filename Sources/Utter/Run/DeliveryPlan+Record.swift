@@ -51,44 +51,58 @@ extension DeliveryPlan {
     /// Makes the plan that a take remembers, without its secrets.
     ///
     /// What its profile describes is made anew; what the take remembers otherwise than the profile had
-    /// it was said by the person, and counts.
+    /// it was said by the person, and counts, unless `texts` say something else now.
     package init(
-        _ record: DeliveryRecord, words: [String: String] = [:], codec: AudioCodec? = nil
+        _ record: DeliveryRecord, overriding texts: [ProfileText] = [],
+        words: [String: String] = [:], codec: AudioCodec? = nil
     ) throws(ProfileError) {
         do throws(ServiceError) {
             try self.init(plain: record)
         } catch {
             throw .unusable(error, service: "what it remembers")
         }
-        guard let profile = record.profile else { return }
-        let old = try DeliveryPlan(ProfileUse(profile)).record
-        var plan = try DeliveryPlan(ProfileUse(profile, words: words, codec: codec))
-        plan.change(to: self, from: record, unlike: old)
+        let plain = DeliveryRecord.Profile(plain: record.url, format: record.format)
+        guard let profile = record.profile ?? (texts.isEmpty ? nil : plain) else { return }
+        let old = try DeliveryPlan(ProfileUse(profile))
+        let new = texts.isEmpty ? old : try DeliveryPlan(ProfileUse(profile, overriding: texts))
+        var plan = try DeliveryPlan(
+            ProfileUse(profile, overriding: texts, words: words, codec: codec))
+        plan.change(
+            to: self, unlike: old, new, isAnswerOwn: record.answer != Self.profileAnswer)
         self = plan
     }
 
-    /// Takes over what a record has otherwise than the plan of its profile.
+    /// Takes over what a take remembers otherwise than the plan of its profile (`old`) has it, and what
+    /// is not said anew (`new`).
     private mutating func change(
-        to other: DeliveryPlan, from record: DeliveryRecord, unlike old: DeliveryRecord
+        to other: DeliveryPlan, unlike old: DeliveryPlan, _ new: DeliveryPlan, isAnswerOwn: Bool
     ) {
-        if record.url != old.url { service.url = other.service.url }
-        if record.method != old.method { service.method = other.service.method }
-        if record.headers != old.headers { service.headers = other.service.headers }
-        if record.contentType != old.contentType { service.contentType = other.service.contentType }
-        if record.form != old.form || record.jsonBody != old.jsonBody {
-            service.body = other.service.body
+        func take<Value: Equatable>(
+            _ part: WritableKeyPath<DeliveryPlan, Value>, into plan: inout DeliveryPlan
+        ) {
+            guard other[keyPath: part] != old[keyPath: part],
+                new[keyPath: part] == old[keyPath: part]
+            else { return }
+            plan[keyPath: part] = other[keyPath: part]
         }
-        if record.answer != old.answer { service.answer = other.service.answer }
-        if record.detectsEnd != old.detectsEnd { service.detectsEnd = other.service.detectsEnd }
-        if record.format != old.format { format = other.format }
-        if record.redirectOrigins != old.redirectOrigins {
-            redirectOrigins = other.redirectOrigins
+        take(\.service.url, into: &self)
+        take(\.service.method, into: &self)
+        take(\.service.headers, into: &self)
+        take(\.service.contentType, into: &self)
+        take(\.service.body, into: &self)
+        if isAnswerOwn { take(\.service.answer, into: &self) }
+        take(\.service.detectsEnd, into: &self)
+        take(\.service.connection, into: &self)
+        // A login belongs to one proxy.
+        if service.connection.proxy == other.service.connection.proxy {
+            service.connection.proxyLogin = other.service.connection.proxyLogin
         }
-        if record.idHeader != old.idHeader { idHeader = other.idHeader }
-        if record.framing != old.framing { framing = other.framing }
-        service.connection = other.service.connection
-        allowsSecretsInClear = other.allowsSecretsInClear
-        retry.unknownOutcome = other.retry.unknownOutcome
+        take(\.format, into: &self)
+        take(\.redirectOrigins, into: &self)
+        take(\.idHeader, into: &self)
+        take(\.framing, into: &self)
+        take(\.allowsSecretsInClear, into: &self)
+        take(\.retry.unknownOutcome, into: &self)
     }
 
     private init(plain record: DeliveryRecord) throws(ServiceError) {
@@ -114,7 +128,7 @@ extension DeliveryPlan {
     }
 }
 
-extension RetryPolicy.UnknownOutcome {
+extension UnknownOutcome {
     /// What a take remembers, sent again unless that says otherwise.
     package init(_ record: DeliveryRecord?) {
         self = record?.unknownOutcome.flatMap { Self(rawValue: $0) } ?? .resend

@@ -72,7 +72,7 @@ struct CommandLineMistake: Error, Equatable {
         hints = []
         if message.hasPrefix("Unknown option") {
             self.message = "unknown option '\(word)'"
-            hints = [Self.hint(forOption: word, of: command, names)].compactMap { $0 }
+            hints = [Self.hint(forOption: word, in: typed, of: command, names)].compactMap { $0 }
         } else if message.hasPrefix("Unexpected argument"), word == "-" {
             hints = ["send standard input with: utter send -"]
         } else if message.hasPrefix("Unexpected argument"), command == "record",
@@ -94,9 +94,12 @@ struct CommandLineMistake: Error, Equatable {
     }
 
     private static func hint(
-        forOption typed: String, of command: String?, _ names: CommandNames
+        forOption typed: String, in words: [String], of command: String?, _ names: CommandNames
     ) -> String? {
         let own = command.map(names.options) ?? []
+        if own.contains("--config"), let hint = FormerOption.hint(for: typed, in: words) {
+            return hint
+        }
         if let hint = Habit.hint(for: typed, among: own) { return hint }
         let others = names.commands.filter { names.options($0).contains(typed) }
         if typed.hasPrefix("--"), !others.isEmpty {

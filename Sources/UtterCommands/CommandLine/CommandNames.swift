@@ -18,7 +18,7 @@ struct CommandNames {
             else { return [] }
             // Those of the commands below it are its own.
             return ([command] + command.configuration.subcommands)
-                .flatMap { Self.options(in: $0.helpMessage(columns: 400)) }
+                .flatMap { Self.options(in: $0.helpMessage(includeHidden: true, columns: 400)) }
         }
     }
 

@@ -17,6 +17,11 @@ extension CompletionKind {
         .shellCommand("utter services 2>/dev/null | cut -d' ' -f1")
     }
 
+    /// The fields of profiles, to be followed by a value.
+    static var fields: CompletionKind {
+        .shellCommand("utter services fields --keys 2>/dev/null")
+    }
+
     static var microphones: CompletionKind {
         .shellCommand("utter devices --names 2>/dev/null")
     }

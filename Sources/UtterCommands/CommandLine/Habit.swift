@@ -8,13 +8,12 @@ enum Habit {
         "--duration": ["--for"], "--seconds": ["--for"], "--time": ["--for"],
         "--input": ["--device"], "--mic": ["--device"],
         "--microphone": ["--device"], "--source": ["--device"],
-        "--sample-rate": ["--rate"], "-r": ["--rate"], "-c": ["--channels"],
-        "-f": ["--format"], "--codec": ["--format"], "--ca": ["--cacert"],
-        "--ca-file": ["--cacert"], "--speed": ["--pace"], "--parallel": ["--jobs"],
-        "-j": ["--jobs"], "-F": ["--form"], "--form-string": ["--form"], "-n": ["--limit"],
+        "--sample-rate": ["--rate"], "-r": ["--rate"],
+        "-f": ["--format"], "--codec": ["--format"], "--speed": ["--pace"],
+        "--parallel": ["--jobs"],
+        "-j": ["--jobs"], "-n": ["--limit"],
         "-l": ["--language"], "--lang": ["--language"], "--locale": ["--language"],
-        "-m": ["--model"], "-x": ["--proxy"],
-        "--timeout": ["--answer-timeout"], "--out": ["--output"], "--clipboard": ["--copy"],
+        "-m": ["--model"], "--out": ["--output"], "--clipboard": ["--copy"],
         "--paste": ["--type"], "--exec": ["--run"], "--pipe-to": ["--run"],
         "--outdir": ["--output-dir"],
     ]
@@ -26,8 +25,12 @@ enum Habit {
         ),
         (
             ["-k", "--insecure", "--no-verify"],
-            "certificates are always verified; trust one of your own with --cacert"
+            "certificates are always verified; trust one of your own with -c connection.ca-file=FILE"
         ),
+        (["--ca", "--ca-file"], "name it with -c connection.ca-file=FILE"),
+        (["-F", "--form-string"], "write -c body.fields.NAME=VALUE"),
+        (["-x"], "name the proxy with -c connection.proxy=URL"),
+        (["--timeout"], "wait longer for the answer with -c transfer.answer-seconds=120"),
         (["--retry"], "trying again is the default; send a kept take with: utter retry"),
     ]
 

@@ -67,7 +67,7 @@ package enum Launch {
         }
         var status: ExitStatus
         do throws(CommandFailure) {
-            session.requiresKeep = keep.requireKeep
+            session.requiresKeep = try keep.requiresKeep
             // A microphone is opened before the disk is looked at; what is wrong there is told then.
             if !opensMicrophone { try session.checkStore() }
             status = try await body(session)

@@ -76,7 +76,7 @@ package enum Program {
     /// the start-up time that is ours. So the subcommand is asked alone first; help and mistakes
     /// take the long way, whose words name the whole command. Options may stand before a command.
     private static func parse(_ root: (some ParsableCommand).Type) throws -> any ParsableCommand {
-        let words = Array(CommandLine.arguments.dropFirst())
+        let words = Self.askingForAll(Array(CommandLine.arguments.dropFirst()))
         var arguments = words[...]
         // The parser knows the long form only.
         if words == ["-V"] { return try root.parseAsRoot(["--version"]) }
@@ -119,6 +119,26 @@ package enum Program {
         }
     }
 
+    /// The same words with the parser's own for the help with all options.
+    private static func askingForAll(_ words: [String]) -> [String] {
+        let words = words.map { $0 == "--help-all" ? "--help-hidden" : $0 }
+        guard words.suffix(2) == ["--help", "all"] else { return words }
+        return words.dropLast(2) + ["--help-hidden"]
+    }
+
+    /// A line that says how to see the options that a command's help leaves out.
+    private static func more(_ root: (some ParsableCommand).Type, _ help: String) -> String {
+        let command = root.configuration.subcommands.first {
+            help.contains("USAGE: utter \($0._commandName) ")
+        }
+        let isAll = askingForAll(CommandLine.arguments).contains("--help-hidden")
+        guard let command, !isAll,
+            command.helpMessage(columns: 400)
+                != command.helpMessage(includeHidden: true, columns: 400)
+        else { return "" }
+        return "\nAll options: utter \(command._commandName) --help-all\n"
+    }
+
     private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
         if let mistake = error as? CommandLineMistake {
             mistake.report()
@@ -128,7 +148,7 @@ package enum Program {
         let text = root.fullMessage(for: error, columns: 100_000)
         if HelpLayout.isHelp(text) {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
-            show(layout.text(text))
+            show(layout.text(text + more(root, text)))
         }
         switch root.exitCode(for: error) {
         case .success: show(text)

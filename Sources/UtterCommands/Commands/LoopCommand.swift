@@ -23,17 +23,17 @@ struct LoopCommand: AsyncParsableCommand {
             The exit status is that of the last sentence that failed, otherwise 0.
             """)
 
-    @OptionGroup
+    @OptionGroup(title: "Voice")
     var voice: VoiceOptions
 
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
 
+    @OptionGroup(title: "Text")
+    var output: OutputOptions
+
     @OptionGroup(title: "Service")
     var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
 
     @OptionGroup(title: "Disk")
     var keep: KeepOptions

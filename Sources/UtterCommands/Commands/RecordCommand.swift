@@ -9,22 +9,20 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record",
         abstract: "Record from a microphone and print the transcript (the default).")
 
-    @OptionGroup
-    var voice: VoiceOptions
+    @OptionGroup(title: "Voice")
+    var time: TimeOptions
 
-    @Option(
-        name: [.customLong("for"), .customShort("d")],
-        help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
-    var exactly: DurationArgument?
+    @OptionGroup(title: "Voice")
+    var voice: VoiceOptions
 
     @OptionGroup(title: "Keys")
     var keys: KeyOptions
 
+    @OptionGroup(title: "Text")
+    var output: OutputOptions
+
     @OptionGroup(title: "Service")
     var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
 
     @OptionGroup(title: "Disk")
     var keep: KeepOptions
@@ -33,7 +31,7 @@ struct RecordCommand: AsyncParsableCommand {
     var encryption: EncryptionOptions
 
     func validate() throws {
-        guard let exactly else { return }
+        guard let exactly = time.exactly else { return }
         // Zero is a lost digit: nothing would be recorded, without a message.
         if exactly.duration == .zero { throw ValidationError("--for must be above zero.") }
         if let max = voice.max, exactly.duration > max.duration {
@@ -44,14 +42,15 @@ struct RecordCommand: AsyncParsableCommand {
     func run() async throws {
         Configuration.warnOfProblems()
         try await Launch.takes(
-            output: output, keep: keep, encryption: encryption.source, readsPipe: exactly == nil,
+            output: output, keep: keep, encryption: encryption.source,
+            readsPipe: time.exactly == nil,
             isVoice: true, opensMicrophone: true
         ) {
             session throws(CommandFailure) in
             let manner = try keys.manner(isForOne: true)
-            let plan = try voice.planner(for: service, exactly: exactly)
+            let plan = try voice.planner(for: service, exactly: time.exactly)
             session.warn(ofNoService: service)
-            guard exactly == nil else {
+            guard time.exactly == nil else {
                 return await session.run(
                     plan(), as: .recordingForTime, isServiceUnset: service.isServiceUnset)
             }

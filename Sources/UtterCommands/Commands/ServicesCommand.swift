@@ -9,7 +9,7 @@ struct ServicesCommand: AsyncParsableCommand {
         commandName: "services", abstract: "List, show, try and describe speech services.",
         subcommands: [
             ListServicesCommand.self, ShowServiceCommand.self, CheckServiceCommand.self,
-            NewServiceCommand.self, TestServiceCommand.self,
+            NewServiceCommand.self, TestServiceCommand.self, ServiceFieldsCommand.self,
         ],
         defaultSubcommand: ListServicesCommand.self)
 }
@@ -103,5 +103,21 @@ struct TestServiceCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await ServiceTrial(file, service, recording: with).run()
+    }
+}
+
+struct ServiceFieldsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fields", abstract: "List what a profile can say of a service.",
+        discussion: """
+            Each line is a field, what stands there, and what it says. A field stands in a
+            profile, or is said for one command: -c transfer.framing=length.
+            """)
+
+    @Flag(help: "Print the names alone, as -c wants them.")
+    var keys = false
+
+    func run() throws {
+        try StandardOutput.give(keys ? ServiceListing.fieldNames : ServiceListing.fields)
     }
 }

@@ -13,6 +13,15 @@ internal import UtterTerminal
 extension Configuration {
     private static let known = Mutex<Result<Configuration, CommandFailure>?>(nil)
     private static let isForRecording = Atomic(false)
+    private static let onCommandLine = Mutex<[String: String]>([:])
+
+    /// Has a setting count for this process, as the command line says it.
+    static func say(_ name: String, _ text: String) {
+        onCommandLine.withLock { $0[name] = text }
+    }
+
+    /// What the command line says of a setting.
+    static func said(of name: String) -> String? { onCommandLine.withLock { $0[name] } }
 
     /// Has lines that a recording can do without left out with a warning, from the first reading
     /// on: a voice cannot be repeated as a command can.
@@ -78,7 +87,7 @@ extension Setting {
     func value(_ option: Value? = nil) throws(CommandFailure) -> Value? {
         let entry = try Configuration.current()[name]
         let variable = try variableText()
-        return option ?? (variable ?? entry?.text).flatMap(parse)
+        return option ?? (Configuration.said(of: name) ?? variable ?? entry?.text).flatMap(parse)
     }
 }
 

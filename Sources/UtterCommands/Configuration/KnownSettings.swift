@@ -93,6 +93,14 @@ enum KnownSettings {
         "output.cue", "UTTER_CUE", .flag, form: "true or false", standard: "false"
     ) { Bool($0) }
 
+    static let partials = Setting(
+        "output.partials", nil, .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+    /// Whether nothing is recorded that cannot be kept.
+    static let keepRequired = Setting(
+        "keep.required", nil, .flag, form: "true or false", standard: "false"
+    ) { Bool($0) }
+
     /// All, in the order in which they are shown.
     ///
     /// A recording can do without what the file says of how it is made and shown. Not without the
@@ -102,13 +110,13 @@ enum KnownSettings {
         [
             service, language, model, prompt, device, format, key, longest, tail,
             period, silence, least, answerTime,
-            keptAudio, keptAudioBytes, keptTranscripts, keptCancelled,
+            keptAudio, keptAudioBytes, keptTranscripts, keptCancelled, keepRequired,
             takeLimit, byteLimit, freeLimit, ageLimit,
-            keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue,
+            keyFile, keyCommand, detail, textPlaces, textCommand, plain, cue, partials,
         ],
         dispensable: [
             language.name, model.name, prompt.name, device.name, format.name, key.name,
-            detail.name, plain.name, cue.name, "recording.", "terminal.",
+            detail.name, plain.name, cue.name, partials.name, "recording.", "terminal.",
         ], synonyms: synonyms)
 
     private static let age = "an age with its unit, such as 30d or 12h"

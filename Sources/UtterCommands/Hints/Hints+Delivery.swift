@@ -25,51 +25,56 @@ extension Hints {
         case .capture(let error): of(error)
         case .answerUnusable(let error): of(error)
         case .notTLS(let reason, _) where reason.contains("handshake failure"):
-            "it may want a certificate: --client-cert FILE; or speak an older TLS than utter does"
+            "it may want a certificate: -c connection.client-certificate=FILE; or speak an older TLS than utter does"
         case .notTLS: "write http:// if the service speaks no TLS, or name its other port"
         case .tokenRefused(_, _, .schemes(let schemes)) where schemes.isOfDialogue:
             "utter does not speak \(schemes): ask for a token, or for Basic"
         case .tokenRefused(_, _, .schemes(let schemes)):
-            "the service wants the scheme \(schemes): give it with --token-header, such as "
-                + "'Authorization: Basic {base64}' for a token USER:PASSWORD"
+            "the service wants the scheme \(schemes): give a token USER:PASSWORD "
+                + "with -c auth.kind=basic"
         case .tokenRefused(_, _, .tokenOfOther):
             "give the one that may go there with --token-file or --token-command, or with UTTER_TOKEN "
                 + "beside --to; or write url and token-variable for it: utter config edit"
         case .tokenRefused(_, _, .tokenMissing):
-            "give it with UTTER_TOKEN, --token-file or --token-command, and --token-header"
+            "give it with UTTER_TOKEN, --token-file or --token-command; -c auth.header says where it "
+                + "stands"
         case .tokenRefused(status: 403, _, _):
             "check what the token may do: UTTER_TOKEN, --token-file or --token-command"
         case .tokenRefused, .refused(_, _, .token):
-            "check the token: UTTER_TOKEN, --token-file or --token-command, and --token-header"
+            "check the token: UTTER_TOKEN, --token-file or --token-command; -c auth.header says "
+                + "where it stands"
         case .refused(_, _, .elsewhere(let location)):
             "if that is right, send it there with --to \(location)"
         case .refused(_, _, .otherMethod(let allowed)):
             allowed.contains("PUT")
-                ? "send it with --method PUT"
+                ? "send it with -c method=PUT"
                 : "the URL takes \(allowed), and utter sends POST or PUT: check its path"
         case .refused(_, _, .length):
-            "the service wants the length of the recording: --framing auto or length sends it"
+            "the service wants the length of the recording: -c transfer.framing=length sends it"
         case .refused(_, _, .lengthSent):
-            "a proxy in between may drop it: name the service itself, or another --http version"
+            "a proxy in between may drop it: name the service itself, or another version: -c connection.http=2"
         case .refused(_, _, .wantsTLS): "write https:// in place of http://"
         case .refused(_, _, .model): "name another model with --model"
         case .refused(_, _, .forbidden):
             "do what the service's words ask for, then send it with: utter retry"
         case .refused(_, _, .form):
-            "this service wants a form (multipart/form-data): send it with --form and what the "
-                + "service asks for, such as --form model=whisper-1"
+            "this service wants a form (multipart/form-data): send one with what it asks "
+                + "for, such as -c body.fields.model=whisper-1"
         case .insecure(let reason, _) where reason.contains("pinned"):
-            "the service has another key than --pinned-key says: ask those who run it"
+            "the service has another key than connection.pinned-key says: ask those who run it"
         case .insecure(let reason, _) where reason.contains("of the client's"):
-            "show one with --client-cert FILE and --client-key FILE"
+            "show one with -c connection.client-certificate=FILE, and client-key"
         case .proxyRefused(status: 407):
-            "put NAME:PASSWORD into the first line of a file: --proxy-login-file FILE, or into "
-                + "UTTER_PROXY_LOGIN"
-        case .proxyRefused: "name another proxy with --proxy URL, or none with --proxy none"
-        case .insecure: "check the URL and the clock, or name the authority with --cacert"
+            "put NAME:PASSWORD into the first line of a file: -c "
+                + "connection.proxy-login-file=FILE, or into UTTER_PROXY_LOGIN"
+        case .proxyRefused:
+            "name another proxy with -c connection.proxy=URL, or none in place of the URL"
+        case .insecure:
+            "check the URL and the clock, or name the authority with "
+                + "-c connection.ca-file=FILE"
         case .redirectRefused(_, let reason) where !reason.contains("origin"):
             "check the URL: the service leads nowhere from there"
-        case .redirectRefused: "allow it by name with --redirect-to ORIGIN, or correct the URL"
+        case .redirectRefused: "allow it with -c transfer.redirect-to=ORIGIN, or correct the URL"
         case .notDelivered(.cannotResolve(let reason), let host),
             .notDelivered(.cannotConnect(let reason), let host):
             unreachable(reason, host: host)
@@ -78,9 +83,9 @@ extension Hints {
             "check the network, then send it with: utter retry"
                 + (host.hasPrefix("http://") ? "; if the service speaks TLS, write https://" : "")
         case .notDelivered(.timedOut(.answer), _):
-            "wait longer for it with --answer-timeout, or ask again with: utter retry"
+            "wait longer for it with -c transfer.answer-seconds=120, or ask again with: utter retry"
         case .notDelivered(.timedOut(.stall), _):
-            "check the network, or wait longer for the service with --stall-timeout"
+            "check the network, or wait longer: -c transfer.stall-seconds=30"
         case .notDelivered(.timedOut(.connect), _): "check the URL and the network"
         case .responseUnusable:
             "check that the URL is that of a service that speaks HTTP, or https:// in place of http://"
@@ -90,10 +95,12 @@ extension Hints {
         case .refused(status: 413, _, _):
             "send it smaller with --format ogg-opus, or less at a time"
         case .refused(status: 415, _, _):
-            "send it in another form with --format wav or ogg-opus, or name it with --content-type"
+            "send it in another form with --format wav or ogg-opus, or name it with "
+                + "-c body.content-type=TYPE"
         case .refused(status: 404, _, _): "check the URL's path"
         case .refused(status: 422, .some, _):
-            "the service's words name the field: give it with --form, --language or --model"
+            "the service's words name the field: give it with -c body.fields.NAME=VALUE, "
+                + "--language or --model"
         case .refused(status: 400..., _, nil):
             "look up what the service says of this status, then send it with: utter retry"
         default: nil
@@ -109,11 +116,11 @@ extension Hints {
             let isOfProxy =
                 reason.contains("proxy") || reason.split(separator: " ").dropFirst().first == "port"
             return isOfProxy
-                ? "name another proxy with --proxy URL, or none with --proxy none"
+                ? "name another proxy with -c connection.proxy=URL, or none in place of the URL"
                 : "check the URL and the network"
         }
         return "check the proxy, which \(variable.name) names, such as http://proxy.example:3128; "
-            + "--proxy none goes without it"
+            + "-c connection.proxy=none goes without it"
     }
 }
 

@@ -17,9 +17,11 @@ extension Hints {
         case .invalidSecretForm: "write {} or {base64} once, such as 'xi-api-key: {}'"
         case .invalidPath: "write names with dots, [n] for one element, [] for all: results[].text"
         case .invalidAnswerRule:
-            "use auto, text, sequence, events, subtitles or json:PATH, such as json:result.text"
-        case .invalidForm: "write it like --form model=whisper-1; the audio is added by itself"
-        case .secretInBody: "send it in a header field: --token-file FILE, --token-header FIELD"
+            "write auto, text, sequence, events, subtitles or json:PATH"
+        case .invalidForm:
+            "write it like -c body.fields.model=whisper-1; the audio is added by itself"
+        case .secretInBody:
+            "send it in a header field: --token-file FILE -c auth.kind=header -c auth.header=NAME"
         case .invalidConnection(let what, _):
             if what.contains("proxy") {
                 proxy
@@ -29,13 +31,13 @@ extension Hints {
             } else {
                 "write it like speech.example:443:192.0.2.7"
             }
-        case .invalidTemplate: #"write it like --json-body '{"audio":"{audio}"}'"#
+        case .invalidTemplate: #"write it like -c body.template='{"audio":"{audio}"}'"#
         }
     }
 
     static let proxy =
         "write it like http://proxy.example:3128, or none; its name and password go into a "
-        + "file: --proxy-login-file FILE"
+        + "file: -c connection.proxy-login-file=FILE"
 
     /// What to write instead of a URL without its scheme: a host of a network is reached by https.
     private static func whole(_ text: String) -> String {
@@ -55,11 +57,12 @@ extension Hints {
             "ask again with: utter retry; if it ends there each time, look for a proxy in between"
         case .serviceReported, .undecodable: nil
         case .notJSON:
-            "check the URL, or say what it answers with --answer text, events or json:PATH"
+            "check the URL, or say what it answers with -c answer.framing=text or events"
         case .tooDeep, .tooLarge, .tooManyValues, .notText, .unsupportedMediaType:
             "check that the URL is one of a speech-recognition service"
         case .missingText(_, _, let places):
-            "name the path of the text with --answer json:\(places.first ?? "PATH")"
+            "name the path of the text with -c "
+                + ShellWord.quoted("answer.text=\(places.first ?? "PATH")")
                 + (places.count > 1 ? "; left out is the text of \(places.count - 1) more" : "")
         case .webPage:
             "check the URL: a login page may stand in front of the service, or it stores files"

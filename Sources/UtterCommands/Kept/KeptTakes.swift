@@ -70,7 +70,9 @@ enum KeptTakes {
                     ? nil
                     : take.obstacle(
                         waitingUpTo: maxAge, isChanged: options.changesSomething,
-                        unknownOutcome: options.service.onUnknown)
+                        unknownOutcome: options.service.field("retry.unknown").flatMap {
+                            UnknownOutcome(rawValue: $0)
+                        })
             }
             if !session.output.quiet { tell(kept, obstacles) }
             let due = KeptTake.inSendingOrder(

@@ -15,17 +15,10 @@ struct CaptureOptions: ParsableArguments {
             valueName: "time"))
     var silence: DurationArgument?
 
-    @Option(
-        name: .customLong("min"),
-        help: ArgumentHelp(
-            "Drop what is stopped before this; 0 sends everything. (default: 200ms)",
-            valueName: "time"))
-    var least: DurationArgument?
-
     /// How long a recording may and must be.
     func plan(tail: Tail, longest: Duration) throws(CommandFailure) -> CapturePlan {
         let silence = try KnownSettings.silence.value(silence)?.duration
-        let least = try KnownSettings.least.value(least)?.duration
+        let least = try KnownSettings.least.value()?.duration
         return CapturePlan(
             tail: tail, longest: longest, least: least ?? Self.usualLeast,
             silence: silence.flatMap { $0 > .zero ? $0 : nil })

@@ -15,7 +15,7 @@ enum CertificateFile {
 
     /// Checks that a file holds certificates in PEM; of a pipe, that it can be read.
     static func check(
-        _ path: String, option: String = "--cacert", holds what: String = "certificate",
+        _ path: String, option: String, holds what: String = "certificate",
         in markers: [String] = certificate
     ) throws(CommandFailure) {
         func failure(

@@ -10,13 +10,13 @@ struct EncryptionOptions: ParsableArguments {
         help: ArgumentHelp(
             "Keep takes encrypted, with the key or passphrase in this file; 'utter key new' makes "
                 + "a key. Otherwise UTTER_ENCRYPT_KEY_FILE.",
-            valueName: "file"))
+            valueName: "file", visibility: .hidden))
     var encryptKey: String?
 
     @Option(
         help: ArgumentHelp(
             "The same, with what this shell command prints. Otherwise UTTER_ENCRYPT_KEY_COMMAND.",
-            valueName: "command"))
+            valueName: "command", visibility: .hidden))
     var encryptKeyCommand: String?
 
     func validate() throws {

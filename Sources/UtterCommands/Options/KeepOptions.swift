@@ -18,32 +18,21 @@ package struct KeepOptions: ParsableArguments {
     @Flag(help: "Write nothing to the disk; what cannot be delivered is gone.")
     package var noKeep = false
 
-    @Flag(help: "Record nothing unless it can be kept on the disk.")
-    var requireKeep = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep at most this many recordings. Otherwise UTTER_MAX_TAKES, otherwise 1000.",
-            valueName: "count"))
-    var maxTakes: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep no more once takes fill this much. Otherwise UTTER_MAX_BYTES, otherwise 4G.",
-            valueName: "size"))
-    var maxBytes: SizeArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "Keep nothing when less than this is free. Otherwise UTTER_MIN_FREE, otherwise 64M.",
-            valueName: "size"))
-    var minFree: SizeArgument?
-
     package mutating func validate() throws {
-        if noKeep && (keepAudio != nil || requireKeep) {
-            throw ValidationError("--no-keep excludes --keep-audio and --require-keep.")
+        if noKeep, keepAudio != nil {
+            throw ValidationError("--no-keep excludes --keep-audio.")
         }
-        if let maxTakes, maxTakes < 1 { throw ValidationError("--max-takes must be above zero.") }
+    }
+
+    /// Whether nothing is recorded that cannot be kept.
+    var requiresKeep: Bool {
+        get throws(CommandFailure) {
+            guard try KnownSettings.keepRequired.value() == true else { return false }
+            guard !noKeep else {
+                throw CommandFailure("--no-keep excludes keep.required", status: .usage)
+            }
+            return true
+        }
     }
 
     /// The limits that count.
@@ -51,9 +40,9 @@ package struct KeepOptions: ParsableArguments {
         get throws(CommandFailure) {
             let standard = SpoolLimits.standard
             return SpoolLimits(
-                takes: try KnownSettings.takeLimit.value(maxTakes) ?? standard.takes,
-                bytes: try KnownSettings.byteLimit.value(maxBytes)?.byteCount ?? standard.bytes,
-                free: try KnownSettings.freeLimit.value(minFree)?.byteCount ?? standard.free)
+                takes: try KnownSettings.takeLimit.value() ?? standard.takes,
+                bytes: try KnownSettings.byteLimit.value()?.byteCount ?? standard.bytes,
+                free: try KnownSettings.freeLimit.value()?.byteCount ?? standard.free)
         }
     }
 
@@ -82,8 +71,7 @@ extension KeepOptions {
     /// Takes are kept while they wait for their answer, and no longer.
     package static var standard: KeepOptions {
         var options = KeepOptions()
-        (options.keepAudio, options.noKeep, options.requireKeep) = (nil, false, false)
-        (options.maxTakes, options.maxBytes, options.minFree) = (nil, nil, nil)
+        (options.keepAudio, options.noKeep) = (nil, false)
         return options
     }
 }

@@ -23,16 +23,16 @@ struct KeptTakeOptions: ParsableArguments {
 
     /// Whether an option says that a take is sent in another way than before.
     var changesSomething: Bool {
-        format != nil || service.to != nil || service.answer != nil || service.framing != nil
-            || service.connection.isGiven || service.contentType != nil || service.method != nil
-            || !service.header.isEmpty || service.body.isGiven || service.profile.isGiven
+        format != nil || service.to != nil || !service.fields.isEmpty || !service.header.isEmpty
+            || service.profile.isGiven
     }
 
     /// Whether nothing but the rule by which the answer is read is another.
     var changesAnswerAlone: Bool {
         var others = self
-        others.service.answer = nil
-        return service.answer != nil && !others.changesSomething && !service.bringsSecrets
+        others.service.config.removeAll { $0.hasPrefix("answer.") }
+        return service.config != others.service.config && !others.changesSomething
+            && !service.bringsSecrets
     }
 
     @Option(help: "Send the recordings in another form: \(AudioCodec.names).")

@@ -8,13 +8,20 @@ internal import UtterTerminal
 struct KeyOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The key to talk with: \(TalkKey.examples). (default: space)", valueName: "name"))
+            "The key to talk with: \(TalkKey.examples). (default: space)", valueName: "name",
+            visibility: .hidden))
     var key: TalkKey?
 
-    @Flag(help: "Hold the key to talk; an error where the terminal does not report releases.")
+    @Flag(
+        help: ArgumentHelp(
+            "Hold the key to talk; an error where the terminal does not report releases.",
+            visibility: .hidden))
     var hold = false
 
-    @Flag(help: "Press the key once to begin and once to end, whatever the terminal reports.")
+    @Flag(
+        help: ArgumentHelp(
+            "Press the key once to begin and once to end, whatever the terminal reports.",
+            visibility: .hidden))
     var toggle = false
 
     func validate() throws {

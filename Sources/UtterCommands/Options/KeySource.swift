@@ -47,6 +47,12 @@ package struct KeySource: Sendable {
         if let file { return .file(file, named: "--encrypt-key") }
         if let command { return .command(command, named: "--encrypt-key-command") }
         let settings = (KnownSettings.keyFile, KnownSettings.keyCommand)
+        if let file = Configuration.said(of: settings.0.name) {
+            return .file(file, named: settings.0.name)
+        }
+        if let command = Configuration.said(of: settings.1.name) {
+            return .command(command, named: settings.1.name)
+        }
         let (file, command) = (try settings.0.variableText(), try settings.1.variableText())
         if let file, let variable = settings.0.variable {
             if command != nil {

@@ -5,24 +5,15 @@ internal import AudioDevices
 internal import Utter
 internal import UtterSettings
 
-/// Which microphone may be opened, and how often it is read.
+/// Which microphone may be opened.
 struct MicrophoneOptions: ParsableArguments {
     /// The periods that make sense.
     static let periods = Duration.milliseconds(10)...Duration.milliseconds(100)
 
-    @Option(
+    @Flag(
         help: ArgumentHelp(
-            "How often the microphone is read, 10ms to 100ms. (default: 20ms)", valueName: "time"))
-    var period: DurationArgument?
-
-    @Flag(help: "Accept a device that records what the computer plays.")
+            "Accept a device that records what the computer plays.", visibility: .hidden))
     var allowMonitor = false
-
-    mutating func validate() throws {
-        if let period, !Self.periods.contains(period.duration) {
-            throw ValidationError("--period must be from 10ms to 100ms.")
-        }
-    }
 
     /// The microphone that `--device` or the settings name.
     func microphone(_ device: String?) throws(CommandFailure) -> Microphone {
@@ -35,7 +26,7 @@ struct MicrophoneOptions: ParsableArguments {
         _ device: String?
     ) throws(CommandFailure) -> (device: String, period: Duration) {
         let name = try KnownSettings.device.value(device) ?? "default"
-        let period = try KnownSettings.period.value(period)?.duration
+        let period = try KnownSettings.period.value()?.duration
         do throws(CaptureError) {
             return (
                 try DeviceChoice.name(meantBy: name, allowsMonitor: allowMonitor),

@@ -13,19 +13,17 @@ package struct OutputOptions: ParsableArguments {
 
     package init() {}
 
+    @OptionGroup
+    var texts: TextOptions
+
     @Flag(help: "Print one JSON object with the transcript and the account of every sample.")
     var json = false
 
     @Flag(
         help: ArgumentHelp(
-            "Print an object for each thing that happens, as it happens, instead of the text."))
+            "Print an object for each thing that happens, as it happens, instead of the text.",
+            visibility: .hidden))
     var events = false
-
-    @OptionGroup(title: "Text")
-    var texts: TextOptions
-
-    @Flag(help: "Print partial texts on standard error, one a line, unless that is a terminal.")
-    var partials = false
 
     @Flag(name: .shortAndLong, help: "Print no status on standard error, only errors.")
     var quiet = false
@@ -34,19 +32,27 @@ package struct OutputOptions: ParsableArguments {
     var verbose = false
 
     @Flag(
-        help: "Print lines that never change, without colours, and let no key be held.")
+        help: ArgumentHelp(
+            "Print lines that never change, without colours, and let no key be held.",
+            visibility: .hidden))
     var plain = false
 
-    @Flag(help: "Play a short tone when a recording has begun, and when it has ended.")
-    var cue = false
+    /// Whether partial texts are lines of standard error, unless that is a terminal.
+    var partials: Bool { (try? KnownSettings.partials.value()) == true }  // What is wrong was said.
+
+    /// Whether a tone is played when a recording has begun, and when it has ended.
+    var cue: Bool { (try? KnownSettings.cue.value()) == true }  // As above.
 
     @Option(
         help: ArgumentHelp(
             "Write each request and its answer, without secrets and audio, into this folder.",
-            valueName: "folder"), completion: .directory)
+            valueName: "folder", visibility: .hidden), completion: .directory)
     var record: String?
 
-    @Flag(help: "With --record, write the bodies that were sent too: they hold the audio.")
+    @Flag(
+        help: ArgumentHelp(
+            "With --record, write the bodies that were sent too: they hold the audio.",
+            visibility: .hidden))
     var recordBodies = false
 
     package mutating func validate() throws {
@@ -66,7 +72,7 @@ package struct OutputOptions: ParsableArguments {
         let detail = try KnownSettings.detail.value(given)
         var options = self
         (options.quiet, options.verbose) = (detail == .quiet, detail == .verbose)
-        options.cue = try KnownSettings.cue.value(cue ? true : nil) == true
+        _ = (try KnownSettings.cue.value(), try KnownSettings.partials.value())
         // Of the program, not of a take: every command writes to the same screen.
         if try KnownSettings.plain.value(plain ? true : nil) == true { StandardError.bePlain() }
         return options

@@ -30,7 +30,7 @@ struct ProfileOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Another word of the service, such as region=eu; 'utter services show NAME' lists them.",
-            valueName: "word=value"))
+            valueName: "word=value", visibility: .hidden))
     var set: [String] = []
 
     mutating func validate() throws {

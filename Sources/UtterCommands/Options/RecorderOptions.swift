@@ -6,14 +6,14 @@ import Utter
 
 /// What is recorded, and where it goes, for takes that the control socket begins and ends.
 struct RecorderOptions: ParsableArguments {
-    @OptionGroup
+    @OptionGroup(title: "Voice")
     var voice: VoiceOptions
+
+    @OptionGroup(title: "Text")
+    var output: OutputOptions
 
     @OptionGroup(title: "Service")
     var service: ServiceOptions
-
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
 
     @OptionGroup(title: "Disk")
     var keep: KeepOptions

@@ -36,7 +36,7 @@ extension ServiceOptions {
         }
         if to == nil { try noteVariable(in: &service) }
         var plan = DeliveryPlan(service: service, format: format ?? .pcm)
-        try change(&plan, format: format)
+        try change(&plan)
         try addSecrets(to: &plan, mark.parameter)
         try check(plan)
         return plan
@@ -54,8 +54,8 @@ extension ServiceOptions {
         if let use = try newUse(for: manifest, format: format) { return try delivery(use) }
         guard let record = manifest.delivery else {
             // What it knew of its delivery was lost with its manifest.
-            if to != nil {
-                return try plainDelivery(format: format ?? AudioCodec(rawValue: manifest.format))
+            if target != nil {
+                return try delivery(format: format ?? AudioCodec(rawValue: manifest.format))
             }
             throw CommandFailure(
                 "take \(manifest.id.text) does not know where it was meant to go",
@@ -63,33 +63,46 @@ extension ServiceOptions {
                 status: .configuration)
         }
         var plan = try plan(of: record, in: manifest, format: format)
-        let mark = to.map { TokenMark(in: $0) }
-        if let format, format != plan.format {
-            // The old type said what the audio was before.
-            (plan.format, plan.service.contentType) = (format, nil)
-        }
-        if let mark {
-            let new = try explained("--to") { () throws(ServiceError) in
-                try RecognitionService(url: ServiceURL(mark.url))
-            }
-            if new.url.origin != plan.service.url.origin {
+        changeFormat(of: &plan, format, from: record)
+        var parameter: String?
+        if let target {
+            let (url, parts) = (plan.service.url, plan.service.authentication.parts)
+            parameter = try move(&plan, to: target.text, named: target.option)
+            // What it wanted it wants there, too.
+            plan.service.authentication.parts = parts
+            if plan.service.url.origin != url.origin, !says("transfer.insecure-token") {
                 // What was allowed for one service is not allowed for another.
-                (plan.redirectOrigins, plan.allowsSecretsInClear) = ([], false)
+                plan.allowsSecretsInClear = false
             }
-            plan.service.url =
-                plan.profile == nil ? new.url : plan.service.url.moved(to: new.url)
-            plan.service.credentials = new.credentials
         }
-        try change(&plan, format: format)
-        try connection.checkLogin(plan.service.connection, take: manifest.id.text)
-        try addSecrets(to: &plan, mark?.parameter, of: manifest)
+        try change(&plan)
+        try checkLogin(plan.service.connection, take: manifest.id.text)
+        try addSecrets(to: &plan, parameter, of: manifest)
         try check(plan)
         return plan
     }
 
+    /// What was said of the type of the old audio, or of the old body, is not true of another.
+    private func changeFormat(
+        of plan: inout DeliveryPlan, _ format: AudioCodec?, from record: DeliveryRecord
+    ) {
+        let isPlain = record.profile?.name == nil
+        if let format {
+            plan.format = format
+            if format.name != record.format, isPlain, !says("body.content-type") {
+                plan.service.contentType = nil
+            }
+        }
+        let wasRaw = record.form == nil && record.jsonBody == nil
+        guard says("body"), wasRaw != (plan.service.body == .raw) else { return }
+        plan.service.headers.removeAll { $0.isNamed("Content-Type") }
+        // Where nothing else names the rate, the audio does itself.
+        if plan.format == .pcm, plan.service.body != .raw, format == nil { plan.format = .wav }
+    }
+
     /// Whether a token is given here that belongs to one origin only.
     var bringsSecrets: Bool {
-        tokenFile != nil || tokenCommand != nil || tokenFd != nil || tokenCredential != nil
+        tokenFile != nil || tokenCommand != nil || Self.tokenFields.contains { field($0) != nil }
             || header.contains { line in
                 line.hasPrefix("@") || SecretName.isSecret(String(line.prefix { $0 != ":" }))
             }
@@ -97,47 +110,41 @@ extension ServiceOptions {
 
     // MARK: - Everything but secrets
 
-    /// Applies the options that are given; `format` is one of them.
-    func change(
-        _ plan: inout DeliveryPlan, format: AudioCodec?
-    ) throws(CommandFailure) {
-        try body.change(&plan, keepsFormat: format != nil)
-        try connection.change(&plan.service.connection)
-        if let contentType {
-            plan.service.contentType = try explained("--content-type") { () throws(ServiceError) in
-                try HeaderField(name: "Content-Type", value: contentType).value
-            }
-        }
-        if let answer {
-            plan.service.answer = try explained("--answer") { () throws(ServiceError) in
-                try AnswerRule(answer)
-            }
-        }
-        if let idHeader {
-            plan.idHeader = try explained("--id-header", hint: "write it like X-Request-Id") {
-                () throws(ServiceError) in
-                try HeaderField(name: idHeader, value: "id").name
-            }
-        }
-        if !redirectTo.isEmpty {
-            let hint = "write it like https://eu.speech.example"
-            plan.redirectOrigins = try explained("--redirect-to", hint: hint) {
-                () throws(ServiceError) in
-                try redirectTo.map { text throws(ServiceError) in try Origin(text) }
-            }
-        }
-        if let framing { plan.framing = framing }
-        if let method { plan.service.method = method }
-        if endpointing { plan.service.detectsEnd = true }
-        if insecureToken { plan.allowsSecretsInClear = true }
+    /// Applies what options say beside the profile.
+    func change(_ plan: inout DeliveryPlan) throws(CommandFailure) {
+        try checkFiles(plan.service.connection)
+        try changeLogin(of: &plan.service.connection)
         try changeHeaders(of: &plan.service)
-        if let connectTimeout { plan.deadlines.connect = connectTimeout.duration }
-        if let stallTimeout { plan.deadlines.stall = stallTimeout.duration }
-        if let answerTimeout { plan.deadlines.answer = answerTimeout.duration }
-        let known = plan.retry.unknownOutcome
-        plan.retry = noRetry ? .never : .standard
-        plan.retry.unknownOutcome = onUnknown ?? known
-        plan.catchUpRate = catchUpRate?.rate
+    }
+
+    /// Adds the login of the proxy, unless a kept take remembers another than that of the variable.
+    private func changeLogin(of connection: inout ConnectionSettings) throws(CommandFailure) {
+        let name = ServiceVariables.proxyLoginName
+        if let file = field(Self.proxyLoginField) {
+            connection.proxyLogin = Credential(
+                askedOf: .file(Self.absolute(file)), place: .proxy, form: .plain)
+        } else if connection.proxyLogin.map({ $0.source == .variable(name) }) ?? true,
+            connection.proxy != Proxy.none, let text = Environment.secret(name)
+        {
+            connection.proxyLogin = try explained(name) { () throws(ServiceError) in
+                try Credential(place: .proxy, secret: text, source: .variable(name))
+            }
+        }
+    }
+
+    /// Demands that the login that a kept take remembers can be asked for, or is given anew.
+    private func checkLogin(
+        _ connection: ConnectionSettings, take: String
+    ) throws(CommandFailure) {
+        guard let login = connection.proxyLogin, !login.isKnown else { return }
+        var isForeign = false
+        if case .command(let command) = login.source { isForeign = !Services.know(command) }
+        guard login.source.isGone || isForeign else { return }
+        throw CommandFailure(
+            "take \(take) is not sent without the login of its proxy, which was "
+                + (isForeign ? "printed by a command that no settings name" : "typed or piped"),
+            hint: "give it again: utter retry \(take) -c \(Self.proxyLoginField)=FILE",
+            status: .configuration)
     }
 
     /// Adds header fields; one replaces those of its name that the take had.
@@ -173,17 +180,6 @@ extension ServiceOptions {
             })
     }
 
-    /// Reads `Name: form`, in which `{}` stands for the token.
-    func tokenPlace(
-        _ text: String
-    ) throws(CommandFailure) -> (place: Credential.Place, form: SecretForm) {
-        let line = text.contains(":") ? text : text + ": {}"
-        return try explained("--token-header") { () throws(ServiceError) in
-            let field = try HeaderField(line: line)
-            return (.header(field.name), try SecretForm(field.value))
-        }
-    }
-
     /// Says of secrets in the URL of the environment that they can be read there again.
     func noteVariable(in service: inout RecognitionService) throws(CommandFailure) {
         guard ServiceVariables.url != nil else { return }
@@ -201,7 +197,7 @@ extension ServiceOptions {
         {
             throw CommandFailure(
                 "--header: a form has its own Content-Type, which names its boundary",
-                hint: "name the audio's with --content-type", status: .usage)
+                hint: "name the audio's with -c body.content-type=TYPE", status: .usage)
         }
         try checkSecrets(of: plan)
     }

@@ -11,6 +11,7 @@ extension ServiceOptions {
         format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse? {
         guard let name = try KnownSettings.service.value(profile.service) else {
+            guard fields.isEmpty else { return try plainUse(format: format ?? usual) }
             try refuseWords("no service is named")
             return nil
         }
@@ -29,15 +30,33 @@ extension ServiceOptions {
         return try use(of: name, format: format, usual: old)
     }
 
+    /// The profile of a service at a URL, by what `-c` says of it.
+    ///
+    /// Its audio is raw where nothing stands around it.
+    private func plainUse(format: AudioCodec?) throws(CommandFailure) -> ProfileUse {
+        let service = try overridden(nil)
+        do throws(ProfileError) {
+            return try ProfileUse(
+                service, words: profile.words, codec: format ?? service.plainCodec)
+        } catch {
+            if case .unknownWord = error { try refuseWords("no service is named") }
+            throw CommandFailure(error)
+        }
+    }
+
     /// The plan of a kept take, by what it remembers and what is said now.
     func plan(
         of record: DeliveryRecord, in manifest: TakeManifest, format: AudioCodec?
     ) throws(CommandFailure) -> DeliveryPlan {
         let id = manifest.id.text
-        if record.profile == nil { try refuseWords("take \(id) was for no service by its name") }
+        let texts = try overridingTexts(of: record)
+        let reason = "take \(id) was for no service by its name"
+        if record.profile == nil, texts.isEmpty { try refuseWords(reason) }
         do throws(ProfileError) {
-            return try DeliveryPlan(record, words: profile.words, codec: format)
+            return try DeliveryPlan(
+                record, overriding: texts, words: profile.words, codec: format)
         } catch {
+            if case .unknownWord = error, record.profile?.name == nil { try refuseWords(reason) }
             var failure = CommandFailure(error)
             failure.message = "take \(id) cannot be sent: \(failure.message)"
             if failure.status == .configuration { failure.status = .localIO }
@@ -55,23 +74,28 @@ extension ServiceOptions {
         } catch {
             throw CommandFailure(error).standing(at: try place(of: error, settings()))
         }
+        let home = plan.service.url.origin
         var parameter: String?
         var settled: (source: SecretSource, origin: Origin)?
         if let settings = try settings() {
             if let url = settings.url?.text {
-                parameter = try Self.move(&plan, to: url, named: settings.urlName)
+                parameter = try move(&plan, to: url, named: settings.urlName)
             }
             try settings.apply(to: &plan)
             // It belongs to the origin that the plan has now, wherever an option leads then.
             settled = settings.token.map { ($0, plan.service.url.origin) }
         }
-        if let to {
-            parameter = try Self.move(&plan, to: to, named: "--to")
+        if let target {
+            parameter = try move(&plan, to: target.text, named: target.option)
         } else if let variable {
-            parameter = try Self.move(&plan, to: variable, named: ServiceVariables.urlName)
+            parameter = try move(&plan, to: variable, named: ServiceVariables.urlName)
             try noteVariable(in: &plan.service)
         }
-        try change(&plan, format: use.format.codec)
+        if plan.service.url.origin != home, !says("transfer.insecure-token") {
+            plan.allowsSecretsInClear = try settings()?.allowsTokenInClear ?? false
+        }
+        if use.profile.isPlain { plan.service.authentication.origin = nil }
+        try change(&plan)
         try addSecrets(to: &plan, parameter, settled: settled)
         try check(plan)
         return plan
@@ -90,21 +114,28 @@ extension ServiceOptions {
     /// Sends to another URL than the profile's.
     ///
     /// - Returns: the parameter of the query that stands for the token, if one does.
-    private static func move(
+    func move(
         _ plan: inout DeliveryPlan, to text: String, named option: String
     ) throws(CommandFailure) -> String? {
         let mark = TokenMark(in: text)
         let new = try explained(option) { () throws(ServiceError) in
             try RecognitionService(url: ServiceURL(mark.url))
         }
+        if option.hasPrefix("-c"), let secret = new.credentials.first {
+            throw CommandFailure(
+                "\(option): \(secret.place) holds a secret, and others see command lines",
+                hint: "write {token} there, and say where it is with --token-file",
+                status: .usage)
+        }
         if new.url.origin != plan.service.url.origin {
-            plan.redirectOrigins = []
+            if !says("transfer.redirect-to") { plan.redirectOrigins = [] }
             // Whether a service elsewhere wants a token is not known.
             for index in plan.service.authentication.parts.indices {
                 plan.service.authentication.parts[index].isRequired = false
             }
         }
-        plan.service.url = plan.service.url.moved(to: new.url)
+        let isPlain = plan.profile?.profile.isPlain ?? true
+        plan.service.url = isPlain ? new.url : plan.service.url.moved(to: new.url)
         plan.service.credentials = new.credentials
         return mark.parameter
     }
@@ -113,7 +144,8 @@ extension ServiceOptions {
         of name: String, format: AudioCodec?, usual: AudioCodec?
     ) throws(CommandFailure) -> ProfileUse {
         let settings = try settings()
-        let service = try Services.profile(named: name, isOption: profile.service != nil)
+        let service = try overridden(
+            Services.profile(named: name, isOption: profile.service != nil))
         let words = try words(for: service)
         let usual = settings?.format.flatMap { AudioCodec(rawValue: $0.text) } ?? usual
         do throws(ProfileError) {

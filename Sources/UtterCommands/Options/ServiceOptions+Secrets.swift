@@ -14,16 +14,19 @@ extension ServiceOptions {
     ) throws(CommandFailure) {
         var offers = SecretOffers()
         offers.token = try givenToken()
-        if let tokenHeader {
-            offers.position = try tokenPlace(tokenHeader)
-        } else if let parameter {
+        if let parameter {
             offers.position = (.query(parameter), .percentEncoded)
+        } else if take != nil,
+            ["kind", "header", "scheme", "form"].contains(where: { says("auth.\($0)") })
+        {
+            // How a kept take has sent it counts less.
+            offers.position = plan.service.authentication.token.map { ($0.place, $0.form) }
         }
         offers.settled = settled
         offers.usual = .variable(ServiceVariables.tokenName)
         offers.usualURL = .variable(ServiceVariables.urlName)
         offers.claim = ServiceVariables.claim
-        offers.isURLNamed = to != nil || ServiceVariables.url != nil
+        offers.isURLNamed = target != nil || ServiceVariables.url != nil
         let isKept = take != nil
         offers.find = { Self.find($0, at: $1, isKept: isKept) }
         let remembered = take.map { $0.delivery?.secrets ?? [] }
@@ -46,17 +49,15 @@ extension ServiceOptions {
 
     /// The token that the options give.
     private func givenToken() throws(CommandFailure) -> SecretSource? {
-        if let tokenFile {
-            return .file(Self.absolute(tokenFile))
-        }
-        if let tokenFd { return .file("/dev/fd/\(tokenFd)") }
-        if let tokenCommand { return .command(tokenCommand) }
-        guard let tokenCredential else { return nil }
+        if let file = tokenFile ?? field("auth.file") { return .file(Self.absolute(file)) }
+        if let command = tokenCommand ?? field("auth.command") { return .command(command) }
+        if let name = field("auth.variable") { return .variable(name) }
+        guard let tokenCredential = field("auth.credential") else { return nil }
         if case .absent(let reason) = Self.find(
             .credential(tokenCredential), at: .part("key"), isKept: false)
         {
             throw CommandFailure(
-                "--token-credential: \(reason)", hint: "name it with LoadCredential= in its unit",
+                "-c auth.credential: \(reason)", hint: "name it with LoadCredential= in its unit",
                 status: .configuration)
         }
         return .credential(tokenCredential)
@@ -83,7 +84,11 @@ extension ServiceOptions {
         case .file(let path), .headerFile(let path):
             guard isKept, !OwnFile.isRegular(path) else { return .asked }
             return .absent(reason: "the file '\(path)' is not there any more")
-        case .command, .given: return .asked
+        case .command(let command):
+            guard isKept, !Services.know(command) else { return .asked }
+            return .absent(
+                reason: "it came from a command that no settings and no profile of today name")
+        case .given: return .asked
         case .credential(let name):
             do throws(ReadingError) {
                 guard let path = try SecretSource.credentialPath(name) else {
@@ -132,7 +137,7 @@ extension ServiceOptions {
             let id = take?.id.text ?? ""
             message = "take \(id) \(message)"
             hint = "give what is missing: utter retry \(id) \(Self.options(for: missing))"
-        case .inClear: hint = "use https, or allow it with --insecure-token"
+        case .inClear: hint = "use https, or allow it with -c transfer.insecure-token=true"
         case .unusable(let error, let source):
             let isOurs = source == .variable(ServiceVariables.tokenName)
             return CommandFailure(

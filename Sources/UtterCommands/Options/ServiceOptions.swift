@@ -7,14 +7,8 @@ package import Utter
 internal import UtterSettings
 
 extension AudioCodec: ExpressibleByArgument {}
-extension RequestMethod: ExpressibleByArgument {
-    /// Reads a method in whatever case.
-    package init?(argument: String) { self.init(rawValue: argument.uppercased()) }
-}
-extension BodyFraming: ExpressibleByArgument {}
-extension RetryPolicy.UnknownOutcome: ExpressibleByArgument {}
 
-/// Where the audio goes, in what form, and how long that may take.
+/// Where the audio goes, and in what form.
 ///
 /// What is not given is nil: a kept take has its own.
 struct ServiceOptions: ParsableArguments {
@@ -42,24 +36,9 @@ struct ServiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The same, with what this shell command prints.", valueName: "command"))
+            "The same, with what this shell command prints.", valueName: "command",
+            visibility: .hidden))
     var tokenCommand: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "The same, from this open file descriptor, such as 3.", valueName: "number"))
-    var tokenFd: Int32?
-
-    @Option(
-        help: ArgumentHelp(
-            "The same, from the systemd credential of this name.", valueName: "name"))
-    var tokenCredential: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "How the token is sent: 'xi-api-key: {}', 'Authorization: Basic {base64}'. "
-                + "(default: 'Authorization: Bearer {}')", valueName: "field"))
-    var tokenHeader: String?
 
     @Option(
         name: [.long, .customShort("H")],
@@ -68,100 +47,30 @@ struct ServiceOptions: ParsableArguments {
             valueName: "field"))
     var header: [String] = []
 
-    @Option(help: "The request's method: POST or PUT. (default: POST)")
-    var method: RequestMethod?
-
     @Option(
+        name: [.customLong("config"), .customShort("c")],
         help: ArgumentHelp(
-            "The Content-Type to send; in a form, that of the audio.", valueName: "type"))
-    var contentType: String?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            How the answer is read: auto, text, sequence, events, subtitles, or json:PATH. \
-            (default: auto)
-            """,
-            valueName: "rule"))
-    var answer: String?
-
-    @OptionGroup
-    var body: BodyOptions
-
-    @Option(
-        help: ArgumentHelp(
-            "How the service learns the recording's end: chunked, length (sent when it is "
-                + "complete), or auto: chunked, unless the service cannot. (default: auto)",
-            valueName: "how"))
-    var framing: BodyFraming?
-
-    @Flag(help: "The service decides when you have finished: its answer ends the recording.")
-    var endpointing = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Another origin to which a 307 or 308 may lead; token and audio go there.",
-            valueName: "origin"))
-    var redirectTo: [String] = []
-
-    @OptionGroup
-    var connection: ConnectionOptions
-
-    @Flag(help: "Allow a token to travel over plain http to another machine.")
-    var insecureToken = false
-
-    @Flag(help: "Do not try again; keep the take at the first failure.")
-    var noRetry = false
-
-    @Option(
-        help: ArgumentHelp(
-            "When all was sent and no answer came: resend, keep, or ask. (default: resend)",
-            valueName: "what"))
-    var onUnknown: RetryPolicy.UnknownOutcome?
-
-    @Option(
-        help: ArgumentHelp(
-            "How fast to catch up after an outage: 4x, or bytes a second.",
-            valueName: "rate"))
-    var catchUpRate: CatchUpRateArgument?
-
-    @Option(
-        help: ArgumentHelp(
-            "The header field of the take's id. (default: Idempotency-Key)", valueName: "name"))
-    var idHeader: String?
-
-    @Option(
-        help: ArgumentHelp("The longest wait for a connection. (default: 10s)", valueName: "time"))
-    var connectTimeout: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp("How long sending may stand still. (default: 8s)", valueName: "time"))
-    var stallTimeout: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp("The longest wait for the answer. (default: 60s)", valueName: "time"))
-    var answerTimeout: DurationArgument?
+            "Say a field of the service's profile, such as transfer.framing=length; "
+                + "'utter services fields' lists all.", valueName: "key=value"),
+        completion: .fields)
+    var config: [String] = []
 
     mutating func validate() throws {
-        let sources = [
-            ("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil),
-            ("--token-fd", tokenFd != nil), ("--token-credential", tokenCredential != nil),
-        ].filter(\.1).map(\.0)
+        if let fieldMistake { throw ValidationError(fieldMistake) }
+        saySettings()
+        let given = [("--token-file", tokenFile != nil), ("--token-command", tokenCommand != nil)]
+        let fields = Self.tokenFields.map { ("-c \($0)", field($0) != nil) }
+        let sources = (given + fields).filter(\.1).map(\.0)
         guard sources.count <= 1 else {
             throw ValidationError("\(sources[0]) excludes \(sources[1]).")
-        }
-        let times = [
-            ("--connect-timeout", connectTimeout), ("--stall-timeout", stallTimeout),
-            ("--answer-timeout", answerTimeout),
-        ]
-        for (name, time) in times where time?.duration == .zero {
-            throw ValidationError("\(name) must be above zero.")
         }
     }
 
     /// Whether neither an option, nor the environment, nor the settings name a service.
     var isServiceUnset: Bool {
-        guard to == nil, ServiceVariables.url == nil, profile.service == nil else { return false }
+        guard target == nil, ServiceVariables.url == nil, profile.service == nil else {
+            return false
+        }
         // What is wrong there has ended the command before.
         return (try? KnownSettings.service.value()) == nil
     }

@@ -6,6 +6,8 @@ internal import Utter
 enum ServiceVariables {
     static let urlName = "UTTER_URL"
     static let tokenName = "UTTER_TOKEN"
+    /// The name and the password for the proxy, with a colon between them.
+    static let proxyLoginName = "UTTER_PROXY_LOGIN"
 
     /// The URL as it is written; nil when it is not set, or empty.
     static var url: String? { value(urlName) }

@@ -21,20 +21,14 @@ struct VoiceOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "How long to go on after the stop; less in silence, 0 for none. (default: 300ms)",
-            valueName: "time"))
-    var tail: DurationArgument?
-
-    @Option(
-        help: ArgumentHelp(
             "How the recording travels: \(AudioCodec.names). (default: pcm; wav in a form or JSON)",
             valueName: "format"))
     var format: AudioCodec?
 
-    @OptionGroup(title: "Microphone")
+    @OptionGroup
     var microphone: MicrophoneOptions
 
-    @OptionGroup(title: "End")
+    @OptionGroup
     var capture: CaptureOptions
 
     func validate() throws {
@@ -56,7 +50,7 @@ struct VoiceOptions: ParsableArguments {
 
     /// How long a recording may and must be.
     func plan(exactly: DurationArgument? = nil) throws(CommandFailure) -> CapturePlan {
-        let tail = try KnownSettings.tail.value(tail).map { Tail(usual: $0.duration) }
+        let tail = try KnownSettings.tail.value().map { Tail(usual: $0.duration) }
         let standing = try self.longest
         return try capture.plan(tail: tail ?? .speech, longest: exactly?.duration ?? standing)
     }
@@ -70,4 +64,12 @@ struct VoiceOptions: ParsableArguments {
         let source = try source()
         return { plan(Microphone(device: source.device, period: source.period), capture) }
     }
+}
+
+/// How long exactly is recorded; an option that comes before all others.
+struct TimeOptions: ParsableArguments {
+    @Option(
+        name: [.customLong("for"), .customShort("d")],
+        help: ArgumentHelp("Record for exactly this long, such as 5s.", valueName: "time"))
+    var exactly: DurationArgument?
 }

@@ -61,7 +61,7 @@ struct TextCommand {
 enum ScrubbedEnvironment {
     /// Ours, whatever services there are; a URL may have a token in its query.
     private static let own: Set<String> = [
-        ServiceVariables.tokenName, ServiceVariables.urlName, ConnectionOptions.loginVariable,
+        ServiceVariables.tokenName, ServiceVariables.urlName, ServiceVariables.proxyLoginName,
         "CREDENTIALS_DIRECTORY",
     ]
 

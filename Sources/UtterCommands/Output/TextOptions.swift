@@ -25,7 +25,9 @@ package struct TextOptions: ParsableArguments {
             valueName: "command"))
     package var run: [String] = []
 
-    @Flag(help: "End the last line of the text without a line feed.")
+    @Flag(
+        help: ArgumentHelp(
+            "End the last line of the text without a line feed.", visibility: .hidden))
     var noNewline = false
 
     package mutating func validate() throws {

@@ -114,3 +114,34 @@ extension ServiceListing {
         }
     }
 }
+
+extension ServiceListing {
+    /// A line for each field of a profile: its name, what stands there, what it says.
+    static var fields: String {
+        let rows = ProfileKey.all.map { key in
+            let form =
+                switch key.form {
+                case .text: "text"
+                case .path: "file"
+                case .words(let words): words.joined(separator: ", ")
+                case .number: "number"
+                case .seconds: "seconds, or a time such as 1m30s"
+                case .flag: "true, false"
+                case .list: "text or list"
+                case .table: key.path.hasSuffix("NAME") ? "text" : "TOML"
+                }
+            return (key.path, form, key.about)
+        }
+        let names = rows.map(\.0.count).max() ?? 0
+        return rows.map { path, form, about in
+            TextWidth.padded(path, to: names + 2) + "\(about) (\(form))"
+        }.joined(separator: "\n")
+    }
+
+    /// The names of the fields, each before the sign that its value follows.
+    static var fieldNames: String {
+        ProfileKey.all.map { key in
+            key.path.hasSuffix("NAME") ? String(key.path.dropLast(4)) : key.path + "="
+        }.joined(separator: "\n")
+    }
+}

@@ -27,6 +27,22 @@ extension Services {
             throw error.standing(at: configuration[setting.name]?.place)
         }
     }
+
+    /// Whether the settings or a profile of today have a token printed by this command: one that only
+    /// the folder of a take brings is not run.
+    static func know(_ command: String) -> Bool {
+        // What cannot be read names none.
+        let settings = (try? Configuration.current())?.services.values.map { $0 } ?? []
+        if settings.contains(where: { $0.token == .command(command) }) { return true }
+        // As above.
+        let chosen = (try? KnownSettings.service.value()).map { [$0] } ?? []
+        let own = Profiles.folder(folder).names + settings.map(\.profile) + chosen
+        return own.contains { name in
+            // As above.
+            let parts = (try? profile(name))?.authentication.parts ?? []
+            return parts.contains { $0.source == .command(command) }
+        }
+    }
 }
 
 extension Services {

@@ -49,7 +49,7 @@ final class KnownFiles: Sendable {
         guard !waiting.isEmpty, let file = Self.identity(of: path) else { return nil }
         let take = waiting.last { take in
             take.file == file && take.url == plan.service.url.description
-                && take.delivery?.profile?.texts.first?.name == plan.profile?.profile.name
+                && (take.delivery?.profile?.name ?? "") == (plan.profile?.profile.name ?? "")
         }
         // One that has gone meanwhile, or was answered, is none.
         guard let id = take?.id,

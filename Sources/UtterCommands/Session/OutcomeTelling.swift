@@ -94,9 +94,9 @@ struct OutcomeTelling {
 
     private var partLines: [ToldLine] {
         let hint =
-            "if the service decides when you have finished, say so with --endpointing; if it "
+            "if the service decides when you have finished, say so: -c transfer.endpointing=true; if it "
             + "takes no chunked body, send the take with: utter retry \(outcome.id.text) "
-            + "--framing length"
+            + "-c transfer.framing=length"
         return [
             .line("warning: " + named(outcome.shortfall ?? "the service answered early")),
             .hint(hint),
@@ -116,7 +116,7 @@ struct OutcomeTelling {
             isQuiet
             ? "the recording is nearly silent: check the microphone, and hear it with: "
                 + "utter play \(id)"
-            : "check language, model and --content-type; hear it with: utter play \(id); send "
+            : "check language, model and body.content-type; hear it with: utter play \(id); send "
                 + "it again with: utter retry \(id)"
         return lines + [.hint(hint)]
     }

@@ -84,11 +84,13 @@ import Testing
         let bench = try Bench()
         try bench.configure("[limits]\ntakes = 1\n")
         for _ in 0..<2 {
-            _ = try await bench.run("send", "-q", "--no-retry", try bench.fresh(.goForward))
+            _ = try await bench.run(
+                "send", "-q", "-c", "retry.never=true", try bench.fresh(.goForward))
         }
         #expect(try bench.takes().count == 1)
         _ = try await bench.run(
-            "send", "-q", "--no-retry", "--max-takes", "9", try bench.fresh(.goForward))
+            "send", "-q", "-c", "retry.never=true", "-c", "limits.takes=9",
+            try bench.fresh(.goForward))
         #expect(try bench.takes().count == 2)
     }
 

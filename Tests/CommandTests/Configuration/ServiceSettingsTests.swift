@@ -93,7 +93,7 @@ import Testing
         }
         try configure("token-variable = 'MY_TOKEN'")
         let kept = try await bench.start(
-            ["send", "--no-retry", "--service", "speaches", Clip.goForward.path],
+            ["send", "-c", "retry.never=true", "--service", "speaches", Clip.goForward.path],
             variables: ["MY_TOKEN": "sk-lost"]
         ).result()
         #expect(kept.status == .exited(75), "\(kept.errorText)")

@@ -110,7 +110,7 @@ import Testing
     @Test func withoutDescriptorsTheDaemonSaysSoAndGoesOn() async throws {
         let bench = try ControlBench(.hearing("again"))
         let daemon = try bench.bench.startShell(
-            #"ulimit -n 48; exec "$0" daemon --min 0"#, [])
+            #"ulimit -n 48; exec "$0" daemon -c recording.min=0"#, [])
         #expect(await bench.isAnswered())
         var followers: [RawControlClient] = []
         for _ in 0..<60 {

@@ -28,9 +28,9 @@ import Testing
     @Test(arguments: [false, true])
     func noTakeIsLostInARaceOfPrograms(_ hasDaemon: Bool) async throws {
         let bench = try ControlBench(Self.server())
-        let daemon = hasDaemon ? try await bench.daemon("--min", "0") : nil
+        let daemon = hasDaemon ? try await bench.daemon("-c", "recording.min=0") : nil
         // A daemon has its own.
-        let options = hasDaemon ? "" : "--min 0"
+        let options = hasDaemon ? "" : "-c recording.min=0"
         // What each of them does is chosen by its number, so that a run can be had again.
         // A recording goes on when they begin: all that they start may be stopped at once.
         let script = """
@@ -106,7 +106,7 @@ import Testing
 
     @Test func noTakeIsLostInARaceOfConnections() async throws {
         let bench = try ControlBench(Self.server())
-        let daemon = try await bench.daemon("--min", "0")
+        let daemon = try await bench.daemon("-c", "recording.min=0")
         let isOver = Mutex(false)
         let race = Task { [place = bench.place] in
             defer { isOver.withLock { $0 = true } }

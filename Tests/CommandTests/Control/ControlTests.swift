@@ -284,7 +284,7 @@ import Testing
     @Test func aStopComesWhileTheMicrophoneIsOpened() async throws {
         let bench = try ControlBench(.hearing("early"))
         bench.card.setHanging()
-        let recorder = try bench.start("start", "--min", "0")
+        let recorder = try bench.start("start", "-c", "recording.min=0")
         #expect(try await bench.reaches(.arming))
         let stop = try bench.start("stop")
         // Where the card was opened so slowly that a person has heard of it, the take is over.

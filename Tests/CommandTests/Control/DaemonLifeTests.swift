@@ -96,7 +96,7 @@ import Testing
             RecordingServer(otherwise: [
                 .readHead, .readBodyToEnd, .respondBy { _ in course.answer() },
             ]), ["UTTER_TOKEN": "a-token", "UTTER_MAX_TAKES": "100000"])
-        let daemon = try await bench.daemon("--tail", "0", "--min", "0")
+        let daemon = try await bench.daemon("-c", "recording.tail=0", "-c", "recording.min=0")
         _ = try await takes(0..<10, bench)
         let before = try Footprint(of: daemon.processIdentifier)
         let textCount = try await takes(10..<count, bench)

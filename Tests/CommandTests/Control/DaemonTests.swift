@@ -46,7 +46,7 @@ import Testing
 
     @Test(arguments: [
         ["--to", "http://127.0.0.1:9/"], ["--service", "deepgram"], ["--device", "other"],
-        ["--min", "0"], ["--no-keep"], ["--encrypt-key", "key"],
+        ["-c", "recording.min=0"], ["--no-keep"], ["--encrypt-key", "key"],
     ])
     func optionsThatWouldNotCountAreRefused(_ options: [String]) async throws {
         let bench = try ControlBench(.hearing("not for it"))

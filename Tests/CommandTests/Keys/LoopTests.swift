@@ -69,7 +69,7 @@ import Testing
 
     @Test func aPressInsideTheTailGoesOnWithTheSentence() async throws {
         let (server, _, window, run) = try await stage(
-            .kitty, [.answer(text: "one")], ["--tail", "4s"])
+            .kitty, [.answer(text: "one")], ["-c", "recording.tail=4s"])
         try window.press()
         _ = try #require(await server.wait(untilBytes: 16_000))
         // One write: the tail cannot be over.

@@ -66,7 +66,7 @@ import Testing
     @Test func aServiceThatIsDownIsAskedOnce() async throws {
         let bench = try Bench()
         let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
-        let result = try await bench.start(["send", "--no-retry"] + files).result()
+        let result = try await bench.start(["send", "-c", "retry.never=true"] + files).result()
         #expect(result.status == .exited(75))
         #expect(result.errorText.components("utter: skipping the other files: cannot connect") == 1)
         #expect(result.errorText.contains("0 of 3 answered, 3 failed"))
@@ -77,7 +77,9 @@ import Testing
     @Test func filesThatAllFailAreNotSkipped() async throws {
         let bench = try Bench()
         let files = [Clip.digits.path, Clip.goForward.path]
-        let result = try await bench.start(["send", "--no-retry", "--jobs", "4"] + files).result()
+        let result = try await bench.start(
+            ["send", "-c", "retry.never=true", "--jobs", "4"] + files
+        ).result()
         #expect(result.status == .exited(75))
         #expect(result.errorText.contains("0 of 2 answered, 2 failed"))
         #expect(!result.errorText.contains("skipping"))

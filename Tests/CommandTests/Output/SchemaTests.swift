@@ -32,7 +32,8 @@ import Testing
 
     @Test func theObjectsOfJsonAreAsTheSchemaSays() async throws {
         let (bench, files) = try bench()
-        let result = try await bench.start(["send", "--json", "--no-retry"] + files).result()
+        let result = try await bench.start(["send", "--json", "-c", "retry.never=true"] + files)
+            .result()
         #expect(try Schema(name: "outcome").judge(result.output) == files.count)
     }
 
@@ -76,7 +77,7 @@ import Testing
 
     @Test func theListIsAsTheSchemaSays() async throws {
         let (bench, files) = try bench()
-        _ = try await bench.start(["send", "--no-retry", "-q"] + files).result()
+        _ = try await bench.start(["send", "-c", "retry.never=true", "-q"] + files).result()
         mkdir(bench.folder.path("state/utter/takes/not-a-take"), 0o700)
         let result = try await bench.run("list", "--json")
         #expect(try Schema(name: "list").judge(result.output) == 1)
@@ -86,7 +87,7 @@ import Testing
 
     @Test func aFailureBeforeATakeIsAnEvent() async throws {
         let result = try await Bench().run(
-            "--events", "--require-keep", "--no-retry", "--for", "1s")
+            "--events", "-c", "keep.required=true", "-c", "retry.never=true", "--for", "1s")
         #expect(result.status != .exited(0))
         #expect(try Schema(name: "events").judge(result.output) >= 1)
     }
@@ -130,7 +131,9 @@ import Testing
                 .sendBodyChunk(text: "{\"type\":\"final\",\"text\":\"go forward\"}\n"),
                 .endResponse,
             ])
-        let run = try Bench(server: server).start(["send", "-q", "--partials", Clip.digits.path])
+        let run = try Bench(server: server).start([
+            "send", "-q", "-c", "output.partials=true", Clip.digits.path,
+        ])
         #expect(await run.wait(for: "utter: partial: go\n", in: .error))
         gate.open()
         let result = try await run.result()

@@ -9,7 +9,7 @@ import Testing
     private static let nowhere = "http://127.0.0.1:9/"
 
     private func send(_ bench: Bench, _ words: String...) async throws -> CommandResult {
-        try await bench.start(["send", "--no-retry"] + words).result()
+        try await bench.start(["send", "-c", "retry.never=true"] + words).result()
     }
 
     @Test func eachTryGoesOnWithTheSameTake() async throws {
@@ -81,8 +81,10 @@ import Testing
         let bench = try Bench(server: server)
         let files = [Clip.digits.path, Clip.goForward.path, Clip.cards.path]
         for _ in 0..<2 {
-            let result = try await bench.start(["send", "--no-retry", "--jobs", "3"] + files)
-                .result()
+            let result = try await bench.start(
+                ["send", "-c", "retry.never=true", "--jobs", "3"] + files
+            )
+            .result()
             #expect(result.status == .exited(75))
             #expect(try bench.takes().count == 3)
         }
@@ -167,7 +169,7 @@ import Testing
 
     @Test func aVoiceIsNeverTakenForAnother() async throws {
         let bench = try Bench(microphone: try VirtualMicrophone())
-        for _ in 0..<2 { _ = try await bench.run("--for", "300ms", "--no-retry") }
+        for _ in 0..<2 { _ = try await bench.run("--for", "300ms", "-c", "retry.never=true") }
         #expect(try bench.takes().count == 2)
     }
 }

@@ -45,7 +45,7 @@ import Testing
         }
         let bench = try Bench.withProfiles(["here": profile], variables)
         let result = try await bench.start(
-            ["send", "--service", "here", "--no-retry"] + talk.arguments(origin)
+            ["send", "--service", "here", "-c", "retry.never=true"] + talk.arguments(origin)
                 + [Clip.goForward.path]
         ).result()
         #expect(result.outputText == talk.text + "\n", "\(result.errorText)")

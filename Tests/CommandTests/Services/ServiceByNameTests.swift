@@ -69,8 +69,8 @@ import Testing
         let server = try RecordingServer(otherwise: Self.answer)
         let bench = try Bench.withProfiles(["mine": profile(server)], ["UTTER_SERVICE": "mine"])
         let result = try await bench.run(
-            "send", "--format", "wav", "--method", "put", "--content-type", "audio/wave",
-            "--answer", "json:text", "-H", "X-A: b", "--to", server.url("/other"),
+            "send", "--format", "wav", "-c", "method=PUT", "-c", "body.content-type=audio/wave",
+            "-c", "answer.text=text", "-H", "X-A: b", "--to", server.url("/other"),
             Clip.goForward.path)
         #expect(result.outputText == "else\n", "\(result.errorText)")
         let request = try #require(server.requests.first)
@@ -167,7 +167,8 @@ import Testing
             "base": profile(server), "mine": "extends = \"base\"\n[query]\nx = \"1\"",
         ])
         let first = try await bench.run(
-            "send", "--no-retry", "--service", "mine", "--language", "en", "-H", "X-A: b",
+            "send", "-c", "retry.never=true", "--service", "mine", "--language", "en", "-H",
+            "X-A: b",
             Clip.goForward.path)
         #expect(first.status == .exited(75), "\(first.errorText)")
         // One is gone, the other is something else.
@@ -190,7 +191,8 @@ import Testing
         let bench = try Bench.withProfiles(
             ["mine": profile(server, more: "[auth]\nvariable = \"MINE_KEY\"")],
             ["MINE_KEY": "sesame-4711"])
-        _ = try await bench.run("send", "--no-retry", "--service", "mine", Clip.goForward.path)
+        _ = try await bench.run(
+            "send", "-c", "retry.never=true", "--service", "mine", Clip.goForward.path)
         let take = try #require(try bench.onlyTake())
         let text = String(decoding: try readFile(take.path + "/take.json"), as: UTF8.self)
         #expect(text.contains("MINE_KEY") && text.contains("My service"))
@@ -200,7 +202,7 @@ import Testing
         let without = try await bench.start(["retry", "last"], variables: ["MINE_KEY": ""]).result()
         #expect(without.status == .exited(78))
         #expect(without.errorText.contains("MINE_KEY is not set"), "\(without.errorText)")
-        _ = try await bench.run("retry", "last", "--no-retry")
+        _ = try await bench.run("retry", "last", "-c", "retry.never=true")
         #expect(
             server.requests.map { $0["Authorization"] }
                 == ["Bearer sesame-4711", "Bearer sesame-4711"])
@@ -229,10 +231,11 @@ import Testing
             "other": "url = \"\(server.url("/other"))\"\n[answer]\ntext = [\"text\"]",
         ])
         let first = try await bench.run(
-            "send", "--no-retry", "--service", "mine", "--method", "put", Clip.goForward.path)
+            "send", "-c", "retry.never=true", "--service", "mine", "-c", "method=PUT",
+            Clip.goForward.path)
         #expect(first.status == .exited(75), "\(first.errorText)")
-        _ = try await bench.run("retry", "last", "--no-retry", "--language", "en")
-        _ = try await bench.run("retry", "last", "--no-retry", "--format", "wav")
+        _ = try await bench.run("retry", "last", "-c", "retry.never=true", "--language", "en")
+        _ = try await bench.run("retry", "last", "-c", "retry.never=true", "--format", "wav")
         let last = try await bench.run("retry", "last", "--service", "other")
         #expect(last.outputText == "else\n", "\(last.errorText)")
         #expect(
@@ -247,7 +250,7 @@ import Testing
     @Test func wordsNeedATakeThatHasAProfile() async throws {
         let server = try RecordingServer(otherwise: .answer(status: 503, text: ""))
         let bench = try Bench(server: server)
-        _ = try await bench.run("send", "--no-retry", Clip.goForward.path)
+        _ = try await bench.run("send", "-c", "retry.never=true", Clip.goForward.path)
         let result = try await bench.run("retry", "last", "--model", "x")
         #expect(result.status == .exited(64))
         #expect(result.errorText.contains("was for no service by its name"), "\(result.errorText)")

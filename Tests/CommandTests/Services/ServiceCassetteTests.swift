@@ -79,7 +79,9 @@ import Testing
         for (name, _) in cases {
             let words = setting.words.flatMap { ["--set", $0.replacing("{server}", with: origin)] }
             let result = try await bench.start(
-                ["send", "--no-retry", "--service", "here"] + words + [Clip.goForward.path],
+                ["send", "-c", "retry.never=true", "--service", "here"] + words + [
+                    Clip.goForward.path
+                ],
                 // Nothing of one case is remembered in the next, such as a token.
                 variables: ["XDG_STATE_HOME": bench.folder.path(name)]
             ).result()

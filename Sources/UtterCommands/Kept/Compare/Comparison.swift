@@ -30,7 +30,7 @@ struct Comparison {
     ) throws(CommandFailure) {
         (self.kept, self.services) = (kept, services)
         (self.options, self.session) = (options, session)
-        guard !options.service.bringsSecrets, options.service.to == nil else {
+        guard !options.service.bringsSecrets, options.service.target == nil else {
             throw CommandFailure(
                 "a token and a URL belong to one service, and several are named",
                 hint: "say them in the settings: utter config edit", status: .usage)
@@ -120,7 +120,7 @@ struct Comparison {
             of: kept, format: options.format)
         let own = kept.known?.delivery
         let isOwn =
-            delivery.profile?.profile.name == own?.profile?.texts.first?.name
+            (delivery.profile?.profile.name ?? "") == own?.profile?.name ?? ""
             && delivery.service.url.text == own?.url
         var plan = Plan(delivery: delivery, isOwn: isOwn)
         if isOwn {

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import LinuxPlatform
+internal import Settings
+internal import Utter
+internal import UtterSettings
+
+/// What `-c` says: fields that are laid over the profile of the service, each as a text of its own, by
+/// the reader that reads profiles.
+extension ServiceOptions {
+    /// Where the token comes from, as options of their own say it.
+    static let tokenFields = ["auth.file", "auth.command", "auth.variable", "auth.credential"]
+
+    /// Where the login of the proxy comes from.
+    static let proxyLoginField = "connection.proxy-login-file"
+
+    /// What is said of the service, and not of this process.
+    var fields: [String] { config.filter { Self.setting($0) == nil } }
+
+    /// What is said last for a field; nil is nothing.
+    func field(_ path: String) -> String? {
+        config.last { $0.hasPrefix(path + "=") }.map { String($0.dropFirst(path.count + 1)) }
+    }
+
+    /// The setting of this process that a word of `-c` is about, and what it says; nil is none.
+    private static func setting(_ word: String) -> (setting: any AnySetting, text: String)? {
+        let name = String(word.prefix { $0 != "=" })
+        // What has no table has an option.
+        guard name.contains("."),
+            let setting = KnownSettings.catalogue.all.first(where: { $0.name == name })
+        else { return nil }
+        let text = String(word.dropFirst(name.count + 1))
+        return (setting, setting.kind.isPath(text) ? absolute(text) : text)
+    }
+
+    /// Has settings count that are said here, and not in the file.
+    func saySettings() {
+        for (setting, text) in config.compactMap(Self.setting) {
+            Configuration.say(setting.name, text)
+        }
+    }
+
+    /// Whether something is said for a field, or for one of a table.
+    func says(_ path: String) -> Bool {
+        config.contains { $0.hasPrefix(path + "=") || $0.hasPrefix(path + ".") }
+    }
+
+    /// The URL that is said for this delivery, and behind which option.
+    var target: (text: String, option: String)? {
+        to.map { ($0, "--to") } ?? field("url").map { ($0, "-c url") }
+    }
+
+    /// The profile with what is said over it; without one that of a service at any URL.
+    func overridden(_ profile: ServiceProfile?) throws(CommandFailure) -> ServiceProfile {
+        let below = profile?.texts ?? [ProfileText(plainFor: Self.localURL)]
+        return try Self.profile(overridingTexts() + below)
+    }
+
+    /// The texts that stand over the profile of a kept take, which has been found to fit.
+    func overridingTexts(
+        of record: DeliveryRecord
+    ) throws(CommandFailure) -> [ProfileText] {
+        let texts = try overridingTexts()
+        guard !texts.isEmpty else { return [] }
+        let known = record.profile?.texts.map { ProfileText(name: $0.name, text: $0.text) }
+        _ = try Self.profile(texts + (known ?? [ProfileText(plainFor: record.url)]))
+        return texts
+    }
+
+    /// What is said last counts most, and comes first.
+    private func overridingTexts() throws(CommandFailure) -> [ProfileText] {
+        var texts: [ProfileText] = []
+        for word in fields {
+            let path = String(word.prefix { $0 != "=" })
+            guard let key = ProfileKey.named(path) else { throw Self.unknown(path) }
+            // These are said of one delivery, as by options, and belong to it alone.
+            guard !(Self.tokenFields + ["url", Self.proxyLoginField]).contains(path) else {
+                continue
+            }
+            var value = String(word.dropFirst(path.count + 1))
+            if key.form == .path { value = Self.absolute(value) }
+            if key.form == .seconds, let time = DurationArgument(argument: value)?.duration {
+                value =
+                    "\(Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18)"
+            }
+            texts.insert(
+                ProfileText(
+                    overriding: key.line(for: path, value: value),
+                    place: "-c \(TerminalText.shown(path))"), at: 0)
+        }
+        return texts
+    }
+
+    private static func profile(
+        _ texts: [ProfileText]
+    ) throws(CommandFailure) -> ServiceProfile {
+        do throws(SettingsError) {
+            return try ServiceProfile(texts: texts)
+        } catch {
+            // What was there before can be read, so that what is said is to blame.
+            let place = error.place?.file.flatMap { $0.hasPrefix("-c ") ? $0 : nil } ?? "-c"
+            let isSecret = error.reason.contains("would hold a secret")
+            throw CommandFailure(
+                "\(place): \(error.reason)", hint: isSecret ? secretHint : fieldsHint,
+                status: .usage)
+        }
+    }
+
+    private static func unknown(_ path: String) -> CommandFailure {
+        let shown = TerminalText.shown(path)
+        let last = path.split(separator: ".").last.map(String.init) ?? path
+        guard !SecretName.isSecret(last) else {
+            return CommandFailure(
+                "-c \(shown): others see command lines, and a secret stands in none",
+                hint: secretHint, status: .usage)
+        }
+        guard !KnownSettings.catalogue.all.contains(where: { $0.name == path }) else {
+            return CommandFailure("-c \(shown): write --\(shown)", status: .usage)
+        }
+        let meant =
+            FormerOption.field(of: path) ?? ProfileKey.nearest(to: path)
+            ?? EditDistance.nearest(to: path, among: KnownSettings.catalogue.all.map(\.name))
+        let near = meant.map { "; did you mean '\($0)'?" } ?? ""
+        return CommandFailure(
+            "-c \(shown): there is no such field\(near)", hint: fieldsHint, status: .usage)
+    }
+
+    private static let fieldsHint = "see the fields with: utter services fields"
+    private static let secretHint =
+        "say where it is: -c auth.file=FILE, auth.variable=NAME or auth.command=COMMAND"
+
+    // MARK: - Checks
+
+    /// Why what is said cannot be meant; nil when it can.
+    var fieldMistake: String? {
+        // What has no sign may be a secret, and is not repeated.
+        guard config.allSatisfy({ $0.contains("=") }) else {
+            return "-c needs KEY=VALUE, such as transfer.framing=length."
+        }
+        if to != nil, field("url") != nil { return "--to excludes -c url." }
+        if let empty = (Self.tokenFields + [Self.proxyLoginField]).first(where: {
+            field($0)?.isEmpty == true
+        }) {
+            return "-c \(empty) needs a value."
+        }
+        for (setting, text) in config.compactMap(Self.setting) where !setting.accepts(text) {
+            return "-c \(setting.name): '\(TerminalText.shown(text))' is not \(setting.form)."
+        }
+        return nil
+    }
+
+    /// Demands that the files that are named here hold what they should, before anything is recorded.
+    func checkFiles(_ connection: ConnectionSettings) throws(CommandFailure) {
+        if says("connection.ca-file"), let file = connection.certificateFile {
+            try CertificateFile.check(file, option: "-c connection.ca-file")
+        }
+        guard says("connection.client-certificate") || says("connection.client-key"),
+            let file = connection.clientCertificate
+        else { return }
+        let option = "-c connection.client-"
+        try CertificateFile.check(file, option: option + "certificate")
+        try CertificateFile.check(
+            connection.clientKey ?? file,
+            option: option + (connection.clientKey == nil ? "certificate" : "key"),
+            holds: "private key", in: CertificateFile.privateKey)
+    }
+}

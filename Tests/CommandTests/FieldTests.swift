@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import Glibc
+import TestSupport
+import Testing
+import Utter
+import UtterSettings
+
+@testable import UtterCommands
+
+/// `-c`: fields over the profile of a service, for one take.
+@Suite struct FieldTests {
+    private func plan(_ words: [String]) throws -> DeliveryPlan {
+        let options = try ServiceOptions.parse(words)
+        return try options.planner(format: nil)(SampleSource.tone(.zero), CapturePlan()).delivery
+    }
+
+    private func plan(_ words: String...) throws -> DeliveryPlan { try plan(words) }
+
+    /// A take that was meant to be delivered so.
+    private func manifest(_ plan: DeliveryPlan) throws -> TakeManifest {
+        var manifest = TakeManifest(
+            id: try #require(TakeID("20261121-060000-abcdefghjkmn")), created: Date(),
+            audio: "audio.wav", format: plan.format.name, source: "default",
+            url: plan.service.url.description)
+        manifest.delivery = plan.record
+        return manifest
+    }
+
+    @Test func fieldsCountOverTheProfile() throws {
+        let plan = try plan(
+            "--service", "openai", "--token-command", "echo", "-c", "transfer.framing=length", "-c",
+            "connection.http=2", "-c", "transfer.stall-seconds=1m30s", "-c", "retry.never=true",
+            "-c", "retry.unknown=keep", "-c", "body.fields.model=mine", "-c",
+            "transfer.catch-up=4x")
+        #expect(plan.framing == .length)
+        #expect(plan.service.connection.http == .two)
+        #expect(plan.deadlines.stall == .seconds(90))
+        #expect(plan.retry.pausesWhileSpeaking.isEmpty)
+        #expect(plan.retry.unknownOutcome == .keep)
+        #expect(plan.catchUpRate == .times(4))
+        #expect(plan.profile?.profile.name == "openai")
+        guard case .form(let form) = plan.service.body else {
+            Issue.record("no form")
+            return
+        }
+        #expect(form.fields.first { $0.name == "model" }?.value == "mine")
+    }
+
+    @Test func aURLAloneHasFieldsToo() throws {
+        let raw = try plan("--to", "http://127.0.0.1:9/x", "-c", "transfer.id-header=X-Id")
+        #expect(raw.format == .pcm)
+        #expect(raw.idHeader == "X-Id")
+        #expect(raw.service.url.description == "http://127.0.0.1:9/x")
+        let form = try plan("-c", "url=http://127.0.0.1:9/x?a=b", "-c", "body.fields.a=b")
+        #expect(form.format == .wav)
+        #expect(form.service.url.origin.description == "http://127.0.0.1:9")
+        #expect(try plan("--to", "http://127.0.0.1:9/").profile == nil)
+    }
+
+    @Test func aTakeRemembersItsFieldsAndLaterOnesCountMore() throws {
+        let first = try plan(
+            "--service", "speaches", "--to", "http://127.0.0.1:9/v1", "-c",
+            "transfer.framing=length", "-c", "connection.ip=4", "-H", "X-A: b")
+        let kept = try manifest(first)
+        let same = try ServiceOptions.parse([]).delivery(of: kept)
+        #expect(same.framing == .length)
+        #expect(same.service.url == first.service.url)
+        #expect(same.record == first.record)
+        let other = try ServiceOptions.parse([
+            "-c", "transfer.framing=chunked", "-c", "connection.http=2",
+        ]).delivery(of: kept)
+        #expect(other.framing == .chunked)
+        #expect(other.service.connection.http == .two)
+        #expect(other.service.connection.addresses == .four)
+        #expect(other.service.url == first.service.url)
+        #expect(other.service.headers == first.service.headers)
+        let third = try ServiceOptions.parse(["-c", "transfer.framing=chunked"]).delivery(
+            of: manifest(other))
+        // What was said already is not remembered twice.
+        #expect(third.record.profile?.texts.count == other.record.profile?.texts.count)
+    }
+
+    @Test func aTakeWithoutAProfileTakesFields() throws {
+        var plan = DeliveryPlan(
+            service: try RecognitionService(url: ServiceURL("http://127.0.0.1:9/x")), format: .wav)
+        (plan.idHeader, plan.service.method) = ("X-Own", .put)
+        let kept = try manifest(plan)
+        let new = try ServiceOptions.parse(["-c", "method=POST", "-c", "transfer.framing=length"])
+            .delivery(of: kept)
+        #expect(new.framing == .length)
+        #expect(new.idHeader == "X-Own")
+        #expect(new.service.url.description == "http://127.0.0.1:9/x")
+        #expect(new.format == .wav)
+    }
+
+    // MARK: - Secrets
+
+    @Test func aTokenOfAFieldIsOneThatIsGiven() throws {
+        let plan = try plan(
+            "--to", "https://speech.example/", "-c", "auth.command=echo x", "-c",
+            "auth.kind=header", "-c", "auth.header=xi-api-key")
+        #expect(plan.service.credentials.map(\.source) == [.command("echo x")])
+        #expect(plan.service.credentials.map(\.place) == [.header("xi-api-key")])
+        #expect(plan.record.profile?.texts.contains { $0.text.contains("echo x") } == false)
+    }
+
+    /// A URL that is said anew gets no secret of the profile's origin.
+    @Test(arguments: [["--to", "https://other.example/"], ["-c", "url=https://other.example/"]])
+    func aNewURLInheritsNoSecret(_ words: [String]) throws {
+        let plan = try plan(["--service", "openai"] + words)
+        #expect(plan.service.credentials.isEmpty)
+        #expect(plan.service.url.origin.description == "https://other.example")
+    }
+
+    @Test func whatIsAllowedForOneServiceIsNotForAnother() throws {
+        let plan = try plan(
+            "--to", "http://a.example/", "-c", "transfer.insecure-token=true", "-c",
+            "transfer.redirect-to=http://c.example", "--token-command", "echo")
+        #expect(plan.allowsSecretsInClear)
+        let kept = try manifest(plan)
+        let same = ["--to", "http://a.example/y", "--token-command", "echo"]
+        #expect(try ServiceOptions.parse(same).delivery(of: kept).redirectOrigins.count == 1)
+        let other = ["--to", "http://b.example/", "--token-command", "echo"]
+        #expect(throws: CommandFailure.self) {
+            try ServiceOptions.parse(other).delivery(of: kept)
+        }
+        let again = other + ["-c", "transfer.insecure-token=true"]
+        let allowed = try ServiceOptions.parse(again).delivery(of: kept)
+        #expect(allowed.allowsSecretsInClear)
+        #expect(allowed.redirectOrigins.isEmpty)
+    }
+
+    /// A command that the folder of a take brings is not run, unless the settings name it today.
+    @Test func aRememberedCommandIsOneOfTheSettings() async throws {
+        let server = try RecordingServer(
+            scripts: [.answer(status: 503, text: "")], otherwise: .answer(text: "heard"))
+        let bench = try Bench()
+        let command = "echo sesame; touch '\(bench.folder.path)/ran'"
+        let first = try await bench.run(
+            "send", "-c", "retry.never=true", "--to", server.url(), "--token-command", command,
+            Clip.digits.path)
+        #expect(first.status == .exited(75), "\(first.errorText)")
+        let ran = bench.folder.path + "/ran"
+        #expect(unlink(ran) == 0)
+        for words in [["retry", "last"], ["flush"]] {
+            let result = try await bench.start(words).result()
+            #expect(result.status == .exited(words == ["flush"] ? 75 : 78), "\(result.errorText)")
+            #expect(result.errorText.contains("no settings and no profile of today name"))
+        }
+        #expect(access(ran, F_OK) != 0)
+        let given = try await bench.run("retry", "last", "--token-command", command)
+        #expect(given.outputText == "heard\n")
+        #expect(server.requests.last?["Authorization"] == "Bearer sesame")
+    }
+
+    // MARK: - Former options
+
+    @Test func everyFormerOptionIsAnsweredByAFieldOrASetting() throws {
+        let record = CommandNames(UtterCommand.self).options("record")
+        for (name, now) in FormerOption.all {
+            let hint = try #require(FormerOption.hint(for: name, in: [name, "5"]))
+            #expect(hint.hasPrefix("\(name) is -c \(now.prefix { $0 != "{" })"), "\(hint)")
+            let path = String(now.prefix { $0 != "=" }).replacing("{}", with: "NAME")
+            let isSetting = KnownSettings.catalogue.all.contains { $0.name == path }
+            #expect(isSetting || ProfileKey.named(path) != nil, "\(path)")
+            #expect(!record.contains(name), "\(name)")
+        }
+    }
+
+    @Test(arguments: [
+        (["--framing", "length"], "--framing is -c transfer.framing=length now"),
+        (["--framing=length"], "--framing is -c transfer.framing=length now"),
+        (["--answer", "json:a.b"], "--answer is -c answer.text=a.b now"),
+        (["--answer", "text"], "--answer is -c answer.framing=text now"),
+        (["--answer-timeout", "2m"], "--answer-timeout is -c transfer.answer-seconds=120 now"),
+        (["--no-retry"], "--no-retry is -c retry.never=true now"),
+        (["--form", "key=secret"], "--form is -c body.fields.NAME=VALUE now"),
+        (["--json-body", "secret"], "--json-body is -c body.template=VALUE now"),
+        (["--token-fd", "3"], "--token-fd N is --token-file /dev/fd/N now"),
+        (["--file-name", "a b"], "--file-name is -c body.file-name='a b' now"),
+    ])
+    func aFormerOptionIsAnsweredByItsNewSpelling(_ words: [String], _ hint: String) {
+        let mistake = CommandLineMistake(
+            "Unknown option '\(words[0].prefix { $0 != "=" })'",
+            help: "See 'utter record --help' for more information.", typed: words,
+            of: CommandNames(["record": ["--config"]]))
+        #expect(mistake.hints.first == hint)
+    }
+
+    @Test func fewOptionsHaveNamesOfTheirOwn() {
+        let common: Set = ["--version", "--help", "--help-hidden"]
+        let names = Set(CommandNames(UtterCommand.self).options("record")).subtracting(common)
+        #expect(names.count { $0.hasPrefix("--") } <= 35, "\(names.sorted())")
+        let shown = RecordCommand.helpMessage(columns: 400).split(separator: "\n")
+            .count { $0.hasPrefix("  -") }
+        #expect(shown <= 24)
+    }
+}
