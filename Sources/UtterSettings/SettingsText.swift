@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
+package import Settings
 
 /// The text of a file of settings, in which one value changes and all else stays as it is written.
 ///
@@ -46,6 +46,8 @@ package struct SettingsText {
     /// - Parameters:
     ///   - path: the names of the tables, and that of the value.
     ///   - literal: the value as TOML writes it.
+    /// - Returns: the text.
+    /// - Throws: `Mistake.tooElaborate` when the value, or its table, is not written line by line.
     package func setting(_ path: [String], to literal: String) throws(Mistake) -> String {
         var changed = self
         if let place = node(at: path)?.place {

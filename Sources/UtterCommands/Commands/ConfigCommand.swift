@@ -76,6 +76,7 @@ struct ConfigCommand: ParsableCommand {
     }
 
     private func warnOfVariable() {
+        // The name is that of a setting by now.
         guard let variable = try? change().overridingVariable else { return }
         StandardError.line("warning: \(variable) is set, and counts before the file")
     }

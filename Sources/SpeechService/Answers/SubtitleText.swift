@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Utter
+internal import LinuxPlatform
 
 /// A transcript with times, as the subtitles of a film; pure.
-enum SubtitleText {
+package enum SubtitleText {
     /// What is shown for a while.
-    struct Cue: Equatable, Sendable {
+    package struct Cue: Equatable, Sendable {
         /// When, in seconds from the start of the audio.
         var start, end: Double
         /// In one line, harmless to a terminal.
@@ -25,7 +25,7 @@ enum SubtitleText {
     private static let pause = 1.0
 
     /// The cues of a transcript: its segments, or its words in groups; none when it has no times.
-    static func cues(of transcript: Transcript) -> [Cue] {
+    package static func cues(of transcript: Transcript) -> [Cue] {
         let segments = cues(of: transcript.segments)
         guard segments.isEmpty else { return segments }
         return grouped(cues(of: transcript.words))
@@ -59,7 +59,7 @@ enum SubtitleText {
         return cues
     }
 
-    static func srt(_ cues: [Cue]) -> String {
+    package static func srt(_ cues: [Cue]) -> String {
         cues.enumerated().map { index, cue in
             // An arrow would be taken for times.
             let text = (cue.speaker.map { "\($0): " } ?? "") + cue.text
@@ -68,7 +68,7 @@ enum SubtitleText {
         }.joined(separator: "\n")
     }
 
-    static func vtt(_ cues: [Cue]) -> String {
+    package static func vtt(_ cues: [Cue]) -> String {
         "WEBVTT\n"
             + cues.map { cue in
                 let voice = cue.speaker.map { "<v \(escaped($0))>" } ?? ""

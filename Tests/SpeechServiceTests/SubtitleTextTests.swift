@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import UtterCommands
+@testable import SpeechService
 
 /// Subtitles as players read them.
 @Suite struct SubtitleTextTests {
