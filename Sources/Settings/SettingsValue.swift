@@ -75,7 +75,7 @@ package struct SettingsPlace: Sendable, Hashable, Comparable {
     /// The line, from 1.
     package var line: Int
     /// The column, from 1, in characters.
-    var column: Int
+    package var column: Int
     /// The file's name; nil where there is one file only.
     package var file: String?
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Settings
+package import Settings
 
 /// The text of a file of settings, in which one value changes and all else stays as it is written.
 ///
