@@ -74,19 +74,3 @@ extension SecretSource {
         return try result.get()
     }
 }
-
-extension OwnFile {
-    /// The header fields in the file: one a line, `#` begins a remark.
-    package func headerFields() throws(ReadingError) -> [HeaderField] {
-        let lines = String(decoding: try bytes(), as: UTF8.self).split(whereSeparator: \.isNewline)
-        var fields: [HeaderField] = []
-        for line in lines where !line.allSatisfy(\.isWhitespace) && !line.hasPrefix("#") {
-            do throws(ServiceError) {
-                fields.append(try HeaderField(line: String(line)))
-            } catch {
-                throw failure("cannot be used: \(error.description)")
-            }
-        }
-        return fields
-    }
-}

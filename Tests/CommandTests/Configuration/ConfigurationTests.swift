@@ -242,7 +242,7 @@ import Testing
     }
 
     @Test func aVariableThatCountsBeforeTheFileIsNamed() async throws {
-        let bench = try Bench(nil, ["UTTER_KEEP_AUDIO": "2d"])
+        let bench = try Bench(["UTTER_KEEP_AUDIO": "2d"])
         let result = try await bench.run("config", "set", "keep.audio", "1d")
         #expect(result.errorText.contains("UTTER_KEEP_AUDIO is set, and counts before the file"))
     }
