@@ -283,6 +283,7 @@ import Utter
         let pin = "sha256//" + String(repeating: "A", count: 43) + "="
         connection.pinnedKeys = [try PinnedKey(pin)]
         service.connection = connection
+        service.add(Credential(headerFile: "/run/fields"))
         var plan = Service(service, format: .oggOpus).delivery
         plan.redirectOrigins = [try Origin("https://eu.speech.example")]
         (plan.allowsSecretsInClear, plan.idHeader, plan.reportsProgress) = (true, "X-Id", false)

@@ -59,12 +59,23 @@ struct ConfigurationChange {
             }
             do throws(CommandFailure) {
                 try Configuration.use(text)
-                return try ConfigurationFile.replace(text)
+                try ConfigurationFile.replace(text)
+                return warnOfService()
             } catch {
                 failure = failure ?? error
             }
         }
         if let failure { throw failure }
+    }
+
+    /// Says what a service of the file lacks: its lines are written one after the other.
+    private func warnOfService() {
+        guard setting == nil else { return }
+        do throws(CommandFailure) {
+            try Configuration.current().services[path[1]]?.check()
+        } catch {
+            StandardError.line("warning: \(error.message)")
+        }
     }
 
     /// Takes the value out of the file.

@@ -216,6 +216,9 @@ import Testing
         #expect(try await set(["services.mine.token-file", "key"]).status == .exited(0))
         let path = try await bench.run("config", "get", "services.mine.token-file").outputText
         #expect(path.hasPrefix("/") && path.hasSuffix("/key\n"))
+        let wrong = try await set(["services.mine.words.tone", "soft"])
+        #expect(wrong.status == .exited(0) && wrong.errorText.contains("warning: "))
+        #expect(wrong.errorText.contains("tone"), "\(wrong.errorText)")
         // A secret does not belong into the file.
         let secret = try await set(["services.mine.token", "sesame-4711"])
         #expect(secret.status == .exited(78))
