@@ -100,6 +100,11 @@ import Testing
         #expect(try plan("kind = 'none'") == AuthenticationPlan())
     }
 
+    @Test func whatOneKindAloneHasNamesIt() throws {
+        #expect(try plan("scheme = 'Token'") == plan("kind = 'scheme'\nscheme = 'Token'"))
+        #expect(try plan("header = 'X-Key'") == plan("kind = 'header'\nheader = 'X-Key'"))
+    }
+
     @Test func aSecretComesFromOnePlace() throws {
         #expect(try plan("variable = 'A'").token?.source == .variable("A"))
         #expect(try plan("file = '/a'").token?.source == .file("/a"))
@@ -126,7 +131,7 @@ import Testing
         ("kind = 'query'", "'auth.parameter' is not there"),
         ("kind = 'basic'\nuser = 'a:b'", "'auth.user' cannot be 'a:b'"),
         ("kind = 'aws-sigv4'", "'auth.region' is not there"),
-        ("scheme = 'Token'", "'auth.scheme' is not known"),
+        ("kind = 'bearer'\nscheme = 'Token'", "'auth.scheme' is not known"),
         ("[exchange]\nbody = ''", "'auth.exchange.url' is not there"),
         ("kind = 'bearer'\nuser = { variable = 'A' }", "'auth.user' must be a string here"),
     ])
