@@ -139,7 +139,10 @@ import Testing
             ["rm", "--older", "-7d"],
             "--older: '-7d' is below zero: write a number with its unit, such as 7d, 12h or 30m"
         ),
-        (["config", "set"], "'set' is not known: write 'path', 'show', 'check' or 'edit'"),
+        (
+            ["config", "sat"],
+            "'sat' is not known: write 'path', 'show', 'check', 'edit', 'get', 'set' or 'unset'"
+        ),
         (
             ["setup", "binds", "foo"],
             "'foo' is not known: write 'sway', 'hyprland', 'i3', 'gnome' or 'kde'"

@@ -137,7 +137,7 @@ import Testing
     @Test(arguments: [
         (["--help"], "utter send interview.wav"), (["help"], "SUBCOMMANDS"),
         (["send", "--help"], "--pace"),
-        (["record", "--help"], "All options: utter record --help-all"),
+        (["record", "--help"], "--help-all shows all options."),
         (["record", "--help", "all"], "--encrypt-key"), (["retry", "--help-all"], "--plain"),
         (["devices", "--help"], "--json"),
     ])

@@ -136,7 +136,7 @@ package enum Program {
             command.helpMessage(columns: 400)
                 != command.helpMessage(includeHidden: true, columns: 400)
         else { return "" }
-        return "\nAll options: utter \(command._commandName) --help-all\n"
+        return "\n--help-all shows all options.\n"
     }
 
     private static func end(_ root: (some ParsableCommand).Type, _ error: any Error) -> Never {
@@ -148,7 +148,7 @@ package enum Program {
         let text = root.fullMessage(for: error, columns: 100_000)
         if HelpLayout.isHelp(text) {
             let layout = HelpLayout(columns: StandardOutput.columns(orOf: Environment["COLUMNS"]))
-            show(layout.text(text + more(root, text)))
+            show(layout.text(text) + layout.text(more(root, text)))
         }
         switch root.exitCode(for: error) {
         case .success: show(text)

@@ -45,6 +45,14 @@ enum ValueForm {
         }
         let choice = parts[1].split(separator: "Please provide one of ").last
         guard parts[1].hasPrefix(". Please"), let choice else { return nil }
+        // Of many the parser makes a list, one a line.
+        let listed = choice.split(separator: "\n").dropFirst().map {
+            "'\($0.drop { " -".contains($0) })'"
+        }
+        if let last = listed.last {
+            let others = listed.dropLast().joined(separator: ", ")
+            return typed + "not known: write \(others) or \(last)"
+        }
         let choices = choice.last == "." ? choice.dropLast() : choice
         return typed + "not known: write " + choices.replacing("' and '", with: "' or '")
     }

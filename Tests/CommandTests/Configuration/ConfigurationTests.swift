@@ -200,7 +200,7 @@ import Testing
             String(decoding: try readFile(file), as: UTF8.self)
                 == "# mine\nlanguage = \"de\" # so far\n\n[limits]\ntakes = 7\n")
         #expect(try await bench.run("config", "get", "language").outputText == "de\n")
-        #expect(try await bench.run("config", "get", "keep.audio").outputText == "24h\n")
+        #expect(try await bench.run("config", "get", "keep.cancelled").outputText == "7d\n")
         #expect(try await bench.run("config", "get", "device").outputText == "default\n")
         #expect(try await bench.run("config", "get", "model").status == .exited(1))
         #expect(try await bench.run("config", "unset", "language").status == .exited(0))

@@ -36,7 +36,7 @@ import Testing
             let page = try page(command)
             let help = try await bench.run(command, "--help").outputText
             for option in help.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) })
-            where !["--help", "--version"].contains(option) {
+            where !["--help", "--help-all", "--version"].contains(option) {
                 #expect(page.contains("-\(option.dropFirst(2))"), "\(command) \(option)")
             }
         }
